@@ -1,0 +1,14 @@
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+namespace treille {
+void bind_text(nb::module_& m);
+void bind_solve(nb::module_& m);
+}  // namespace treille
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of treille.";
+  treille::bind_text(m);
+  treille::bind_solve(m);
+}

@@ -1,0 +1,105 @@
+// core/text for Python.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "text/encode.hpp"
+#include "text/ngram_rows.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+namespace {
+
+using Words = std::variant<Out<std::uint32_t>, Out<std::uint64_t>>;
+// indptr, entries, code_bits, palette, squared norms
+using RowsOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>, Out<double>>;
+
+RowsOut give_rows(NGramRows&& rows) {
+  CodedEntries& e = rows.entries;
+  Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, e.entries);
+  return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.palette)), give(rows.sq_norms)};
+}
+
+using EncodedOut = std::tuple<Out<std::int32_t>, Out<std::int64_t>, Out<std::int32_t>>;
+
+EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
+  Encoded encoded;
+  {
+    nb::gil_scoped_release release;
+    encoded = encode(texts, threads);
+  }
+  return {give(std::move(encoded.symbols)), give(std::move(encoded.offsets)), give(encoded.alphabet)};
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  m.def(
+      "encode_strings",
+      [](const nb::list& texts, int threads) {
+        std::vector<Text> views;
+        views.reserve(texts.size());
+        for (nb::handle text : texts)
+          views.push_back({PyUnicode_DATA(text.ptr()), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())),
+                           static_cast<int>(PyUnicode_KIND(text.ptr()))});
+        return encode_texts(views, threads);
+      },
+      "texts"_a, "threads"_a, "Symbols, offsets and alphabet (code points) of a list that holds only str.");
+  m.def(
+      "encode_bytes",
+      [](const nb::list& texts, int threads) {
+        std::vector<Text> views;
+        views.reserve(texts.size());
+        for (nb::handle text : texts)
+          views.push_back({PyBytes_AS_STRING(text.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr())), 1});
+        return encode_texts(views, threads);
+      },
+      "texts"_a, "threads"_a, "Symbols, offsets and alphabet (byte values) of a list that holds only bytes.");
+
+  nb::class_<NGramFeatures>(m, "NGramFeatures", "N-grams with their ids: fitted, then frozen.")
+      .def_static(
+          "fit",
+          [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights,
+             std::int32_t alphabet_size, int threads) {
+            NGramRows rows;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows);
+            }();
+            return std::tuple(std::move(features), give_rows(std::move(rows)));
+          },
+          "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
+      .def_static(
+          "from_grams",
+          [](In<std::int32_t> grams, In<std::int32_t> orders, int min_order, int max_order, In<double> weights,
+             std::int32_t alphabet_size) {
+            nb::gil_scoped_release release;
+            return NGramFeatures::from_grams(view(grams), view(orders), min_order, max_order, view(weights), alphabet_size);
+          },
+          "grams"_a, "orders"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a)
+      .def(
+          "transform",
+          [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
+            NGramRows rows;
+            {
+              nb::gil_scoped_release release;
+              rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
+            }
+            return give_rows(std::move(rows));
+          },
+          "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
+      .def("__len__", &NGramFeatures::size)
+      .def_prop_ro("n_shared", &NGramFeatures::n_shared, "Features from this id on were found in one example only.")
+      .def_prop_ro("min_order", &NGramFeatures::min_order)
+      .def_prop_ro("max_order", &NGramFeatures::max_order)
+      .def_prop_ro("weights", [](const NGramFeatures& self) { return give(self.weights()); }, nb::rv_policy::automatic)
+      .def("gram", &NGramFeatures::gram, "id"_a)
+      .def("grams", [](const NGramFeatures& self) { return give(self.grams()); })
+      .def("orders", [](const NGramFeatures& self) { return give(self.orders()); });
+}
+
+}  // namespace treille

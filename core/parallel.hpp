@@ -1,0 +1,47 @@
+#pragma once
+// Threads for work that is cut into contiguous parts. What a part computes never depends on how
+// many parts there are, so that results are the same for any number of threads.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace treille {
+
+// Runs work(0) .. work(parts - 1), one thread each, and waits. The first exception is thrown again here.
+template <class Work>
+void run_parts(int parts, Work&& work) {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(parts));
+  auto guarded = [&](int part) {
+    try {
+      work(part);
+    } catch (...) {
+      errors[static_cast<std::size_t>(part)] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int part = 1; part < parts; ++part) threads.emplace_back(guarded, part);
+  guarded(0);
+  for (auto& thread : threads) thread.join();
+  for (auto& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+// Cuts items 0..n-1 into `parts` contiguous ranges of about equal weight: part p is [cuts[p], cuts[p + 1]).
+// `cumulative` has n + 1 entries, the running sum of the items' weights.
+inline std::vector<std::size_t> balanced_cuts(std::span<const std::int64_t> cumulative, int parts) {
+  std::vector<std::size_t> cuts(static_cast<std::size_t>(parts) + 1);
+  const std::int64_t first = cumulative.front(), total = cumulative.back() - first;
+  for (int p = 1; p < parts; ++p) {
+    const std::int64_t target = first + total / parts * p;
+    cuts[p] = static_cast<std::size_t>(std::lower_bound(cumulative.begin(), cumulative.end(), target) - cumulative.begin());
+  }
+  cuts[parts] = cumulative.size() - 1;
+  return cuts;
+}
+
+}  // namespace treille

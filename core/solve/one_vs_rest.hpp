@@ -1,0 +1,82 @@
+#pragma once
+// Many two-class problems on the same rows, one per class, shared out among threads. Each is solved on its own and by its own
+// seed, so the answers do not depend on the number of threads.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "parallel.hpp"
+#include "solve/dual_cd.hpp"
+
+namespace treille {
+
+// Called a few times a second from the thread that called the solver: (classes done, epochs and relative gap of the slowest one
+// at work). Returns false to stop.
+using Poll = std::function<bool(std::int64_t, std::int64_t, double)>;
+
+// Class k is +1 where labels[i] == k. `start` holds alphas to begin from, one row of n for each class, or is empty.
+// `keep(k, solution)` takes each answer as it comes; calls do not overlap.
+template <FeatureRows R, class Keep>
+void solve_one_vs_rest(const R& rows, std::span<const std::int32_t> labels, std::span<const std::int32_t> classes,
+                       std::span<const double> C, std::span<const double> start, const DualCDOptions& options, int threads,
+                       const Poll& poll, Keep&& keep) {
+  const std::size_t n = rows.size(), n_classes = classes.size();
+  std::vector<Monitor> monitors(n_classes);
+  std::atomic<std::size_t> next{0}, done{0};
+  std::atomic<bool> stop{false}, finished{false};
+  std::mutex mutex;
+  std::condition_variable ended;
+
+  auto work = [&](int) {
+    std::vector<double> y(n);
+    for (std::size_t k; (k = next++) < n_classes;) {
+      for (std::size_t i = 0; i < n; ++i) y[i] = labels[i] == classes[k] ? 1.0 : -1.0;
+      DualCDOptions own = options;
+      own.seed += k;
+      if (stop) monitors[k].stop = true;
+      DualCD<R> solver(rows, y, C, own, monitors[k]);
+      auto solution = solver.solve(start.empty() ? start : start.subspan(k * n, n));
+      const std::lock_guard lock(mutex);
+      keep(k, std::move(solution));
+      ++done;
+    }
+  };
+  std::exception_ptr error;
+  std::thread crew([&] {
+    try {
+      run_parts(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), n_classes)), work);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    finished = true;
+    ended.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return finished.load(); })) {
+    lock.unlock();
+    std::int64_t epochs = 0;
+    double gap = 0;
+    for (std::size_t k = 0; k < std::min(next.load(), n_classes); ++k) {
+      epochs = std::max(epochs, monitors[k].epochs.load());
+      gap = std::max(gap, monitors[k].relative_gap.load());
+    }
+    if (!stop && !poll(static_cast<std::int64_t>(done.load()), epochs, gap)) {
+      stop = true;
+      for (Monitor& monitor : monitors) monitor.stop = true;
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  crew.join();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace treille

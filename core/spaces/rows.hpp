@@ -1,0 +1,114 @@
+#pragma once
+// The rows space: what DualCD and its kin may ask of examples that have explicit features.
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace treille {
+
+// `Weights` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update.
+template <class R>
+concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename R::Weights& w, const typename R::Weights& cw) {
+  { rows.size() } -> std::convertible_to<std::size_t>;
+  { rows.zero() } -> std::same_as<typename R::Weights>;
+  { rows.dot(i, cw) } -> std::convertible_to<double>;
+  rows.axpy(i, a, w);
+  { rows.sq_norm(i) } -> std::convertible_to<double>;
+  rows.prefetch(i);
+};
+
+// Sparse rows in few bytes, always exact. An entry is one word, id << code_bits | code: the feature `id` with value
+// scale[i] * palette[code]. Counts have few distinct values, so 4 bytes hold an entry (Word = uint32) whenever the bits of
+// the largest id and of the largest code sum to at most 32; else 8 bytes do (uint64). One word also means one stream
+// of memory per row: rows are visited in random order, and the start of each stream is a cache miss.
+//
+// Ids fall with frequency, so most reads of w meet its hot head, and the features from n_shared on stand in one row at most.
+// Such a private feature z of row i has w_z = (what axpy gave row i) * phi_z, whatever happens elsewhere: the row keeps one
+// number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
+template <class Word>
+class CodedRows {
+ public:
+  struct Weights {
+    std::vector<double> shared;
+    std::vector<double> own;
+  };
+
+  struct Data {
+    std::span<const std::int64_t> indptr;
+    std::span<const Word> entries;
+    int code_bits;
+    std::span<const double> palette;
+    std::span<const double> scale;
+    std::size_t n_features, n_shared;
+  };
+
+  explicit CodedRows(const Data& data) : data_(data), split_(size()), shared_sq_(size()), private_sq_(size()) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
+      shared_sq_[i] = sum_of_squares(begin(i), split_[i]);
+      private_sq_[i] = sum_of_squares(split_[i], end(i));
+    }
+  }
+
+  std::size_t size() const { return data_.indptr.size() - 1; }
+  Weights zero() const { return {std::vector<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
+
+  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (shared_sq_[i] + private_sq_[i]); }
+
+  double dot(std::size_t i, const Weights& w) const {
+    const double* weights = w.shared.data();
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    const Word* e = begin(i);
+    const Word* stop = split_[i];
+    for (; e + 4 <= stop; e += 4) {
+      s0 += value(e[0]) * weights[id(e[0])];
+      s1 += value(e[1]) * weights[id(e[1])];
+      s2 += value(e[2]) * weights[id(e[2])];
+      s3 += value(e[3]) * weights[id(e[3])];
+    }
+    for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
+    return data_.scale[i] * ((s0 + s1) + (s2 + s3) + w.own[i] * private_sq_[i]);
+  }
+
+  void axpy(std::size_t i, double a, Weights& w) const {
+    double* weights = w.shared.data();
+    a *= data_.scale[i];
+    for (const Word *e = begin(i), *stop = split_[i]; e < stop; ++e) weights[id(*e)] += a * value(*e);
+    w.own[i] += a;
+  }
+
+  // Asks for the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
+  void prefetch(std::size_t i) const {
+    const char* first = reinterpret_cast<const char*>(begin(i));
+    const char* stop = std::min(reinterpret_cast<const char*>(split_[i]), first + 1024);
+    for (; first < stop; first += 64) __builtin_prefetch(first);
+  }
+
+  // w with one number per feature, written to out[id * stride].
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
+    for (std::size_t id = 0; id < data_.n_shared; ++id) out[id * stride] = w.shared[id];
+    for (std::size_t i = 0; i < size(); ++i)
+      if (w.own[i] != 0)
+        for (const Word* e = split_[i]; e < end(i); ++e) out[id(*e) * stride] += w.own[i] * value(*e);
+  }
+
+ private:
+  const Word* begin(std::size_t i) const { return data_.entries.data() + data_.indptr[i]; }
+  const Word* end(std::size_t i) const { return data_.entries.data() + data_.indptr[i + 1]; }
+  std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> data_.code_bits); }
+  double value(Word entry) const { return data_.palette[static_cast<std::size_t>(entry & ((Word{1} << data_.code_bits) - 1))]; }
+  double sum_of_squares(const Word* first, const Word* last) const {
+    double sum = 0;
+    for (; first < last; ++first) sum += value(*first) * value(*first);
+    return sum;
+  }
+
+  Data data_;
+  std::vector<const Word*> split_;  // where row i's private features begin
+  std::vector<double> shared_sq_, private_sq_;
+};
+
+}  // namespace treille

@@ -1,0 +1,240 @@
+#include "text/ngram_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "parallel.hpp"
+#include "text/gram_counter.hpp"
+
+namespace treille {
+namespace {
+
+struct Orders {
+  int min, max;
+  std::span<const double> weights;
+  std::size_t count() const { return static_cast<std::size_t>(max - min + 1); }
+  bool mixed() const { return min != max; }
+};
+
+// Contiguous shares of the sequences, of about equal length; no thread for less than 20,000 symbols.
+std::vector<std::size_t> shares(const Sequences& data, int threads) {
+  const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
+  return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
+}
+
+// How far ahead memory is asked for: slots first, then the grams that the slots name.
+constexpr std::size_t kAhead = 24, kAheadGram = 12;
+
+// Reads sequences first..last-1 and writes their rows. `resolve(gram, symbols, order)` gives a gram's id, or kAbsent to leave it out.
+template <class Symbol, class Dictionary, class Resolve>
+void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last, const Orders& orders,
+          const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
+  GramCounter<Symbol> counter;
+  std::vector<RollingHash> hashes;
+  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
+  std::vector<Symbol> symbols;
+  for (std::size_t i = first; i < last; ++i) {
+    const auto sequence = data[i];
+    symbols.resize(sequence.size());
+    std::transform(sequence.begin(), sequence.end(), symbols.begin(),
+                   [&](std::int32_t s) { return static_cast<Symbol>(recode.empty() ? s : recode[static_cast<std::size_t>(s)]); });
+    sq_norms[i] = 0;
+    for (std::size_t o = 0; o < orders.count(); ++o) {
+      const int order = orders.min + static_cast<int>(o);
+      const double weight = orders.weights[o];
+      const auto grams = counter.count(std::span<const Symbol>(symbols), hashes[o], order);
+      for (std::size_t k = 0; k < std::min(kAhead, grams.size()); ++k) dictionary.prefetch_slot(grams[k].tag);
+      for (std::size_t k = 0; k < grams.size(); ++k) {
+        if (k + kAhead < grams.size()) dictionary.prefetch_slot(grams[k + kAhead].tag);
+        if (k + kAheadGram < grams.size()) dictionary.prefetch_gram(grams[k + kAheadGram].tag);
+        const double value = weight * grams[k].count;
+        sq_norms[i] += value * value;
+        const std::uint32_t id = resolve(grams[k], symbols.data() + grams[k].first, order);
+        if (id != Dictionary::kAbsent) part.add(id, value);
+      }
+    }
+    part.end_row();
+  }
+}
+
+// A dictionary in the making: how many examples hold each gram.
+template <class Symbol>
+struct Counted {
+  GramDictionary<Symbol> dictionary;
+  std::vector<std::uint32_t> examples;
+
+  std::uint32_t add(std::uint32_t tag, const Symbol* gram, int order, std::uint32_t times) {
+    const std::uint32_t id = dictionary.insert(tag, gram, order);
+    if (id == examples.size()) examples.push_back(0);
+    examples[id] += times;
+    return id;
+  }
+};
+
+// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
+// ids keep going by first occurrence in the data, whatever the number of parts.
+template <class Symbol>
+std::vector<std::uint32_t> merge(const Counted<Symbol>& from, Counted<Symbol>& to) {
+  const auto& source = from.dictionary;
+  std::vector<std::uint32_t> ids(source.size());
+  for (std::uint32_t id = 0; id < source.size(); ++id) {
+    if (id + kAhead < source.size()) to.dictionary.prefetch_slot(source.tag(id + kAhead));
+    if (id + kAheadGram < source.size()) to.dictionary.prefetch_gram(source.tag(id + kAheadGram));
+    ids[id] = to.add(source.tag(id), source.gram(id), source.order(id), from.examples[id]);
+  }
+  return ids;
+}
+
+// Ranks by falling frequency; equals keep their order.
+std::vector<std::uint32_t> by_falling_frequency(const std::vector<std::uint32_t>& frequency) {
+  const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
+  std::vector<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
+  for (const std::uint32_t f : frequency) ++head[most - f + 1];
+  std::partial_sum(head.begin(), head.end(), head.begin());
+  for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
+  return rank;
+}
+
+template <class Symbol>
+GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, NGramRows& rows, std::size_t& n_shared) {
+  const auto cuts = shares(data, threads);
+  const auto n_parts = cuts.size() - 1;
+  std::vector<RowPart> parts(n_parts);
+  std::vector<Counted<Symbol>> counted(n_parts, {GramDictionary<Symbol>(orders.max, orders.mixed()), {}});
+  rows.sq_norms.resize(data.size());
+  run_parts(static_cast<int>(n_parts), [&](int p) {
+    auto& mine = counted[static_cast<std::size_t>(p)];
+    scan<Symbol>(
+        data, {}, cuts[p], cuts[p + 1], orders, mine.dictionary,
+        [&](const CountedGram& gram, const Symbol* symbols, int order) { return mine.add(gram.tag, symbols, order, 1); },
+        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+  });
+
+  std::vector<std::vector<std::uint32_t>> renamed(n_parts);
+  for (std::size_t p = 1; p < n_parts; ++p) {
+    renamed[p] = merge(counted[p], counted[0]);
+    counted[p] = {GramDictionary<Symbol>(orders.max, orders.mixed()), {}};
+  }
+  auto& [dictionary, examples] = counted[0];
+  const auto rank = by_falling_frequency(examples);
+  for (std::size_t p = 1; p < n_parts; ++p)
+    for (std::uint32_t& id : renamed[p]) id = rank[id];
+  renamed[0] = rank;
+  dictionary.rename(rank);
+  n_shared = static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
+  rows.entries = join_parts(std::move(parts), renamed, dictionary.size());
+  return std::move(dictionary);
+}
+
+template <class Symbol>
+GramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<const std::int32_t> lengths, const Orders& orders) {
+  GramDictionary<Symbol> dictionary(orders.max, orders.mixed());
+  std::vector<RollingHash> hashes;
+  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
+  std::vector<Symbol> gram(static_cast<std::size_t>(orders.max));
+  const std::size_t n = grams.size() / static_cast<std::size_t>(orders.max);
+  for (std::size_t id = 0; id < n; ++id) {
+    const int order = lengths.empty() ? orders.max : lengths[id];
+    const RollingHash& hash = hashes[static_cast<std::size_t>(order - orders.min)];
+    std::uint64_t h = 0;
+    for (int k = 0; k < order; ++k) {
+      gram[static_cast<std::size_t>(k)] = static_cast<Symbol>(grams[id * static_cast<std::size_t>(orders.max) + static_cast<std::size_t>(k)]);
+      h = hash.push(h, static_cast<std::uint64_t>(gram[static_cast<std::size_t>(k)]));
+    }
+    if (dictionary.insert(hash.tag(h), gram.data(), order) != id) throw std::invalid_argument("the same n-gram stands twice among the features");
+  }
+  return dictionary;
+}
+
+// Calls `use` with a value of the narrowest type that holds symbols 0..size-1.
+template <class Use>
+auto with_symbol_type(std::int64_t size, Use&& use) {
+  if (size <= 256) return use(std::uint8_t{});
+  if (size <= 65536) return use(std::uint16_t{});
+  return use(std::int32_t{});
+}
+
+}  // namespace
+
+NGramFeatures NGramFeatures::fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights,
+                                 std::int32_t alphabet_size, int threads, NGramRows& rows) {
+  const Orders orders{min_order, max_order, weights};
+  return with_symbol_type(alphabet_size, [&](auto symbol) {
+    std::size_t n_shared = 0;
+    NGramFeatures features(fit_dictionary<decltype(symbol)>(data, orders, threads, rows, n_shared), min_order, max_order, weights);
+    features.n_shared_ = n_shared;
+    return features;
+  });
+}
+
+NGramFeatures NGramFeatures::from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> lengths, int min_order,
+                                        int max_order, std::span<const double> weights, std::int32_t alphabet_size) {
+  const Orders orders{min_order, max_order, weights};
+  return with_symbol_type(alphabet_size, [&](auto symbol) {
+    NGramFeatures features(rebuild<decltype(symbol)>(grams, lengths, orders), min_order, max_order, weights);
+    features.n_shared_ = features.size();
+    return features;
+  });
+}
+
+NGramRows NGramFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
+  const Orders orders{min_order_, max_order_, weights_};
+  const auto cuts = shares(data, threads);
+  const auto n_parts = cuts.size() - 1;
+  std::vector<RowPart> parts(n_parts);
+  NGramRows rows;
+  rows.sq_norms.resize(data.size());
+  const std::int64_t symbols_in_use = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
+  std::visit(
+      [&]<class Known>(const GramDictionary<Known>& dictionary) {
+        auto scan_all = [&]<class Symbol>(Symbol) {
+          run_parts(static_cast<int>(n_parts), [&](int p) {
+            scan<Symbol>(
+                data, recode, cuts[p], cuts[p + 1], orders, dictionary,
+                [&](const CountedGram& gram, const Symbol* symbols, int order) { return dictionary.find(gram.tag, symbols, order); },
+                parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+          });
+        };
+        // Unknown symbols may need a wider type than the known ones: then int32 serves, symbol by symbol.
+        if (symbols_in_use - 1 <= std::int64_t{std::numeric_limits<Known>::max()})
+          scan_all(Known{});
+        else
+          scan_all(std::int32_t{});
+        rows.entries = join_parts(std::move(parts), {}, dictionary.size());
+      },
+      dictionary_);
+  return rows;
+}
+
+std::size_t NGramFeatures::size() const {
+  return std::visit([](const auto& dictionary) { return dictionary.size(); }, dictionary_);
+}
+
+std::vector<std::int32_t> NGramFeatures::gram(std::uint32_t id) const {
+  return std::visit(
+      [&](const auto& dictionary) {
+        return std::vector<std::int32_t>(dictionary.gram(id), dictionary.gram(id) + dictionary.order(id));
+      },
+      dictionary_);
+}
+
+std::vector<std::int32_t> NGramFeatures::grams() const {
+  return std::visit(
+      [&](const auto& dictionary) {
+        return std::vector<std::int32_t>(dictionary.gram(0), dictionary.gram(0) + dictionary.size() * static_cast<std::size_t>(max_order_));
+      },
+      dictionary_);
+}
+
+std::vector<std::int32_t> NGramFeatures::orders() const {
+  std::vector<std::int32_t> lengths(size());
+  std::visit(
+      [&](const auto& dictionary) {
+        for (std::uint32_t id = 0; id < lengths.size(); ++id) lengths[id] = dictionary.order(id);
+      },
+      dictionary_);
+  return lengths;
+}
+
+}  // namespace treille

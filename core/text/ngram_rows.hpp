@@ -1,0 +1,64 @@
+#pragma once
+// N-gram features of many sequences: fitted on some, then frozen and met with others.
+//
+//   phi_z(x) = weight[|z|] * (number of occurrences of z in x),   min_order <= |z| <= max_order.
+//
+// Cost: one pass over the symbols per order, expected O(1) a window, exact for any order and alphabet.
+// Ids fall with the number of examples that hold the n-gram; ties go by first occurrence in the training data.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "spaces/row_builder.hpp"
+#include "text/gram_dictionary.hpp"
+#include "text/sequences.hpp"
+
+namespace treille {
+
+struct NGramRows {
+  CodedEntries entries;
+  std::vector<double> sq_norms;  // of phi(x) over all n-grams of x, also those that have no id
+};
+
+class NGramFeatures {
+ public:
+  // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
+  // Threads only share out the work: the result does not depend on their number.
+  static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights,
+                           std::int32_t alphabet_size, int threads, NGramRows& rows);
+
+  // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
+  static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order,
+                                  int max_order, std::span<const double> weights, std::int32_t alphabet_size);
+
+  // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
+  NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+
+  std::size_t size() const;
+  // Features from this id on were found in one example only.
+  std::size_t n_shared() const { return n_shared_; }
+  int min_order() const { return min_order_; }
+  int max_order() const { return max_order_; }
+  const std::vector<double>& weights() const { return weights_; }
+  std::vector<std::int32_t> gram(std::uint32_t id) const;
+  // All grams, max_order symbols each, padded with zeros; and their lengths.
+  std::vector<std::int32_t> grams() const;
+  std::vector<std::int32_t> orders() const;
+
+ private:
+  using Dictionary = std::variant<GramDictionary<std::uint8_t>, GramDictionary<std::uint16_t>, GramDictionary<std::int32_t>>;
+  NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights)
+      : dictionary_(std::move(dictionary)),
+        min_order_(min_order),
+        max_order_(max_order),
+        weights_(weights.begin(), weights.end()) {}
+
+  Dictionary dictionary_;
+  int min_order_, max_order_;
+  std::vector<double> weights_;
+  std::size_t n_shared_ = 0;
+};
+
+}  // namespace treille

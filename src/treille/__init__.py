@@ -1,0 +1,32 @@
+"""Support vector machines on structured data: exact, in time linear in the data, with a scikit-learn API.
+
+>>> import treille
+>>> from treille.kernels import NGram
+>>> model = treille.SVC(kernel=NGram(3), C=1.0).fit(["to be or not", "be to not or", "01101", "10110"], ["text", "text", "bits", "bits"])
+>>> model.predict(["not to be", "111011"]).tolist()
+['text', 'bits']
+"""
+
+from importlib.metadata import version
+
+from treille import kernels, solvers
+from treille.data import Batch, Strings
+from treille.estimators import SVC, Features, load
+from treille.io.errors import InputError
+from treille.solvers import ConvergenceWarning, Report
+from treille.spaces import Plan
+
+__version__ = version("treille")
+__all__ = [
+    "SVC",
+    "Batch",
+    "ConvergenceWarning",
+    "Features",
+    "InputError",
+    "Plan",
+    "Report",
+    "Strings",
+    "kernels",
+    "load",
+    "solvers",
+]

@@ -1,0 +1,40 @@
+"""What every batch offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+
+class Batch(ABC):
+    """Many structured examples of one kind, packed in flat arrays. Batches know nothing of kernels.
+
+    >>> import treille
+    >>> isinstance(treille.Strings(["abba", "baab"]), treille.Batch)
+    True
+    """
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, key: Any) -> Any:
+        """One example for an integer; a batch for a slice, a list of integers or a mask."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension: this is how scikit-learn's splitters learn that a batch can be indexed."""
+        return (len(self),)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def chunks(self, n_symbols: int) -> Iterator[Any]:
+        """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""
+        yield self

@@ -1,0 +1,226 @@
+"""Strings: sequences of symbols (characters, words, bytes, events, residues)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data.base import Batch
+from treille.io.errors import InputError
+
+WORD = re.compile(r"\w+|[^\w\s]")
+UNITS = ("char", "word", "byte")
+
+
+class Strings(Batch):
+    """Many sequences in flat arrays: symbols of sequence i are ``symbols[offsets[i]:offsets[i + 1]]``.
+
+    Parameters
+    ----------
+    data : list of str, of bytes, of token lists or of integer arrays
+        Also a tuple, a numpy array, a pandas Series, or any iterable of these. Empty sequences are allowed.
+    unit : {"char", "word", "byte"}, a callable, or None
+        How a text is cut into symbols. ``"char"``: code points. ``"word"``: runs of letters, digits and underscores, and every
+        other visible character on its own (the regular expression ``\\w+|[^\\w\\s]``). ``"byte"``: UTF-8 bytes. A callable takes a
+        text and returns its tokens. None: characters for str, bytes for bytes. Token lists and integer arrays are cut already.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+
+    Attributes
+    ----------
+    symbols : int32 array
+        Indices into `alphabet`.
+    offsets : int64 array
+        Where each sequence begins, and one more for the end of the last.
+    alphabet : list
+        The distinct symbols, sorted: characters, words, byte values or integers.
+    unit : str
+        "char", "word", "byte", "token" (given as tokens, or cut by a callable) or "integer".
+
+    Examples
+    --------
+    >>> from treille import Strings
+    >>> batch = Strings(["abba", "", "cab"])
+    >>> len(batch), batch[2], batch.alphabet, batch.symbols.tolist()
+    (3, 'cab', ['a', 'b', 'c'], [0, 1, 1, 0, 2, 0, 1])
+    >>> Strings(["I came, I saw."], unit="word")[0]
+    ['I', 'came', ',', 'I', 'saw', '.']
+    >>> batch[[2, 0]][1], batch[:1].offsets.tolist()
+    ('abba', [0, 4])
+    """
+
+    symbols: np.ndarray
+    offsets: np.ndarray
+    alphabet: list[Any]
+    unit: str
+
+    def __init__(self, data: Any, unit: str | Callable[[str], Iterable[str]] | None = None, n_jobs: int | None = None):
+        items, kind = _checked(data)
+        if not (unit is None or callable(unit) or unit in UNITS):
+            raise InputError(f"unit is {unit!r}, expected one of {', '.join(map(repr, UNITS))}, a callable, or None")
+        threads = effective_n_jobs(n_jobs)
+        if kind == "tokens":
+            self._set_tokens(items)
+        elif kind == "integers":
+            self._set_integers(items)
+        elif kind == "bytes":
+            if unit not in (None, "byte"):
+                raise InputError(f"the strings are bytes, but unit is {unit!r}: decode them first, or use unit='byte'")
+            self._set(*_core.encode_bytes(items, threads), unit="byte")
+        elif unit == "byte":
+            self._set(*_core.encode_bytes([text.encode("utf-8") for text in items], threads), unit="byte")
+        elif unit == "word":
+            self._set_tokens([WORD.findall(text) for text in items], unit="word")
+        elif callable(unit):
+            self._set_tokens([_token_list(unit(text), i) for i, text in enumerate(items)])
+        else:
+            symbols, offsets, points = _core.encode_strings(items, threads)
+            self._set(symbols, offsets, [chr(c) for c in points], unit="char")
+
+    @classmethod
+    def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> Strings:
+        """A batch from its parts, checked.
+
+        >>> Strings.from_arrays([0, 1, 1], [0, 2, 3], ["x", "y"])[0]
+        ['x', 'y']
+        """
+        batch = cls.__new__(cls)
+        batch._set(np.ascontiguousarray(symbols, np.int32), np.ascontiguousarray(offsets, np.int64), list(alphabet), unit)
+        ends = batch.offsets
+        if ends.ndim != 1 or len(ends) == 0 or ends[0] != 0 or ends[-1] != len(batch.symbols) or (np.diff(ends) < 0).any():
+            raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
+        if len(batch.symbols) and not 0 <= batch.symbols.min() <= batch.symbols.max() < len(batch.alphabet):
+            raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
+        return batch
+
+    def _set(self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str) -> None:
+        self.symbols, self.offsets, self.alphabet, self.unit = symbols, offsets, list(alphabet), unit
+        if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
+            raise InputError(f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: cut it into parts")
+        symbols.flags.writeable = offsets.flags.writeable = False
+
+    def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
+        alphabet = sorted(set(chain.from_iterable(items)))
+        code = {token: c for c, token in enumerate(alphabet)}
+        offsets = _offsets([len(item) for item in items])
+        symbols = np.fromiter(map(code.__getitem__, chain.from_iterable(items)), np.int32, count=offsets[-1])
+        self._set(symbols, offsets, alphabet, unit)
+
+    def _set_integers(self, items: list[np.ndarray]) -> None:
+        offsets = _offsets([len(item) for item in items])
+        values, symbols = np.unique(np.concatenate([np.empty(0, np.int64), *items]), return_inverse=True)
+        self._set(symbols.astype(np.int32), offsets, values.tolist(), unit="integer")
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.symbols.nbytes + self.offsets.nbytes)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
+            key = key[0]
+        if isinstance(key, (int, np.integer)):
+            i = range(len(self))[key]
+            return self._item(self.symbols[self.offsets[i] : self.offsets[i + 1]])
+        rows = np.arange(len(self))[key]
+        starts, lengths = self.offsets[rows], np.diff(self.offsets)[rows]
+        offsets = _offsets(lengths)
+        if isinstance(key, slice) and key.step in (None, 1):
+            symbols = self.symbols[starts[0] : starts[0] + offsets[-1]] if len(rows) else self.symbols[:0]
+        else:
+            symbols = self.symbols[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
+        batch = Strings.__new__(Strings)
+        batch._set(symbols, offsets, self.alphabet, self.unit)
+        return batch
+
+    def _item(self, symbols: np.ndarray) -> Any:
+        names = [self.alphabet[s] for s in symbols]
+        if self.unit == "char":
+            return "".join(names)
+        if self.unit == "byte":
+            return bytes(names)
+        return np.array(names, dtype=np.int64) if self.unit == "integer" else names
+
+    def chunks(self, n_symbols: int) -> Iterator[Strings]:
+        if self.offsets[-1] <= n_symbols:
+            yield self
+            return
+        start = 0
+        while start < len(self):
+            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_symbols, side="right")) - 1
+            stop = max(stop, start + 1)
+            yield self[start:stop]
+            start = stop
+
+    def __repr__(self) -> str:
+        return f"Strings({len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct, unit={self.unit!r})"
+
+
+def _offsets(lengths: Any) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _checked(data: Any) -> tuple[list[Any], str]:
+    """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
+    if isinstance(data, (str, bytes)):
+        raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
+    if not isinstance(data, Iterable):
+        raise InputError(f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays")
+    if getattr(data, "ndim", 1) != 1 and not (getattr(data, "ndim", 0) == 2 and data.dtype.kind in "iu"):
+        raise InputError(f"found an array of shape {data.shape}, expected one dimension: a sequence per entry")
+    items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "US" else list(data)
+    if not items:
+        return items, "text"
+    if isinstance(items[0], str):
+        return _all_of(items, str), "text"
+    if isinstance(items[0], bytes):
+        return _all_of(items, bytes), "bytes"
+    items = [_sequence(item, i) for i, item in enumerate(items)]
+    integers = next((isinstance(item, np.ndarray) for item in items if len(item)), True)
+    for i, item in enumerate(items):
+        if len(item) and isinstance(item, np.ndarray) != integers:
+            raise InputError(f"item {i} holds {'integers' if not integers else 'tokens'}, those before it do not: one kind a batch")
+    return items, "integers" if integers else "tokens"
+
+
+def _all_of(items: list[Any], kind: type) -> list[Any]:
+    for i, item in enumerate(items):
+        if not isinstance(item, kind):
+            raise InputError(f"item {i} is {_describe(item)}, expected {kind.__name__} like the items before it")
+    return items
+
+
+def _sequence(item: Any, i: int) -> Any:
+    if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind in "iu":
+        return item.astype(np.int64, copy=False)
+    if isinstance(item, (list, tuple, np.ndarray)):
+        tokens = list(item)
+        if tokens and all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in tokens):
+            return np.array(tokens, dtype=np.int64)
+        return _token_list(tokens, i)
+    raise InputError(f"item {i} is {_describe(item)}, expected a string, a list of tokens or an array of integers")
+
+
+def _token_list(tokens: Any, i: int) -> list[str]:
+    tokens = list(tokens)
+    for k, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise InputError(f"item {i}: token {k} is {_describe(token)}, expected str")
+    return tokens
+
+
+def _describe(item: Any) -> str:
+    if item is None:
+        return "None"
+    shown = repr(item)
+    return f"{type(item).__name__} ({shown if len(shown) <= 40 else shown[:37] + '...'})"

@@ -1,0 +1,106 @@
+"""Real data with no download: the functions of the Python standard library's own source."""
+
+from __future__ import annotations
+
+import ast
+import sysconfig
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from treille.io import InputError
+
+# Packages of some size, of different trades, and in every CPython from 3.10 on, however small the installation.
+PACKAGES = ("asyncio", "email", "http", "importlib", "logging", "multiprocessing", "unittest", "xml")
+NOT_SOURCE = {"test", "tests", "idle_test", "site-packages", "__pycache__"}
+
+
+def functions(
+    packages: Sequence[str] | None = None, *, min_length: int = 120, per_package: int = 250
+) -> tuple[list[str], list[str]]:
+    """Functions of the standard library as texts, and the package each comes from as its label.
+
+    A text is a function or method as its authors wrote it, decorators, docstring and comments included, moved to the
+    left margin: it parses by itself. The lines around it, such as imports, are not shown, functions inside functions
+    stay where they are, and a text met twice is kept once. Order and choice are the same on every run; the texts are
+    those of the Python that runs.
+
+    Parameters
+    ----------
+    packages : packages or modules of the standard library; by default eight, leaving out those not installed.
+    min_length : leave out functions of fewer characters.
+    per_package : at most so many of each package, evenly spaced over its source.
+
+    >>> texts, labels = functions(["json", "logging"], per_package=20)
+    >>> len(texts), sorted(set(labels))
+    (40, ['json', 'logging'])
+    """
+    if per_package < 1:
+        raise InputError(f"per_package is {per_package}, expected at least 1")
+    texts: dict[str, str] = {}
+    for package in _installed(packages):
+        own = {text: package for text in _functions_of(package) if len(text) >= min_length and text not in texts}
+        texts.update((text, package) for text in _evenly(list(own), per_package))
+    return list(texts), list(texts.values())
+
+
+def _installed(packages: Sequence[str] | None) -> list[str]:
+    wanted = list(dict.fromkeys(PACKAGES if packages is None else packages))
+    found = [package for package in wanted if _files(package)]
+    absent = [package for package in wanted if package not in found]
+    if packages is not None and absent:
+        raise InputError(
+            f"no source of {', '.join(absent)} in the standard library at {_library()};"
+            f" there are for example {', '.join(package for package in PACKAGES if _files(package)) or 'none'}"
+        )
+    if len(found) < 2 and packages is None:
+        raise InputError(
+            f"the source of the standard library is not at {_library()}: expected packages such as"
+            f" {', '.join(PACKAGES[:3])}; install Python with its library's .py files"
+        )
+    return found
+
+
+def _library() -> Path:
+    return Path(sysconfig.get_path("stdlib"))
+
+
+def _files(package: str) -> list[Path]:
+    """The source files of a package, or of a module, in the order of their names."""
+    root = _library() / Path(*package.split("."))
+    files = root.rglob("*.py") if root.is_dir() else [root.with_name(f"{root.name}.py")]
+    return sorted(
+        file for file in files if file.is_file() and NOT_SOURCE.isdisjoint(file.relative_to(root.parent).parts)
+    )
+
+
+def _functions_of(package: str) -> Iterator[str]:
+    for file in _files(package):
+        source = file.read_bytes()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as an escape sequence that later versions will refuse
+            tree = ast.parse(source)
+        lines = source.decode("utf-8-sig").splitlines()
+        for node in _outermost(tree):
+            yield _left_aligned(lines, node)
+
+
+def _outermost(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child
+        elif isinstance(child, ast.stmt):
+            yield from _outermost(child)
+
+
+def _left_aligned(lines: list[str], node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The lines of a function without its margin. Lines of a string may stand left of it, and stay as they are."""
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    margin = " " * node.col_offset
+    return "\n".join(line.removeprefix(margin) for line in lines[first - 1 : node.end_lineno])
+
+
+def _evenly(items: list[str], most: int) -> list[str]:
+    if len(items) <= most:
+        return items
+    return [items[i * len(items) // most] for i in range(most)]

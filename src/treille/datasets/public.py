@@ -1,0 +1,85 @@
+"""Public sets, read from the folder that the environment variable `TREILLE_DATA` names. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from treille.io import InputError, open_text, read
+from treille.io.jsonl import records
+
+VARIABLE = "TREILLE_DATA"
+SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
+
+Split = Literal["train", "test", "all"]
+
+
+def data_folder() -> Path | None:
+    """The folder of public sets, from the environment variable `TREILLE_DATA`; None if it is not set.
+
+    >>> folder = data_folder()
+    >>> folder is None or folder.name != ""
+    True
+    """
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else None
+
+
+def reuters(split: Split = "train") -> tuple[list[str], list[list[str]]]:
+    """Reuters-21578, ModApte split: 9,603 stories to train and 3,299 to test, each with its topics, often none.
+
+    A text is title and body, with every run of white space made one blank. Read from
+    `reuters21578/{train,test}.jsonl.gz`, one object per line with the fields `title`, `body` and `topics`.
+
+    >>> if data_folder():
+    ...     texts, topics = reuters("test")
+    ...     assert len(texts) == len(topics) == 3299
+    """
+    texts, topics = list[str](), list[list[str]]()
+    for part in _parts(split):
+        file = _file("reuters21578", f"{part}.jsonl.gz")
+        with open_text(file) as lines:
+            for _, story in records(lines, str(file)):
+                texts.append(" ".join(f"{story['title']} {story['body']}".split()))
+                topics.append(list(story["topics"]))  # type: ignore[call-overload]
+    return texts, topics
+
+
+def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "train") -> tuple[list[str], list[str]]:
+    """A FastSK set: DNA that binds a transcription factor (`CTCF`), or proteins of a SCOP superfamily (`1.1`).
+
+    Labels are `1` and `0`. Sequences are in capitals: lower case only marks repeats in some of the files. Read from
+    `fastsk/{dna,protein}/NAME.{train,test}.fasta.gz`.
+
+    >>> if data_folder():
+    ...     sequences, labels = fastsk("CTCF", split="all")
+    ...     assert len(sequences) == len(labels) == 4000
+    """
+    sequences, labels = list[str](), list[str]()
+    for part in _parts(split):
+        examples = read(_file("fastsk", kind, f"{name}.{part}.fasta.gz"), format="fasta", labelled=True)
+        sequences += (text.upper() for text in examples.texts)
+        labels += examples.labels or ()
+    return sequences, labels
+
+
+def _parts(split: str) -> tuple[str, ...]:
+    if split not in SPLITS:
+        raise InputError(f"split is {split!r}, expected one of {', '.join(SPLITS)}")
+    return SPLITS[split]
+
+
+def _file(*parts: str) -> Path:
+    folder = data_folder()
+    if folder is None:
+        raise InputError(
+            f"public sets are read from a folder: set the environment variable {VARIABLE} to the one that"
+            f" holds {Path(*parts)}"
+        )
+    file = folder.joinpath(*parts)
+    if not file.is_file():
+        near = sorted(path.name for path in file.parent.glob("*.gz"))
+        there = f"there are {', '.join(near)}" if near else f"{file.parent} holds no such set"
+        raise InputError(f"{file}: no such file in the folder {VARIABLE} names; {there}")
+    return file

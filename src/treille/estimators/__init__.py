@@ -1,0 +1,7 @@
+"""Estimators: the scikit-learn face."""
+
+from treille.estimators.features import Features
+from treille.estimators.persistence import load
+from treille.estimators.svc import SVC
+
+__all__ = ["SVC", "Features", "load"]

@@ -1,0 +1,77 @@
+"""A kernel's explicit features as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Rows
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+
+
+class Features(TransformerMixin, BaseEstimator):
+    """Sparse matrix of a kernel's features: ``transform(X) @ transform(Y).T`` is the kernel's matrix on the fitted features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel with explicit features.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from treille import Features
+    >>> from treille.kernels import NGram
+    >>> features = Features(NGram(2)).fit(["abba", "abab"])
+    >>> features.get_feature_names_out().tolist(), features.inverse(0)
+    (['ab', 'ba', 'bb'], 'ab')
+    >>> features.transform(["bbb", "xab"]).toarray().tolist()
+    [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
+    """
+
+    def __init__(self, kernel: Kernel, n_jobs: int | None = None):
+        self.kernel = kernel
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Features:
+        """Finds the features of X and freezes them."""
+        self.fit_rows(X)
+        return self
+
+    def fit_rows(self, X: Any) -> Rows:
+        """Like `fit`, but returns the rows of X in treille's compact form."""
+        batch = self.kernel.batch(X, self.n_jobs)
+        if len(batch) == 0:
+            raise InputError("there are no examples: fit needs at least one")
+        self.feature_map_, rows = self.kernel.fit_features(batch, self.n_jobs)
+        return rows
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+        """Fits, and returns the matrix of X."""
+        return self.fit_rows(X).to_csr()
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """One row per example, one column per fitted feature; what was not seen in fit is left out."""
+        check_is_fitted(self)
+        return self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs).to_csr()
+
+    def inverse(self, id: int) -> str:
+        """The feature of a column, as people read it."""
+        check_is_fitted(self)
+        return self.feature_map_.name(id)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of all columns."""
+        check_is_fitted(self)
+        return np.array([self.feature_map_.name(i) for i in range(self.feature_map_.n_features)], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags

@@ -1,0 +1,77 @@
+"""The door for labels and weights of examples."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from treille.io.errors import InputError
+
+
+def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes, and for every example the index of its class.
+
+    >>> classes, codes = check_labels(["b", "a", "b"], 3)
+    >>> classes.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    if y is None:
+        raise InputError("labels are missing: fit(X, y) needs one for each example")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise InputError(f"labels have the shape {labels.shape}, expected one dimension: a label per example")
+    if len(labels) != n:
+        raise InputError(f"there are {n:,} examples but {len(labels):,} labels")
+    if labels.dtype.kind == "f":
+        _refuse(np.isnan(labels), "NaN")
+        _refuse(labels != np.floor(labels), "not a whole number, so it names no class")
+    elif labels.dtype.kind == "O":
+        _refuse(np.array([label is None or label != label for label in labels], dtype=bool), "missing (None or NaN)")
+        kinds = {type(label) for label in labels}
+        if len(kinds) > 1:
+            raise InputError(f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one")
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(f"all labels are {classes[0]!r}, expected at least two classes: there is nothing to tell apart")
+    return classes, codes.astype(np.int32)
+
+
+def check_weights(
+    C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any
+) -> np.ndarray:
+    """C times class weight times sample weight, for every example."""
+    if not isinstance(C, Real) or isinstance(C, bool) or not 0 < C < np.inf:
+        raise InputError(f"C is {C!r}, expected a positive number")
+    weights = np.full(len(codes), float(C))
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, dtype=np.float64)
+        if given.shape != codes.shape:
+            raise InputError(f"sample_weight has the shape {given.shape}, expected ({len(codes)},)")
+        _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
+        if len(np.unique(codes[given > 0])) < 2:
+            raise InputError("sample_weight leaves fewer than two classes with any weight")
+        weights *= given
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, dict):
+        unknown = [key for key in class_weight if key not in classes]
+        if unknown:
+            raise InputError(f"class_weight names {unknown[0]!r}, which is no class: there are {classes.tolist()}")
+        per_class = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        if not (per_class > 0).all():
+            raise InputError("class_weight holds a weight that is not positive")
+    elif class_weight == "balanced":
+        per_class = compute_class_weight("balanced", classes=classes, y=classes[codes])
+    else:
+        raise InputError(f"class_weight is {class_weight!r}, expected None, 'balanced' or a dict")
+    return weights * per_class[codes]
+
+
+def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:
+    if bad.any():
+        raise InputError(f"{what} {int(np.argmax(bad))} is {found}" if what == "label" else f"{what}[{int(np.argmax(bad))}]: {found}")

@@ -1,0 +1,40 @@
+"""FASTA: a header line `>LABEL key=value ...`, then a sequence over any number of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import InputError
+from .records import Records
+
+TITLE = "FASTA"
+
+
+def records(lines: Iterable[str], source: str) -> Records:
+    """The sequences of a FASTA file, as numbered records; white space inside a sequence is dropped.
+
+    The header's first word is the field `label`, each `key=value` a field of its own.
+
+    >>> list(records([">EI organism=human\\n", "ACGT\\n", "TT\\n"], "splice.fasta"))
+    [(1, {'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'})]
+    """
+    start, header, parts = 0, "", list[str]()
+    for number, line in enumerate(lines, 1):
+        if line.startswith(">"):
+            if start:
+                yield start, _record(header, parts)
+            start, header, parts = number, line[1:], []
+        elif start:
+            parts += line.split()
+        elif line.strip():
+            found = line.strip()[:40]
+            raise InputError(f"{source}, line {number}: found {found!r}, expected a FASTA header such as '>1'")
+    if start:
+        yield start, _record(header, parts)
+
+
+def _record(header: str, parts: list[str]) -> dict[str, object]:
+    words = header.split()
+    named = dict(word.partition("=")[::2] for word in words if "=" in word)
+    first = {"label": words[0]} if words else {}
+    return {**first, **named, "text": "".join(parts)}

@@ -1,0 +1,91 @@
+"""Which fields of an example are its text and its label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from .errors import InputError
+
+TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
+LABELS = ("label", "class", "y", "target", "category")
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The names of the text's fields and of the label's; `value` is the label set against the rest, if one is.
+
+    >>> Fields(("title", "body")).text({"title": "Vines", "body": "on a lattice"}, "news.jsonl, line 1")
+    'Vines on a lattice'
+    """
+
+    texts: tuple[str, ...]
+    label: str | None = None
+    value: str | None = None
+
+    def text(self, record: Mapping[str, object], place: str) -> str:
+        """The fields of the text, those that are not empty joined with one blank."""
+        parts = []
+        for name in self.texts:
+            part = self.get(record, name, place)
+            if not isinstance(part, str):
+                raise InputError(f"{place}: field {name!r} is {json.dumps(part)[:40]}, expected a string")
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else " ".join(filter(None, parts))
+
+    def get(self, record: Mapping[str, object], name: str, place: str) -> object:
+        """The field `name` of this record."""
+        if name not in record:
+            raise InputError(f"{place}: there is no field {name!r}; the fields are: {', '.join(record)}")
+        return record[name]
+
+
+def choose(names: Collection[str], text: str | None, label: str | None, labelled: bool | None, place: str) -> Fields:
+    """Choose the fields among `names`: as asked by `text` and `label`, else the first of `TEXTS` and of `LABELS`.
+
+    >>> choose(["id", "title", "body", "class"], "title+body", None, None, "news.csv, line 2")
+    Fields(texts=('title', 'body'), label='class', value=None)
+    >>> choose(["text", "topics"], None, "topics=acq", None, "news.csv, line 2")
+    Fields(texts=('text',), label='topics', value='acq')
+    """
+    texts = _named_texts(names, text) if text is not None else _first(TEXTS, names)
+    if not texts:
+        raise _absent("text", TEXTS, names, place)
+    if labelled is False:
+        return Fields(_existing(texts, names, "text", place))
+    labels, value = _named_label(names, label) if label is not None else (_first(LABELS, names), None)
+    if labelled and not labels:
+        raise _absent("label", LABELS, names, place)
+    labels = _existing(labels, names, "label", place)
+    return Fields(_existing(texts, names, "text", place), labels[0] if labels else None, value)
+
+
+def _named_texts(names: Collection[str], text: str) -> tuple[str, ...]:
+    return (text,) if text in names else tuple(part.strip() for part in text.split("+"))
+
+
+def _named_label(names: Collection[str], label: str) -> tuple[tuple[str, ...], str | None]:
+    name, equals, value = label.partition("=")
+    return ((label,), None) if label in names or not equals else ((name.strip(),), value.strip())
+
+
+def _first(candidates: tuple[str, ...], names: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in candidates if name in names)[:1]
+
+
+def _existing(chosen: tuple[str, ...], names: Collection[str], what: str, place: str) -> tuple[str, ...]:
+    for name in chosen:
+        if name not in names:
+            raise InputError(
+                f"{place}: there is no field {name!r} for the {what}; the fields are: {', '.join(names)}."
+                f' Choose with --{what} NAME ({what}="NAME" in Python)'
+            )
+    return chosen
+
+
+def _absent(what: str, candidates: tuple[str, ...], names: Collection[str], place: str) -> InputError:
+    return InputError(
+        f"{place}: no field is called {', '.join(candidates[:-1])} or {candidates[-1]}; the fields are:"
+        f' {", ".join(names)}. Name the {what} with --{what} NAME ({what}="NAME" in Python)'
+    )

@@ -1,0 +1,38 @@
+"""Tell the format of a file from its name, else from its first line that is not blank."""
+
+from __future__ import annotations
+
+import os
+
+from .fields import TEXTS
+
+SUFFIXES = {
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "fasta": (".fasta", ".fa", ".fas", ".fna", ".ffn", ".faa"),
+}
+
+
+def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
+    """The format of a file, and what told it: its `name` or its `content`.
+
+    A first line is a header of a table only if it names the text: any sentence may hold a comma.
+
+    >>> guess("mail.csv.gz", "text,label"), guess("-", "text\\tlabel"), guess("mail.txt", "Well, then")
+    (('csv', 'name'), ('tsv', 'content'), ('lines', 'content'))
+    """
+    stem = os.path.basename(name).lower().removesuffix(".gz")
+    for kind, suffixes in SUFFIXES.items():
+        if stem.endswith(suffixes):
+            return kind, "name"
+    if line.startswith(">"):
+        return "fasta", "content"
+    if line.lstrip().startswith("{"):
+        return "jsonl", "content"
+    wanted = {text, *text.split("+")} if text else set(TEXTS)
+    for kind, delimiter in (("tsv", "\t"), ("csv", ",")):
+        names = {cell.strip().strip('"') for cell in line.split(delimiter)}
+        if len(names) > 1 and names & wanted:
+            return kind, "content"
+    return "lines", "content"

@@ -1,0 +1,42 @@
+"""One text per line, with its label before the first tab or blank, or with no label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import InputError
+from .records import Records
+
+TITLE = "one text per line"
+
+
+def separator(line: str, labelled: bool | None) -> str | None:
+    """What stands between label and text in a file, told from its first line that is not blank.
+
+    A tab if that line has one, else a blank. None, no labels, if they are not wanted, or are not asked for and the
+    line has no tab: a first word may be a label or not.
+
+    >>> separator("spam\\tbuy now", None), separator("spam buy now", True), separator("buy now", None)
+    ('\\t', ' ', None)
+    """
+    if labelled is False:
+        return None
+    return "\t" if "\t" in line else " " if labelled else None
+
+
+def records(lines: Iterable[str], source: str, between: str | None) -> Records:
+    """The lines of a file, as numbered records. Blank lines are skipped, but are empty texts where there are no labels.
+
+    >>> list(records(["spam buy now\\n"], "mail.txt", " "))
+    [(1, {'label': 'spam', 'text': 'buy now'})]
+    """
+    for number, line in enumerate(lines, 1):
+        line = line.rstrip("\r\n")
+        if between is None:
+            yield number, {"text": line}
+        elif line.strip():
+            parts = line.split(None if between == " " else between, 1)
+            if len(parts) < 2:
+                what = "a tab" if between == "\t" else "a blank"
+                raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, {what} and a text")
+            yield number, {"label": parts[0], "text": parts[1]}

@@ -1,0 +1,88 @@
+"""Model files: safetensors (numbers) with a JSON spec (everything else). Nothing in them is ever executed.
+
+The spec stands in the file's metadata under "treille", with a SHA-256 over spec and arrays under "sha256". Files are written under
+a temporary name in the same folder and renamed, so that a failure leaves an older file intact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from treille.io.errors import InputError
+
+FORMAT = 1
+
+
+def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Writes `spec` and `arrays` to `path`, whole or not at all.
+
+    >>> import tempfile, pathlib, numpy as np
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.treille"
+    >>> write_model(path, {"estimator": "SVC"}, {"bias": np.zeros(1)})
+    >>> read_model(path)[0]["estimator"]
+    'SVC'
+    """
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps({"format": FORMAT, **spec}, ensure_ascii=False, allow_nan=False)
+    data = save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        kept = "the older file is untouched" if target.is_file() else "nothing was written"
+        raise OSError(error.errno, f"cannot save the model: {error.strerror or error}; {kept}", str(path)) from None
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The spec and the arrays of a model file, checked."""
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise InputError(f"{name}: there is no such file")
+    try:
+        with safe_open(name, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{name}: not a treille model, or damaged ({error}): train and save it again") from None
+    if "treille" not in metadata:
+        raise InputError(f"{name}: a safetensors file, but not one that treille wrote")
+    text = metadata["treille"]
+    if metadata.get("sha256") != _digest(text, arrays):
+        raise InputError(f"{name}: the file was altered after it was saved (its checksum does not fit): train and save it again")
+    spec = json.loads(text)
+    if spec["format"] > FORMAT:
+        raise InputError(f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille")
+    return spec, arrays
+
+
+def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256(text.encode("utf-8"))
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

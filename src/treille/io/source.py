@@ -1,0 +1,133 @@
+"""Open a file, a gzip file or standard input as text. A fault in the bytes is named by file and offset."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from .errors import InputError
+
+STANDARD_INPUT = "-"
+
+
+def source_name(path: str | os.PathLike[str]) -> str:
+    """The name of a source in messages: its path, or `standard input` for `-`.
+
+    >>> source_name("-")
+    'standard input'
+    """
+    return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
+
+
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> io.TextIOWrapper:
+    """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
+
+    Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
+    is not in this encoding or is a damaged gzip raises `InputError`. Standard input is read whole, and left open.
+
+    >>> import gzip, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
+    >>> _ = path.write_bytes(gzip.compress("treille\\nvigne\\n".encode()))
+    >>> with open_text(path) as lines:
+    ...     list(lines)
+    ['treille\\n', 'vigne\\n']
+    """
+    name = source_name(path)
+    known = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+    buffer = _Bytes(_open_bytes(path), name)
+    try:
+        return _Text(buffer, encoding=known, newline="")
+    except (LookupError, ValueError):
+        buffer.close()
+        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
+
+
+def _open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
+    if os.fspath(path) == STANDARD_INPUT:
+        return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{_likely(Path(path))}") from None
+    except OSError as error:
+        if Path(path).is_dir():
+            raise InputError(f"{path}: is a folder, expected a file{_members(Path(path))}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _likely(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"; the folder {path.parent} does not exist either"
+    close = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1)
+    return f"; did you mean {path.with_name(close[0])}?" if close else f"; looked in {path.parent.resolve()}"
+
+
+def _members(folder: Path, most: int = 5) -> str:
+    files = sorted(member.name for member in folder.iterdir() if member.is_file())
+    return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
+
+
+class _Bytes(io.BufferedIOBase):
+    """The bytes of a file, decompressed and counted as they are handed on."""
+
+    def __init__(self, file: io.BufferedReader, name: str) -> None:
+        self.name, self.count, self._file = name, 0, file
+        zipped = file.peek(2)[:2] == b"\x1f\x8b"
+        self._stream: io.BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._counted(self._stream.read, -1 if size is None else size)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._counted(self._stream.read1, size)
+
+    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            chunk = read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            reason = str(error).rstrip(".")
+            message = f"{self.name}: damaged gzip file after {self.count:,} bytes of text: {reason}. Fetch it again"
+            raise InputError(message) from error
+        self.count += len(chunk)
+        return chunk
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Text(io.TextIOWrapper):
+    """Text over `_Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
+
+    buffer: _Bytes
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        try:
+            return super().readline(size)
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from None
+
+    def read(self, size: int | None = -1, /) -> str:
+        try:
+            return super().read(size)
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error) from None
+
+    def _undecodable(self, error: UnicodeDecodeError) -> InputError:
+        # error.object ends with the last byte handed on, which makes its start a place in the whole file.
+        offset = self.buffer.count - len(error.object) + error.start
+        byte = error.object[error.start]
+        other = "utf-16" if offset == 0 and byte in b"\xff\xfe" else "latin-1"
+        return InputError(
+            f"{self.buffer.name}: byte 0x{byte:02x} at offset {offset} is not {error.encoding} text. Name the file's"
+            f' encoding, for example --encoding {other} (encoding="{other}" in Python)'
+        )

@@ -1,0 +1,63 @@
+"""CSV and TSV with a header line of column names, quoted as in RFC 4180. Blank lines are skipped."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from .errors import InputError
+from .records import Records
+
+TITLES = {",": "CSV", "\t": "TSV"}
+SPOKEN = {",": "comma", "\t": "tab"}
+LONGEST_FIELD = 2**31 - 1
+
+
+def records(lines: Iterable[str], source: str, delimiter: str = ",") -> Records:
+    """The rows of a table, as numbered records. A row is numbered by its first line: a quoted field may span several.
+
+    >>> list(records(['text,label\\r\\n', '"a, b",yes\\r\\n'], "vines.csv"))
+    [(2, {'text': 'a, b', 'label': 'yes'})]
+    """
+    rows = _rows(lines, source, delimiter)
+    number, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"{source}, line {number}: the header names {twice[0]!r} twice; rename one of the columns")
+    for number, row in rows:
+        if len(row) != len(names):
+            raise InputError(
+                f"{source}, line {number}: found {len(row)} columns, expected {len(names)} as in the header"
+                f" ({', '.join(names)}); a field that holds a {SPOKEN[delimiter]} must be quoted"
+            )
+        yield number, dict(zip(names, row, strict=True))
+
+
+def _rows(lines: Iterable[str], source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        number = rows.line_num + 1
+        try:
+            with _long_fields():
+                row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(
+                f"{source}, line {number}: not valid {TITLES[delimiter]}: {error}; a field that begins with a quote"
+                " must end with one, and a quote inside it is written twice"
+            ) from None
+        if row:
+            yield number, row
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Lift the csv module's limit of 128 KiB per field while one row is read: it is a global of that module."""
+    before = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

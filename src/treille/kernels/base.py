@@ -1,0 +1,127 @@
+"""The contract of kernels, whole. A kernel in a file of its own, plus one line in ``__init__.py``, is all it takes to add one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from treille.data import Batch, Rows
+from treille.io.errors import InputError
+
+if TYPE_CHECKING:
+    from treille.kernels.normalized import Normalized
+
+
+class FeatureMap(ABC):
+    """The explicit features of a kernel, fitted on training data and frozen.
+
+    >>> from treille.kernels import NGram
+    >>> features, rows = NGram(2).fit_features(NGram(2).batch(["abba"]))
+    >>> [features.name(i) for i in range(features.n_features)]
+    ['ab', 'bb', 'ba']
+    """
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features there are; ids are 0 .. n_features - 1."""
+
+    @abstractmethod
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        """Rows of new examples. Parts outside the fitted space have no entry, but count in ``sq_norms``."""
+
+    @abstractmethod
+    def name(self, id: int) -> str:
+        """A feature as people read it."""
+
+    @abstractmethod
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
+        """The map onto the features `ids` alone, renumbered in that order."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What to keep in a model file: JSON values, and arrays."""
+
+
+class Kernel(BaseEstimator, ABC):
+    """A similarity of structured examples, positive semi-definite.
+
+    Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
+    are used. Those with explicit features implement `fit_features` and `load_features`.
+
+    >>> from treille.kernels import NGram
+    >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
+    [[2.0], [0.0]]
+    """
+
+    @abstractmethod
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        """`X` as a batch this kernel reads; bad input is stopped here."""
+
+    @abstractmethod
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+        """The features of `batch`, frozen, and its rows."""
+
+    @abstractmethod
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        """The inverse of ``FeatureMap.state``."""
+
+    def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
+        """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
+        features, rows = self.fit_features(self.batch(X, n_jobs), n_jobs)
+        left = rows.to_csr()
+        right = left if Y is None else features.transform(self.batch(Y, n_jobs), n_jobs).to_csr()
+        return (left @ right.T).toarray()
+
+    def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """k(x, x) of every example."""
+        return self.fit_features(self.batch(X, n_jobs), n_jobs)[1].diag()
+
+    def normalized(self) -> Normalized:
+        """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""
+        from treille.kernels.normalized import Normalized
+
+        return Normalized(self)
+
+    def spec(self) -> dict[str, Any]:
+        """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
+        params: dict[str, Any] = {}
+        for name, value in self.get_params(deep=False).items():
+            if callable(value) and not isinstance(value, Kernel):
+                raise InputError(
+                    f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
+                    "cut the texts yourself and train on lists of tokens"
+                )
+            params[name] = value.spec() if isinstance(value, Kernel) else _plain(value)
+        return {"kernel": type(self).__name__, "params": params}
+
+    @staticmethod
+    def from_spec(spec: dict[str, Any]) -> Kernel:
+        """The kernel that `spec` describes.
+
+        >>> from treille.kernels import Kernel, NGram
+        >>> Kernel.from_spec(NGram(3).normalized().spec())
+        Normalized(kernel=NGram(n=3))
+        """
+        import treille.kernels as kernels
+
+        name = spec["kernel"]
+        kind = getattr(kernels, name, None) if name in kernels.__all__ else None
+        if not (isinstance(kind, type) and issubclass(kind, Kernel)):
+            raise InputError(f"the kernel {name!r} is unknown to this version of treille")
+        params = {k: Kernel.from_spec(v) if isinstance(v, dict) and "kernel" in v else v for k, v in spec["params"].items()}
+        try:
+            return kind(**params)
+        except TypeError as error:
+            raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(v) for v in value]
+    return value

@@ -1,0 +1,165 @@
+"""N-grams: contiguous runs of symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Rows, Strings
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap, Kernel
+
+
+class NGram(Kernel):
+    """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), min_n <= |z| <= n.
+
+    Exact for any order and alphabet: n-grams are told apart symbol by symbol, never by a hash alone. One pass over the text per
+    order.
+
+    Parameters
+    ----------
+    n : int
+        The (longest) order.
+    min_n : int or None
+        The shortest order; None: only n.
+    weights : sequence of float or None
+        The weight in k of each order, min_n first; None: 1 each.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`. Batches and token lists are cut already.
+
+    Examples
+    --------
+    >>> from treille.kernels import NGram
+    >>> NGram(2)(["ababa", "abbab"]).tolist()
+    [[8.0, 6.0], [6.0, 6.0]]
+    >>> NGram(2, min_n=1, weights=[0.5, 1.0]).diag(["ab"]).tolist()
+    [2.0]
+    """
+
+    def __init__(
+        self,
+        n: int = 5,
+        min_n: int | None = None,
+        weights: Sequence[float] | None = None,
+        unit: str | Callable[[str], Iterable[str]] = "char",
+    ):
+        self.n = n
+        self.min_n = min_n
+        self.weights = weights
+        self.unit = unit
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+        if not isinstance(X, Strings):
+            return Strings(X, self.unit, n_jobs)
+        cut = {"token": "word"}.get(X.unit, X.unit)
+        if isinstance(self.unit, str) and X.unit in ("char", "word", "byte") and cut != self.unit:
+            raise InputError(f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree")
+        return X
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
+        min_n, n, scales = self._orders()
+        assert isinstance(batch, Strings)
+        features, rows = _core.NGramFeatures.fit(
+            batch.symbols, batch.offsets, min_n, n, scales, len(batch.alphabet), effective_n_jobs(n_jobs)
+        )
+        fitted = NGramMap(features, batch.alphabet, batch.unit)
+        return fitted, fitted.rows(rows, features.n_shared)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
+        min_n, n, scales = self._orders()
+        alphabet, unit = spec["alphabet"], spec["unit"]
+        grams = np.ascontiguousarray(arrays["grams"], np.int32)
+        lengths = np.ascontiguousarray(arrays.get("orders", np.empty(0)), np.int32)
+        sound = grams.ndim == 2 and grams.shape[1] == n and len(lengths) in (0, len(grams)) and (min_n == n) == (len(lengths) == 0)
+        if sound and len(grams):
+            sound = 0 <= grams.min() and grams.max() < len(alphabet)
+            sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= n))
+        if not sound:
+            raise InputError("the n-grams in the file do not fit its kernel")
+        return _rebuild((grams.ravel(), lengths, min_n, n, scales, len(alphabet)), alphabet, unit)
+
+    def _orders(self) -> tuple[int, int, np.ndarray]:
+        """Shortest and longest order, and by how much a count of each order is scaled in phi."""
+        min_n = self.n if self.min_n is None else self.min_n
+        for name, value in (("n", self.n), ("min_n", min_n)):
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1")
+        if min_n > self.n:
+            raise InputError(f"min_n is {min_n}, more than n, which is {self.n}")
+        count = int(self.n) - int(min_n) + 1
+        weights = [1.0] * count if self.weights is None else list(self.weights)
+        if len(weights) != count:
+            raise InputError(f"{len(weights)} weights were given, expected {count}: one for each order from {min_n} to {self.n}")
+        for weight in weights:
+            if not isinstance(weight, Real) or not 0 < weight < np.inf:
+                raise InputError(f"a weight is {weight!r}, expected positive numbers")
+        return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
+
+
+class NGramMap(FeatureMap):
+    """N-grams with their ids. Unseen n-grams have none."""
+
+    def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str):
+        self.features = features
+        self.alphabet = alphabet
+        self.unit = unit
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {symbol: code for code, symbol in enumerate(self.alphabet)}
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Strings)
+        # Symbols never seen in training get codes of their own: they match no feature, but are told apart in the norm.
+        unseen = iter(range(len(self.alphabet), len(self.alphabet) + len(batch.alphabet)))
+        recode = [self._codes[s] if s in self._codes else next(unseen) for s in batch.alphabet]
+        threads = effective_n_jobs(n_jobs)
+        rows = self.features.transform(batch.symbols, batch.offsets, np.array(recode, dtype=np.int32), threads)
+        return self.rows(rows, self.n_features)
+
+    def rows(self, arrays: Any, n_shared: int) -> Rows:
+        indptr, entries, code_bits, palette, sq_norms = arrays
+        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        symbols = [self.alphabet[s] for s in self.features.gram(id)]
+        if self.unit == "byte":
+            return repr(bytes(symbols))[2:-1]
+        return ("" if self.unit == "char" else " ").join(map(str, symbols))
+
+    def restrict(self, ids: np.ndarray) -> NGramMap:
+        return _rebuild(self._parts(ids), self.alphabet, self.unit)
+
+    def _parts(self, ids: Any = slice(None)) -> tuple[Any, ...]:
+        """What the core builds the features from again."""
+        f = self.features
+        grams = np.ascontiguousarray(f.grams().reshape(-1, f.max_order)[ids])
+        lengths = f.orders()[ids] if f.min_order < f.max_order else np.empty(0, np.int32)
+        return grams.ravel(), lengths, f.min_order, f.max_order, f.weights, len(self.alphabet)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        grams, lengths, _, max_order, _, size = self._parts()
+        narrow = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32
+        arrays = {"grams": grams.reshape(-1, max_order).astype(narrow)}
+        if len(lengths):
+            arrays["orders"] = lengths
+        return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._parts(), self.alphabet, self.unit)
+
+
+def _rebuild(parts: tuple[Any, ...], alphabet: list[Any], unit: str) -> NGramMap:
+    return NGramMap(_core.NGramFeatures.from_grams(*parts), alphabet, unit)

@@ -1,0 +1,132 @@
+"""Dual coordinate descent, the face of core/solve/dual_cd.hpp."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+
+from treille import _core
+from treille.io.errors import InputError
+from treille.solvers.report import ConvergenceWarning, Report, Solution
+from treille.spaces import RowsSpace
+
+Progress = Callable[[int, int, float], None]
+
+
+class DualCD(BaseEstimator):
+    """Exact coordinate steps on the dual, with W' = sum_i alpha_i y_i Phi_i kept up to date. Needs rows.
+
+    Parameters
+    ----------
+    shrinking : bool
+        Let examples rest that sit firmly at a bound. The answer is the same; off, it takes longer.
+    stopping : {"gap", "gradient"}
+        What `tol` bounds: the duality gap relative to the primal value, or, as in LIBLINEAR, the spread of the projected gradients.
+    max_seconds : float or None
+        Stop after this time with what there is, and warn.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
+    Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. MLG 2010, Algorithm 2.
+
+    Examples
+    --------
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1), solver=treille.solvers.DualCD(max_seconds=10))
+    >>> model.fit(["ab", "cd"], [0, 1]).report_.status
+    'converged'
+    """
+
+    needs = RowsSpace
+
+    def __init__(self, shrinking: bool = True, stopping: str = "gap", max_seconds: float | None = None):
+        self.shrinking = shrinking
+        self.stopping = stopping
+        self.max_seconds = max_seconds
+
+    def solve(
+        self,
+        space: RowsSpace,
+        labels: np.ndarray,
+        classes: np.ndarray,
+        C: np.ndarray,
+        *,
+        loss: str = "hinge",
+        bias: float = 1.0,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """One two-class problem per entry k of `classes`: examples with that label against the rest.
+
+        `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
+        C, say). `progress(classes done, epochs, relative gap)` is called a few times a second.
+        """
+        if self.stopping not in ("gap", "gradient"):
+            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        rows, begun = space.rows, time.perf_counter()
+
+        def poll(done: int, epochs: int, gap: float) -> bool:
+            if progress is not None:
+                progress(done, epochs, gap)
+            return self.max_seconds is None or time.perf_counter() - begun < self.max_seconds
+
+        answers = _core.dual_cd(
+            indptr=rows.indptr,
+            entries=rows.entries,
+            code_bits=rows.code_bits,
+            palette=rows.palette,
+            scale=rows.scale,
+            n_features=rows.n_features,
+            n_shared=rows.n_shared,
+            labels=np.ascontiguousarray(labels, np.int32),
+            classes=np.ascontiguousarray(classes, np.int32),
+            C=np.ascontiguousarray(C, np.float64),
+            start=np.empty(0) if start is None else np.ascontiguousarray(start, np.float64).ravel(),
+            squared_hinge=loss == "squared_hinge",
+            bias=float(bias),
+            tol=float(tol),
+            max_epochs=int(max_epochs),
+            shrinking=bool(self.shrinking),
+            gradient_stop=self.stopping == "gradient",
+            seed=int(seed),
+            threads=effective_n_jobs(n_jobs),
+            poll=poll,
+        )
+        report = _report(answers, time.perf_counter() - begun, seed)
+        if report.status != "converged":
+            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=3)
+        n_classes = len(classes)
+        return Solution(
+            answers.weights.reshape(rows.n_features, n_classes), answers.bias, answers.alpha.reshape(n_classes, len(rows)), report
+        )
+
+
+def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:
+    each = tuple(
+        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
+        for primal, dual, epochs, status in zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
+    )
+    if len(each) == 1:
+        return each[0]
+    worst = next((r.status for r in each if r.status != "converged"), "converged")
+    return Report(
+        sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each), seconds, worst, seed, each
+    )
+
+
+def _advice(report: Report, tol: float) -> str:
+    budget = "max_epochs" if report.status == "max_epochs" else "max_seconds"
+    return (
+        f"stopped at {budget} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: raise {budget}, "
+        "use a larger tol, a smaller C, or a normalized kernel"
+    )

@@ -1,0 +1,6 @@
+"""Spaces: a kernel met with a batch; what a solver may ask. `plan` picks one and says why."""
+
+from treille.spaces.plan import Plan, plan
+from treille.spaces.rows import RowsSpace
+
+__all__ = ["Plan", "RowsSpace", "plan"]

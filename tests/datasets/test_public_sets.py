@@ -1,0 +1,84 @@
+"""Public sets: the road to the folder, and the sets themselves where they are."""
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from treille.datasets import data_folder, fastsk, reuters
+from treille.io import InputError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TREILLE_DATA", str(tmp_path))
+    return tmp_path
+
+
+def fill(folder, name, text):
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(gzip.compress(text.encode()))
+
+
+def need(name):
+    if data_folder() is None or not (data_folder() / name).is_dir():
+        pytest.skip(f"needs {name} in the folder that TREILLE_DATA names")
+
+
+def test_the_folder_is_the_one_the_environment_names(folder):
+    assert data_folder() == folder
+
+
+def test_there_is_no_folder_when_the_environment_names_none(monkeypatch):
+    monkeypatch.delenv("TREILLE_DATA", raising=False)
+    assert data_folder() is None
+    with pytest.raises(InputError, match=r"set the environment variable TREILLE_DATA .* holds reuters21578"):
+        reuters()
+
+
+def test_a_set_that_is_not_in_the_folder_is_named(folder):
+    with pytest.raises(InputError, match=r"train\.jsonl\.gz: no such file in the folder TREILLE_DATA names"):
+        reuters()
+
+
+def test_a_set_of_another_name_is_refused_with_those_that_are_there(folder):
+    fill(folder, "fastsk/dna/CTCF.train.fasta.gz", ">1\nA\n")
+    with pytest.raises(InputError, match=r"CTCT\.train\.fasta\.gz: no such file .* there are CTCF\.train\.fasta\.gz"):
+        fastsk("CTCT")
+
+
+@pytest.mark.parametrize("load", [reuters, lambda split: fastsk("CTCF", split=split)], ids=["reuters", "fastsk"])
+def test_a_split_of_another_name_is_refused(folder, load):
+    with pytest.raises(InputError, match="split is 'dev', expected one of train, test, all"):
+        load("dev")
+
+
+def test_stories_are_title_and_body_with_white_space_made_one_blank(folder):
+    for part in ("train", "test"):
+        story = {"title": f" {part}\n", "body": "a \t\n b ", "topics": ["acq"]}
+        fill(folder, f"reuters21578/{part}.jsonl.gz", json.dumps(story))
+    assert reuters("test") == (["test a b"], [["acq"]])
+    assert reuters("all") == (["train a b", "test a b"], [["acq"], ["acq"]])
+
+
+def test_sequences_are_in_capitals(folder):
+    fill(folder, "fastsk/dna/CTCF.train.fasta.gz", ">1\nacGT\n>0\nA\n")
+    assert fastsk("CTCF") == (["ACGT", "A"], ["1", "0"])
+
+
+@pytest.mark.parametrize(("split", "stories", "acquisitions"), [("train", 9603, 1650), ("test", 3299, 719)])
+def test_reuters_has_the_published_counts(split, stories, acquisitions):
+    need("reuters21578")
+    texts, topics = reuters(split)
+    assert len(texts) == len(topics) == stories
+    assert sum("acq" in one for one in topics) == acquisitions
+
+
+def test_fastsk_has_the_published_counts():
+    need("fastsk")
+    sequences, labels = fastsk("CTCF", split="all")
+    assert Counter(labels) == {"1": 2000, "0": 2000}
+    assert set("".join(sequences)) <= set("ACGTN")
+    assert len(fastsk("1.1", "protein", "test")[0]) > 1000
