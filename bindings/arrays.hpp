@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "buffer.hpp"
@@ -16,6 +17,7 @@ namespace treille {
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using WordsIn = std::variant<In<std::uint32_t>, In<std::uint64_t>>;  // the entries of coded rows
 template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 

@@ -1,22 +1,18 @@
-// core/solve and core/spaces for Python.
+// core/solve for Python.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "solve/one_vs_rest.hpp"
-#include "spaces/outputs.hpp"
 #include "spaces/rows.hpp"
 
 using namespace nb::literals;
 
 namespace treille {
 namespace {
-
-using WordsIn = std::variant<In<std::uint32_t>, In<std::uint64_t>>;
 
 const char* name(Status status) {
   switch (status) {
@@ -90,7 +86,7 @@ void bind_solve(nb::module_& m) {
          nb::object poll) {
         const DualCDOptions options{squared_hinge, bias, tol, max_epochs, shrinking, gradient_stop, seed};
         return std::visit(
-            [&]<class Word>(const nb::ndarray<const Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>& words) {
+            [&]<class Word>(const In<Word>& words) {
               return solve<Word>({view(indptr), view(words), code_bits, view(palette), view(scale), n_features, n_shared}, labels, classes,
                                  C, start, options, threads, poll);
             },
@@ -99,22 +95,6 @@ void bind_solve(nb::module_& m) {
       "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a, "labels"_a, "classes"_a, "C"_a,
       "start"_a, "squared_hinge"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a, "threads"_a,
       "poll"_a, "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
-
-  m.def(
-      "outputs",
-      [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, In<double> weights,
-         std::size_t n_functions, int threads) {
-        Buffer<double> out((indptr.size() - 1) * n_functions);
-        std::visit(
-            [&]<class Word>(const nb::ndarray<const Word, nb::ndim<1>, nb::c_contig, nb::device::cpu>& words) {
-              nb::gil_scoped_release release;
-              outputs<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), view(weights), n_functions, threads, out.data());
-            },
-            entries);
-        return give(std::move(out));
-      },
-      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "weights"_a, "n_functions"_a, "threads"_a,
-      "Values of n_functions linear functions on each row, row by row; `weights` holds n_functions numbers a feature.");
 }
 
 }  // namespace treille

@@ -6,19 +6,20 @@
 //            hinge: U_i = C_i, d_i = 0        squared hinge: U_i = inf, d_i = 1 / (2 C_i)
 //
 // One step is exact in a_i:  g = y_i w.x_i - 1 + d_i a_i,  a_i <- clip(a_i - g / (|x_i|^2 + d_i), 0, U_i),  and w follows.
-// An epoch costs one dot, and one axpy where a_i moves, per example that is awake. With a bias, every x_i has one more
+// A visit costs one dot, and one axpy where a_i moves; an epoch is as many visits as there are examples. With a bias, every x_i has one more
 // coordinate of value `bias` (regularised, as in LIBLINEAR).
 //
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
 // slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i.
 //
 // Three things differ from both:
-// - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some epochs: longer each time, and the
-//   longer the stronger the gradient. After a few epochs nearly every visit moves something. (LIBLINEAR shrinks such
-//   examples instead, for good, and starts over at the end.)
-// - The gap, primal - dual, is a sum of one non-negative term per example, so that each epoch adds up an estimate for free. When
-//   that says the end is near, one pass of dots over all examples measures the gap exactly, and wakes whoever has a share in it.
-// - The gap is measured at the best bias for the weights at hand (see measure()).
+// - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some sweeps: longer each time, and the
+//   longer the stronger the gradient. After a few sweeps nearly every visit moves something. (LIBLINEAR shrinks such
+//   examples instead, for good, and starts over at the end.) Late in a run, examples that moved less than the average rest, too.
+// - The gap, primal - dual, is a sum of one non-negative term per example, so that each sweep adds up an estimate for free. When
+//   that says the end may be near, one pass of dots over all examples measures the gap exactly, and wakes whoever has a share in it.
+// - The gap is measured at the best bias for the weights at hand. Any (w, b) gives a valid primal value; and while w settles, each
+//   single step still shifts b and with it all outputs, a noise that would hide how good w is already.
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +56,7 @@ struct Solution {
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
 
-  double gap() const { return std::max(0.0, primal - dual); }
+  double gap() const { return primal - dual; }
 };
 
 template <FeatureRows R>
@@ -70,32 +71,30 @@ class DualCD {
   // `start`: alphas to begin from, or empty. Values outside the box are clipped.
   Solution<Weights> solve(std::span<const double> start) {
     begin(start);
-    double ratio = 1.0 / 3;  // of the gap at an epoch's end to the sum of the terms met on the way; learnt from measurements
-    while (s_.epochs < options_.max_epochs) {
-      const Epoch epoch = run_epoch();
-      monitor_.epochs = ++s_.epochs;
-      monitor_.relative_gap = epoch.primal > 0 ? ratio * epoch.gap / epoch.primal : 0.0;
-      if (monitor_.stop) {
-        s_.status = Status::stopped;
-        break;
-      }
-      if (options_.gradient_stop ? epoch.spread > options_.tol : ratio * epoch.gap > options_.tol * epoch.primal) continue;
+    const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
+    double ratio = 0.25;  // of the gap at a sweep's end to the sum of the terms met on the way; learnt from each measurement
+    while (visits_ < options_.max_epochs * n) {
+      const Sweep sweep = visit_those_awake();
+      monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
+      monitor_.relative_gap = sweep.primal > 0 ? ratio * sweep.gap / sweep.primal : 0.0;
+      if (monitor_.stop) break;
+      if (options_.gradient_stop ? sweep.spread > options_.tol : ratio * sweep.gap > options_.tol * sweep.primal) continue;
       measure();
-      if (options_.gradient_stop ? epoch.complete : s_.gap() <= options_.tol * s_.primal) {
+      if (options_.gradient_stop ? sweep.complete : s_.gap() <= options_.tol * s_.primal) {
         s_.status = Status::converged;
         return std::move(s_);
       }
-      if (options_.gradient_stop)
-        for (Rest& rest : rest_) rest = {};
-      else if (epoch.gap > 0)
-        ratio = std::min(1.0, 0.9 * s_.gap() / epoch.gap);
+      if (options_.gradient_stop) rest_.assign(rows_.size(), {});  // LIBLINEAR's rule: all must agree, awake at once
+      if (sweep.gap > 0) ratio = std::min(0.4, 0.95 * s_.gap() / sweep.gap);
     }
     measure();
+    const bool small = !options_.gradient_stop && s_.gap() <= options_.tol * s_.primal;
+    s_.status = small ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs;
     return std::move(s_);
   }
 
  private:
-  struct Epoch {
+  struct Sweep {
     double gap = 0, primal = 0;  // sums over the examples awake, each at the moment of its visit
     double spread = 0;           // of projected gradients
     bool complete = false;       // all were awake
@@ -110,6 +109,7 @@ class DualCD {
     if (slack <= 0) return 0;
     return C_[i] * (options_.squared_hinge ? slack * slack : slack);
   }
+  double slack(std::size_t i, double b) const { return 1 - y_[i] * (outputs_[i] + options_.bias * b); }
   // The example's share of the gap, never negative; slack = 1 - y_i w.x_i. Hinge: (C_i - a_i) slack, or a_i (-slack).
   double term(std::size_t i, double slack) const {
     const double a = s_.alpha[i];
@@ -121,6 +121,7 @@ class DualCD {
     s_.alpha.assign(n, 0.0);
     s_.w = rows_.zero();
     rest_.assign(n, {});
+    outputs_.assign(n, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       if (C_[i] <= 0) continue;
       all_.push_back(i);
@@ -135,21 +136,22 @@ class DualCD {
     b_ += step * options_.bias;
   }
 
-  Epoch run_epoch() {
+  Sweep visit_those_awake() {
     awake_.clear();
     for (const std::size_t i : all_)
-      if (rest_[i].until <= s_.epochs) awake_.push_back(i);
+      if (rest_[i].until <= sweeps_) awake_.push_back(i);
     for (std::size_t k = 0; k < awake_.size(); ++k) std::swap(awake_[k], awake_[k + random_below(awake_.size() - k)]);
-    Epoch epoch;
-    epoch.complete = awake_.size() == all_.size();
-    double highest = 0, lowest = 0, w_dot_w = 0;
+    Sweep sweep;
+    sweep.complete = awake_.size() == all_.size();
+    double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0;
+    std::int64_t moves = 0;
     for (std::size_t k = 0; k < awake_.size() && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
       const std::size_t i = awake_[k];
       if (k + 1 < awake_.size()) rows_.prefetch(awake_[k + 1]);
       const double margin = y_[i] * (rows_.dot(i, s_.w) + options_.bias * b_), slack = 1 - margin;
       const double a = s_.alpha[i], U = upper(i), g = diagonal(i) * a - slack;
-      epoch.gap += term(i, slack);
-      epoch.primal += loss(i, slack);
+      sweep.gap += term(i, slack);
+      sweep.primal += loss(i, slack);
       w_dot_w += a * margin;
       const double projected = a == 0 ? std::min(g, 0.0) : a == U ? std::max(g, 0.0) : g;
       if (projected == 0) {
@@ -157,42 +159,46 @@ class DualCD {
         continue;
       }
       rest_[i] = {};
+      if (options_.shrinking && sweeps_ >= kLate && std::abs(projected) < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
+      gradients += std::abs(projected);
+      ++moves;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
       const double q = rows_.sq_norm(i) + options_.bias * options_.bias + diagonal(i);
       if (std::abs(projected) > 1e-12) move(i, q > 0 ? std::clamp(a - g / q, 0.0, U) : U);
     }
-    epoch.primal += 0.5 * std::max(w_dot_w, 0.0);
-    epoch.spread = highest - lowest;
-    return epoch;
+    sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
+    sweep.spread = highest - lowest;
+    ++sweeps_;
+    visits_ += static_cast<std::int64_t>(awake_.size());
+    mean_gradient_ = moves > 0 ? gradients / static_cast<double>(moves) : 0.0;
+    return sweep;
   }
 
   // The numbers are not delicate: full passes are the cost of too short a rest, hidden violators that of too long a one.
   void rest(std::size_t i, double strength) {
     Rest& rest = rest_[i];
-    rest.length = std::min(2 * rest.length + 1 + static_cast<std::int64_t>(8 * std::min(strength, 16.0)), std::int64_t{127});
-    rest.until = s_.epochs + 1 + rest.length;
+    rest.length = std::min(2 * rest.length + 1 + static_cast<std::int64_t>(4 * std::min(strength, 16.0)), std::int64_t{127});
+    rest.until = sweeps_ + 1 + rest.length;
   }
 
-  // The exact gap, at the best bias for these weights. Any (w, b) gives a valid primal value; and while w settles, each single
-  // step still shifts b and with it all outputs, a noise that would hide how good w is already.
+  // Primal and dual value, at the best bias. With b_ = B sum_i a_i y_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
   void measure() {
-    double w_dot_w = 0, quadratic = 0, alphas = 0;
-    outputs_.resize(all_.size());
-    for (std::size_t k = 0; k < all_.size(); ++k) {
-      const std::size_t i = all_[k];
-      const double f = rows_.dot(i, s_.w), a = s_.alpha[i];
-      outputs_[k] = f;
-      if (term(i, 1 - y_[i] * (f + options_.bias * b_)) > 0) rest_[i] = {};
-      w_dot_w += a * y_[i] * f;
-      quadratic += diagonal(i) * a * a;
-      alphas += a;
+    s_.primal = 0;
+    for (const std::size_t i : all_) {
+      outputs_[i] = rows_.dot(i, s_.w);
+      s_.primal += 0.5 * s_.alpha[i] * y_[i] * outputs_[i];
+      if (term(i, slack(i, b_)) > 0) rest_[i] = {};
     }
     s_.b = options_.bias > 0 ? best_bias() : 0.0;
-    s_.primal = 0.5 * (w_dot_w + s_.b * s_.b);
-    for (std::size_t k = 0; k < all_.size(); ++k) s_.primal += loss(all_[k], 1 - y_[all_[k]] * (outputs_[k] + options_.bias * s_.b));
-    s_.dual = alphas - 0.5 * (w_dot_w + b_ * b_ + quadratic);
-    monitor_.relative_gap = s_.primal > 0 ? s_.gap() / s_.primal : 0.0;
+    s_.primal += 0.5 * s_.b * s_.b;
+    double gap = 0.5 * (s_.b - b_) * (s_.b - b_);
+    for (const std::size_t i : all_) {
+      s_.primal += loss(i, slack(i, s_.b));
+      gap += term(i, slack(i, s_.b));
+    }
+    s_.dual = s_.primal - gap;
+    monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
   }
 
   // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b - B sum_i C_i y_i loss'(slack_i), is bisected.
@@ -200,10 +206,9 @@ class DualCD {
     const double B = options_.bias;
     auto slope = [&](double b) {
       double sum = b;
-      for (std::size_t k = 0; k < all_.size(); ++k) {
-        const std::size_t i = all_[k];
-        const double slack = 1 - y_[i] * (outputs_[k] + B * b);
-        if (slack > 0) sum -= B * C_[i] * y_[i] * (options_.squared_hinge ? 2 * slack : 1.0);
+      for (const std::size_t i : all_) {
+        const double t = slack(i, b);
+        if (t > 0) sum -= B * C_[i] * y_[i] * (options_.squared_hinge ? 2 * t : 1.0);
       }
       return sum;
     };
@@ -223,6 +228,7 @@ class DualCD {
     return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64);
   }
 
+  static constexpr std::int64_t kLate = 30, kShortRest = 3;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   const R& rows_;
@@ -232,9 +238,11 @@ class DualCD {
   std::mt19937_64 random_;
   Solution<Weights> s_;
   double b_ = 0;                          // bias of w(alpha); s_.b is the best one for the same w
-  std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this epoch
+  std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this sweep
+  std::int64_t sweeps_ = 0, visits_ = 0;
   std::vector<Rest> rest_;
-  std::vector<double> outputs_;
+  double mean_gradient_ = 0;              // absolute, projected, of the examples that moved in the sweep before
+  std::vector<double> outputs_;           // w.x_i without bias, as last read
 };
 
 }  // namespace treille

@@ -14,8 +14,8 @@ template <class Word>
 void outputs(std::span<const std::int64_t> indptr, std::span<const Word> entries, int code_bits, std::span<const double> palette,
              std::span<const double> scale, std::span<const double> weights, std::size_t n_functions, int threads, double* out) {
   const Word mask = (Word{1} << code_bits) - 1;
-  const auto cuts = balanced_cuts(indptr, std::max(1, threads));
-  run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
+  const auto cuts = balanced_cuts(indptr, threads);
+  run_parts(threads, [&](int p) {
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       double* row = out + i * n_functions;
       std::fill_n(row, n_functions, 0.0);

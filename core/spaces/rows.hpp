@@ -22,7 +22,7 @@ concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename 
 
 // Sparse rows in few bytes, always exact. An entry is one word, id << code_bits | code: the feature `id` with value
 // scale[i] * palette[code]. Counts have few distinct values, so 4 bytes hold an entry (Word = uint32) whenever the bits of
-// the largest id and of the largest code sum to at most 32; else 8 bytes do (uint64). One word also means one stream
+// the number of features and of the largest code sum to at most 32; else 8 bytes do (uint64). One word also means one stream
 // of memory per row: rows are visited in random order, and the start of each stream is a cache miss.
 //
 // Ids fall with frequency, so most reads of w meet its hot head, and the features from n_shared on stand in one row at most.

@@ -1,6 +1,8 @@
 #pragma once
-// Counts the distinct n-grams of one sequence, exactly, in time linear in its length for any n.
+// Counts the distinct n-grams of one sequence, exactly. Expected O(1) a window; each gram met again is confirmed, n symbols, eight bytes
+// at a time.
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -45,9 +47,9 @@ class GramCounter {
     const std::size_t n = static_cast<std::size_t>(order);
     if (sequence.size() < n) return grams_;
     const std::size_t windows = sequence.size() - n + 1;
-    const int bits = std::max(4, static_cast<int>(std::bit_width(windows + windows / 2)));
-    const int shift = 32 - std::min(bits, 31);
-    const std::size_t mask = (std::size_t{1} << (32 - shift)) - 1;
+    const int bits = std::clamp(static_cast<int>(std::bit_width(windows + windows / 2)), 4, 32);  // there are fewer than 2^32 windows
+    const int shift = 32 - bits;
+    const std::size_t mask = (std::size_t{1} << bits) - 1;
     slots_.assign(mask + 1, kEmpty);
     const Symbol* s = sequence.data();
     std::uint64_t h = 0;

@@ -58,30 +58,16 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
   }
 }
 
-// A dictionary in the making: how many examples hold each gram.
-template <class Symbol>
-struct Counted {
-  GramDictionary<Symbol> dictionary;
-  std::vector<std::uint32_t> examples;
-
-  std::uint32_t add(std::uint32_t tag, const Symbol* gram, int order, std::uint32_t times) {
-    const std::uint32_t id = dictionary.insert(tag, gram, order);
-    if (id == examples.size()) examples.push_back(0);
-    examples[id] += times;
-    return id;
-  }
-};
-
 // Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
 // ids keep going by first occurrence in the data, whatever the number of parts.
 template <class Symbol>
-std::vector<std::uint32_t> merge(const Counted<Symbol>& from, Counted<Symbol>& to) {
-  const auto& source = from.dictionary;
-  std::vector<std::uint32_t> ids(source.size());
-  for (std::uint32_t id = 0; id < source.size(); ++id) {
-    if (id + kAhead < source.size()) to.dictionary.prefetch_slot(source.tag(id + kAhead));
-    if (id + kAheadGram < source.size()) to.dictionary.prefetch_gram(source.tag(id + kAheadGram));
-    ids[id] = to.add(source.tag(id), source.gram(id), source.order(id), from.examples[id]);
+std::vector<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
+  std::vector<std::uint32_t> ids(from.size());
+  for (std::uint32_t id = 0; id < from.size(); ++id) {
+    if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
+    if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
+    ids[id] = to.insert(from.tag(id), from.gram(id), from.order(id));
+    to.count(ids[id], from.examples()[id]);
   }
   return ids;
 }
@@ -97,32 +83,35 @@ std::vector<std::uint32_t> by_falling_frequency(const std::vector<std::uint32_t>
 }
 
 template <class Symbol>
-GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, NGramRows& rows, std::size_t& n_shared) {
+GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, NGramRows& rows) {
   const auto cuts = shares(data, threads);
   const auto n_parts = cuts.size() - 1;
   std::vector<RowPart> parts(n_parts);
-  std::vector<Counted<Symbol>> counted(n_parts, {GramDictionary<Symbol>(orders.max, orders.mixed()), {}});
+  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(orders.max, orders.mixed()));
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(n_parts), [&](int p) {
-    auto& mine = counted[static_cast<std::size_t>(p)];
+    auto& mine = found[static_cast<std::size_t>(p)];
     scan<Symbol>(
-        data, {}, cuts[p], cuts[p + 1], orders, mine.dictionary,
-        [&](const CountedGram& gram, const Symbol* symbols, int order) { return mine.add(gram.tag, symbols, order, 1); },
+        data, {}, cuts[p], cuts[p + 1], orders, mine,
+        [&](const CountedGram& gram, const Symbol* symbols, int order) {
+          const std::uint32_t id = mine.insert(gram.tag, symbols, order);
+          mine.count(id, 1);
+          return id;
+        },
         parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
   });
 
   std::vector<std::vector<std::uint32_t>> renamed(n_parts);
+  GramDictionary<Symbol>& dictionary = found[0];
   for (std::size_t p = 1; p < n_parts; ++p) {
-    renamed[p] = merge(counted[p], counted[0]);
-    counted[p] = {GramDictionary<Symbol>(orders.max, orders.mixed()), {}};
+    renamed[p] = merge(found[p], dictionary);
+    found[p] = GramDictionary<Symbol>(orders.max, orders.mixed());
   }
-  auto& [dictionary, examples] = counted[0];
-  const auto rank = by_falling_frequency(examples);
+  const auto rank = by_falling_frequency(dictionary.examples());
   for (std::size_t p = 1; p < n_parts; ++p)
     for (std::uint32_t& id : renamed[p]) id = rank[id];
   renamed[0] = rank;
-  dictionary.rename(rank);
-  n_shared = static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
+  dictionary.rename(rank, static_cast<int>(n_parts));
   rows.entries = join_parts(std::move(parts), renamed, dictionary.size());
   return std::move(dictionary);
 }
@@ -161,10 +150,7 @@ NGramFeatures NGramFeatures::fit(const Sequences& data, int min_order, int max_o
                                  std::int32_t alphabet_size, int threads, NGramRows& rows) {
   const Orders orders{min_order, max_order, weights};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
-    std::size_t n_shared = 0;
-    NGramFeatures features(fit_dictionary<decltype(symbol)>(data, orders, threads, rows, n_shared), min_order, max_order, weights);
-    features.n_shared_ = n_shared;
-    return features;
+    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights);
   });
 }
 
@@ -172,9 +158,7 @@ NGramFeatures NGramFeatures::from_grams(std::span<const std::int32_t> grams, std
                                         int max_order, std::span<const double> weights, std::int32_t alphabet_size) {
   const Orders orders{min_order, max_order, weights};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
-    NGramFeatures features(rebuild<decltype(symbol)>(grams, lengths, orders), min_order, max_order, weights);
-    features.n_shared_ = features.size();
-    return features;
+    return NGramFeatures(rebuild<decltype(symbol)>(grams, lengths, orders), min_order, max_order, weights);
   });
 }
 
@@ -209,6 +193,15 @@ NGramRows NGramFeatures::transform(const Sequences& data, std::span<const std::i
 
 std::size_t NGramFeatures::size() const {
   return std::visit([](const auto& dictionary) { return dictionary.size(); }, dictionary_);
+}
+
+std::size_t NGramFeatures::n_shared() const {
+  return std::visit(
+      [](const auto& dictionary) {
+        const auto& examples = dictionary.examples();
+        return static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
+      },
+      dictionary_);
 }
 
 std::vector<std::int32_t> NGramFeatures::gram(std::uint32_t id) const {

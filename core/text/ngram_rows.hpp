@@ -3,7 +3,8 @@
 //
 //   phi_z(x) = weight[|z|] * (number of occurrences of z in x),   min_order <= |z| <= max_order.
 //
-// Cost: one pass over the symbols per order, expected O(1) a window, exact for any order and alphabet.
+// Cost: one pass over the symbols per order; expected O(1) a window, and n symbols for each distinct n-gram of an example. Exact for
+// any order and alphabet.
 // Ids fall with the number of examples that hold the n-gram; ties go by first occurrence in the training data.
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class NGramFeatures {
   NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
 
   std::size_t size() const;
-  // Features from this id on were found in one example only.
-  std::size_t n_shared() const { return n_shared_; }
+  // Features from this id on were found in one example only. Known after fit; 0 after from_grams.
+  std::size_t n_shared() const;
   int min_order() const { return min_order_; }
   int max_order() const { return max_order_; }
   const std::vector<double>& weights() const { return weights_; }
@@ -58,7 +59,6 @@ class NGramFeatures {
   Dictionary dictionary_;
   int min_order_, max_order_;
   std::vector<double> weights_;
-  std::size_t n_shared_ = 0;
 };
 
 }  // namespace treille

@@ -74,6 +74,13 @@ def test_methods_and_decorators_are_shown_and_inner_functions_stay_inside(librar
     ]
 
 
+def test_form_feeds_and_other_encodings_of_source_are_read_as_python_reads_them(library):
+    (library / "email").mkdir()
+    source = "# -*- coding: latin-1 -*-\r\n\f\r\ndef f():\r\n    return 'é\f'\r\n"
+    (library / "email" / "a.py").write_bytes(source.encode("latin-1"))
+    assert functions(["email"], min_length=0)[0] == ["def f():\n    return 'é\f'"]
+
+
 def test_a_text_of_two_packages_is_kept_once_and_tests_are_left_out(library):
     fill(library, "email", a="def f(): pass\ndef g(): pass\n")
     fill(library, "http", a="def f(): pass\ndef h(): pass\n")

@@ -2,12 +2,13 @@
 
 import csv
 import gzip
+import io
 import json
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treille.io import read
@@ -27,6 +28,7 @@ def read_back(name, content, **options):
     return list(zip(examples.texts, examples.labels, strict=True))
 
 
+@settings(deadline=None)
 @given(EXAMPLES, st.booleans())
 def test_json_lines_are_read_back_as_written(examples, ascii_only):
     lines = [json.dumps({"label": label, "text": text}, ensure_ascii=ascii_only) for text, label in examples]
@@ -34,20 +36,19 @@ def test_json_lines_are_read_back_as_written(examples, ascii_only):
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv", "\t")])
+@settings(deadline=None)
 @given(examples=EXAMPLES, quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
 def test_tables_are_read_back_as_written(name, delimiter, examples, quoting):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter=delimiter, quoting=quoting)
-            writer.writerows([("text", "label"), *examples])
-        assert read_back(name, path.read_bytes()) == examples
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter, quoting=quoting).writerows([("text", "label"), *examples])
+    assert read_back(name, file.getvalue().encode()) == examples
 
 
 WORDS = st.text(CHARACTERS.filter(lambda c: not c.isspace()), min_size=1)
 ONE_LINE = st.text(CHARACTERS.filter(lambda c: c not in "\r\n"))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(ONE_LINE, WORDS), min_size=1))
 def test_labelled_lines_are_read_back_as_written(examples):
     content = "".join(f"{label}\t{text}\n" for text, label in examples)
@@ -57,6 +58,7 @@ def test_labelled_lines_are_read_back_as_written(examples):
 SEQUENCES = st.text("ACGT")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(SEQUENCES, st.sampled_from("01")), min_size=1), st.integers(1, 5))
 def test_fasta_is_read_back_whatever_the_width_of_its_lines(examples, width):
     lines = []

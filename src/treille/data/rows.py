@@ -50,14 +50,13 @@ class Rows:
         norms = np.sqrt(self.sq_norms)
         return replace(self, scale=np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
 
-    def to_csr(self) -> sp.csr_matrix:
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         """The same rows as a scipy matrix of float64."""
-        ids = (self.entries >> np.uint8(self.code_bits)).astype(np.int32 if self.n_features < 2**31 else np.int64)
-        codes = self.entries & self.entries.dtype.type((1 << self.code_bits) - 1)
-        data = self.palette[codes]
-        data *= np.repeat(self.scale, np.diff(self.indptr))
-        index = self.indptr.astype(np.int32) if self.indptr[-1] < 2**31 else self.indptr
-        matrix = sp.csr_matrix((data, ids, index), shape=(len(self), self.n_features))
+        ids, data = _core.expand(self.indptr, self.entries, self.code_bits, self.palette, self.scale, threads)
+        small = max(self.n_features, len(data)) < 2**31
+        index = np.int32 if small else np.int64
+        columns = ids.view(np.int32) if small else ids.astype(np.int64)
+        matrix = sp.csr_matrix((data, columns, self.indptr.astype(index)), shape=(len(self), self.n_features))
         matrix.has_sorted_indices = True
         return matrix
 

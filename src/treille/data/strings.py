@@ -91,7 +91,7 @@ class Strings(Batch):
         ['x', 'y']
         """
         batch = cls.__new__(cls)
-        batch._set(np.ascontiguousarray(symbols, np.int32), np.ascontiguousarray(offsets, np.int64), list(alphabet), unit)
+        batch._set(np.array(symbols, np.int32), np.array(offsets, np.int64), alphabet, unit)
         ends = batch.offsets
         if ends.ndim != 1 or len(ends) == 0 or ends[0] != 0 or ends[-1] != len(batch.symbols) or (np.diff(ends) < 0).any():
             raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
@@ -100,10 +100,14 @@ class Strings(Batch):
         return batch
 
     def _set(self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str) -> None:
-        self.symbols, self.offsets, self.alphabet, self.unit = symbols, offsets, list(alphabet), unit
+        self.symbols, self.offsets, self.unit = symbols, offsets, unit
+        self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
             raise InputError(f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: cut it into parts")
         symbols.flags.writeable = offsets.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
 
     def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
@@ -114,7 +118,7 @@ class Strings(Batch):
 
     def _set_integers(self, items: list[np.ndarray]) -> None:
         offsets = _offsets([len(item) for item in items])
-        values, symbols = np.unique(np.concatenate([np.empty(0, np.int64), *items]), return_inverse=True)
+        values, symbols = np.unique(np.concatenate([np.empty(0, np.int64), *filter(len, items)]), return_inverse=True)
         self._set(symbols.astype(np.int32), offsets, values.tolist(), unit="integer")
 
     def __len__(self) -> int:
@@ -176,7 +180,7 @@ def _checked(data: Any) -> tuple[list[Any], str]:
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if not isinstance(data, Iterable):
         raise InputError(f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays")
-    if getattr(data, "ndim", 1) != 1 and not (getattr(data, "ndim", 0) == 2 and data.dtype.kind in "iu"):
+    if getattr(data, "ndim", 1) != 1 and not (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"):
         raise InputError(f"found an array of shape {data.shape}, expected one dimension: a sequence per entry")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "US" else list(data)
     if not items:
@@ -208,7 +212,8 @@ def _sequence(item: Any, i: int) -> Any:
         if tokens and all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in tokens):
             return np.array(tokens, dtype=np.int64)
         return _token_list(tokens, i)
-    raise InputError(f"item {i} is {_describe(item)}, expected a string, a list of tokens or an array of integers")
+    expected = "a string, a list of tokens or an array of integers" if i == 0 else "a list of tokens or integers like the items before it"
+    raise InputError(f"item {i} is {_describe(item)}, expected {expected}")
 
 
 def _token_list(tokens: Any, i: int) -> list[str]:

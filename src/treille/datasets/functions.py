@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sysconfig
+import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -76,11 +77,12 @@ def _files(package: str) -> list[Path]:
 
 def _functions_of(package: str) -> Iterator[str]:
     for file in _files(package):
-        source = file.read_bytes()
+        with tokenize.open(file) as stream:
+            source = stream.read()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as an escape sequence that later versions will refuse
             tree = ast.parse(source)
-        lines = source.decode("utf-8-sig").splitlines()
+        lines = source.split("\n")  # not splitlines: a form feed ends no line of Python
         for node in _outermost(tree):
             yield _left_aligned(lines, node)
 

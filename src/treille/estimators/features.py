@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -54,12 +55,13 @@ class Features(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
         """Fits, and returns the matrix of X."""
-        return self.fit_rows(X).to_csr()
+        return self.fit_rows(X).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> sp.csr_matrix:
         """One row per example, one column per fitted feature; what was not seen in fit is left out."""
         check_is_fitted(self)
-        return self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs).to_csr()
+        rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
+        return rows.to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
         """The feature of a column, as people read it."""

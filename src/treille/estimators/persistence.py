@@ -31,7 +31,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         estimator = kind(**_read_params(spec["params"]))
         estimator._restore(spec, arrays, _read_classes(spec["classes"]))
-    except (KeyError, TypeError, InputError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(f"{os.fspath(path)}: {error if isinstance(error, InputError) else f'incomplete ({error})'}") from None
     return estimator
 
@@ -46,9 +46,9 @@ def save_estimator(
     path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray
 ) -> None:
     """Writes a model file."""
-    kind = {"U": "str", "O": "str", "i": "int", "u": "int", "b": "bool", "f": "float"}[classes.dtype.kind]
     values = classes.tolist()
-    if kind == "str" and not all(isinstance(v, str) for v in values):
+    kind = {"U": "str", "i": "int", "u": "int", "b": "bool", "f": "float"}.get(np.array(values).dtype.kind)
+    if kind is None:
         raise InputError(f"classes of type {type(values[0]).__name__} cannot be saved: use strings or numbers")
     write_model(path, spec | {"classes": {"kind": kind, "values": values}}, arrays)
 
@@ -59,7 +59,7 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 def _write_param(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
-        return {"object": type(value).__name__, "params": value.get_params(deep=False)}
+        return {"object": type(value).__name__, "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()}}
     if isinstance(value, dict):
         return {"pairs": [[_write_param(k), _write_param(v)] for k, v in value.items()]}
     return value.item() if isinstance(value, np.generic) else value

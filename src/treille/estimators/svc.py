@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -107,6 +108,7 @@ class SVC(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
         self._check_parameters()
+        X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
         chosen = plan(self.kernel, X, self.solver)
         batch = chosen.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:

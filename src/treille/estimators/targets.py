@@ -29,10 +29,11 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"there are {n:,} examples but {len(labels):,} labels")
     if labels.dtype.kind == "f":
         _refuse(np.isnan(labels), "NaN")
-        _refuse(labels != np.floor(labels), "not a whole number, so it names no class")
-    elif labels.dtype.kind == "O":
-        _refuse(np.array([label is None or label != label for label in labels], dtype=bool), "missing (None or NaN)")
-        kinds = {type(label) for label in labels}
+        _refuse(np.isinf(labels) | (labels != np.floor(labels)), "not a whole number, so it names no class")
+    elif labels.dtype.kind == "O" or not hasattr(y, "dtype"):  # numpy makes strings of a list that mixes them with NaN
+        each = np.asarray(y, dtype=object).ravel()
+        _refuse(np.array([_is_missing(label) for label in each], dtype=bool), "missing (None or NaN)")
+        kinds = {type(label.item() if isinstance(label, np.generic) else label) for label in each}
         if len(kinds) > 1:
             raise InputError(f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one")
     classes, codes = np.unique(labels, return_inverse=True)
@@ -63,13 +64,18 @@ def check_weights(
         if unknown:
             raise InputError(f"class_weight names {unknown[0]!r}, which is no class: there are {classes.tolist()}")
         per_class = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
-        if not (per_class > 0).all():
-            raise InputError("class_weight holds a weight that is not positive")
+        if not ((per_class > 0) & (per_class < np.inf)).all():
+            raise InputError("class_weight holds a weight that is not a positive number")
     elif class_weight == "balanced":
         per_class = compute_class_weight("balanced", classes=classes, y=classes[codes])
     else:
         raise InputError(f"class_weight is {class_weight!r}, expected None, 'balanced' or a dict")
     return weights * per_class[codes]
+
+
+def _is_missing(label: Any) -> bool:
+    same = label == label  # not so for NaN; neither true nor false for pandas' NA
+    return label is None or not isinstance(same, (bool, np.bool_)) or not same
 
 
 def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:

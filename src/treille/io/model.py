@@ -32,7 +32,7 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
     'SVC'
     """
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps({"format": FORMAT, **spec}, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"format": FORMAT, **spec}, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
     data = save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
     target = Path(path)
     try:
@@ -68,8 +68,12 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     text = metadata["treille"]
     if metadata.get("sha256") != _digest(text, arrays):
         raise InputError(f"{name}: the file was altered after it was saved (its checksum does not fit): train and save it again")
-    spec = json.loads(text)
-    if spec["format"] > FORMAT:
+    try:
+        spec = json.loads(text)
+        newer = spec["format"] > FORMAT
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{name}: its spec is none that treille writes") from None
+    if newer:
         raise InputError(f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille")
     return spec, arrays
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 from .errors import InputError
 from .records import Records
@@ -40,8 +39,7 @@ def _rows(lines: Iterable[str], source: str, delimiter: str) -> Iterator[tuple[i
     while True:
         number = rows.line_num + 1
         try:
-            with _long_fields():
-                row = next(rows)
+            row = _next(rows)
         except StopIteration:
             return
         except csv.Error as error:
@@ -53,11 +51,10 @@ def _rows(lines: Iterable[str], source: str, delimiter: str) -> Iterator[tuple[i
             yield number, row
 
 
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Lift the csv module's limit of 128 KiB per field while one row is read: it is a global of that module."""
+def _next(rows: Iterator[list[str]]) -> list[str]:
+    """One row, with fields of any length: the csv module's limit of 128 KiB is a global, lifted only for the while."""
     before = csv.field_size_limit(LONGEST_FIELD)
     try:
-        yield
+        return next(rows)
     finally:
         csv.field_size_limit(before)

@@ -76,7 +76,7 @@ class NGram(Kernel):
         alphabet, unit = spec["alphabet"], spec["unit"]
         grams = np.ascontiguousarray(arrays["grams"], np.int32)
         lengths = np.ascontiguousarray(arrays.get("orders", np.empty(0)), np.int32)
-        sound = grams.ndim == 2 and grams.shape[1] == n and len(lengths) in (0, len(grams)) and (min_n == n) == (len(lengths) == 0)
+        sound = grams.ndim == 2 and grams.shape[1] == n and len(lengths) == (0 if min_n == n else len(grams))
         if sound and len(grams):
             sound = 0 <= grams.min() and grams.max() < len(alphabet)
             sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= n))

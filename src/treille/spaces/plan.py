@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from treille.data import Strings
@@ -38,7 +40,11 @@ class Plan:
 
 
 def plan(kernel: Kernel | None, X: Any, solver: str = "auto") -> Plan:
-    """Picks what is left open: a kernel for the kind of `X`, a space the kernel offers, a solver that needs that space."""
+    """Picks what is left open: a kernel for the kind of `X`, a space the kernel offers, a solver that needs that space.
+
+    >>> plan(None, [["to", "be"], ["or", "not"]]).kernel
+    Normalized(kernel=NGram(min_n=1, n=2, unit='word'))
+    """
     kernel_why = "as given"
     if kernel is None:
         kernel, kernel_why = default_kernel(X)
@@ -54,7 +60,7 @@ def plan(kernel: Kernel | None, X: Any, solver: str = "auto") -> Plan:
 
 def default_kernel(X: Any) -> tuple[Kernel, str]:
     """A sensible kernel for data of this kind, and the reason."""
-    unit = X.unit if isinstance(X, Strings) else Strings(X[:1]).unit if len(X) else "char"
+    unit = X.unit if isinstance(X, Strings) else Strings(list(islice(X, 1)) if isinstance(X, Iterable) else X).unit
     if unit in ("word", "token", "integer"):
         kernel = NGram(2, min_n=1, unit="word").normalized()
         return kernel, "chosen: single symbols and pairs, lengths evened out, suit sequences of words or events"

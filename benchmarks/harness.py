@@ -1,0 +1,120 @@
+"""What benchmarks share: interleaved timing, peak memory in a process of its own, tables, and the machine they ran on."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import multiprocessing as mp
+import os
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def interleaved(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[float]]:
+    """Seconds of each job, the jobs taking turns, so that a busy minute of the machine hits all of them."""
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            begun = time.perf_counter()
+            job()
+            seconds[name].append(time.perf_counter() - begun)
+    return seconds
+
+
+def peak_memory(job: Callable[..., Any], *arguments: Any) -> tuple[float, float]:
+    """Peak resident megabytes of a fresh process that runs job(*arguments): all of it, and what came on top after the imports and
+    the loading of data, which `job` does before it calls `mark()`."""
+    context = mp.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=_measured, args=(queue, job, arguments))
+    process.start()
+    result = queue.get()
+    process.join()
+    return result
+
+
+def _measured(queue: Any, job: Callable[..., Any], arguments: Sequence[Any]) -> None:
+    before = [0.0]
+
+    def mark() -> None:
+        with contextlib.suppress(OSError):  # forget the peak of imports and loading
+            Path("/proc/self/clear_refs").write_text("5")
+        before[0] = _resident()
+
+    job(mark, *arguments)
+    peak = _peak()
+    queue.put((peak, peak - before[0]))
+
+
+def _status(field: str) -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1024
+    raise LookupError(field)
+
+
+def _resident() -> float:
+    return _status("VmRSS") if Path("/proc/self/status").exists() else 0.0
+
+
+def _peak() -> float:
+    if Path("/proc/self/status").exists():
+        return _status("VmHWM")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def ratio(slow: list[float], fast: list[float]) -> str:
+    """How many times faster: by medians (by minima)."""
+    return f"{statistics.median(slow) / statistics.median(fast):.1f} ({min(slow) / min(fast):.1f})"
+
+
+def shown(seconds: list[float]) -> str:
+    """Median (minimum) in seconds."""
+    return f"{statistics.median(seconds):.3g} ({min(seconds):.3g})"
+
+
+class Page:
+    """A page of tables, printed as it grows and written where asked."""
+
+    def __init__(self, title: str, peers: Sequence[str]):
+        versions = ", ".join(f"{name} {version(name)}" for name in ("treille", *peers))
+        self.lines: list[str] = []
+        self.say(f"# {title}\n\n{versions}; {machine()}.")
+
+    def say(self, text: str) -> None:
+        print(text, flush=True)
+        self.lines.append(text)
+
+    def table(self, title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        lines = [f"\n## {title}\n", f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+        self.say("\n".join(lines + [f"| {' | '.join(map(str, row))} |" for row in rows]))
+
+    def write(self, path: str | None) -> None:
+        if path:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+
+
+def machine() -> str:
+    """The processor, the cores and the interpreter."""
+    model = platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.split(":")[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """The options all benchmarks have."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--write", metavar="FILE", help="write the page there, too")
+    return parser

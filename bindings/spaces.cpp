@@ -1,0 +1,50 @@
+// core/spaces for Python.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+
+#include "arrays.hpp"
+#include "spaces/csr.hpp"
+#include "spaces/outputs.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+
+void bind_spaces(nb::module_& m) {
+  m.def(
+      "outputs",
+      [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, In<double> weights,
+         std::size_t n_functions, int threads) {
+        Buffer<double> out((indptr.size() - 1) * n_functions);
+        std::visit(
+            [&]<class Word>(const In<Word>& words) {
+              nb::gil_scoped_release release;
+              outputs<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), view(weights), n_functions, threads, out.data());
+            },
+            entries);
+        return give(std::move(out));
+      },
+      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "weights"_a, "n_functions"_a, "threads"_a,
+      "Values of n_functions linear functions on each row, row by row; `weights` holds n_functions numbers a feature.");
+
+  m.def(
+      "expand",
+      [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, int threads) {
+        return std::visit(
+            [&]<class Word>(const In<Word>& words) {
+              Buffer<std::uint32_t> ids(words.size());
+              Buffer<double> values(words.size());
+              {
+                nb::gil_scoped_release release;
+                expand<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), threads, ids.data(), values.data());
+              }
+              return std::tuple(give(std::move(ids)), give(std::move(values)));
+            },
+            entries);
+      },
+      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "threads"_a, "Column ids and values of the entries.");
+}
+
+}  // namespace treille

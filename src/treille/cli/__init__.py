@@ -1,0 +1,94 @@
+"""The command line: one file per verb, whose docstring is the verb's help."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, cast
+
+import typer
+
+import treille
+from treille.cli import evaluate, features, inspect, predict, quickstart, train
+from treille.cli.console import fail
+
+HELP = """Train support vector machines on texts and other sequences, and use them.
+
+\b
+Start here:
+  treille quickstart
+  treille train reviews.csv --model reviews.treille --cv 5
+  treille predict reviews.treille new.csv
+
+\b
+Files are JSON lines, CSV or TSV with named columns, lines with the label
+first, or FASTA; .gz of each; - is standard input. Results go to standard
+output, notes and progress to standard error.
+
+\b
+Exit codes:
+  0    done
+  1    bad input: a file, what it holds, or the value of an option
+  2    a command line that cannot be understood
+  3    trained and saved, but short of the duality gap that was asked for
+  130  interrupted
+"""
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for verb in (quickstart, train, predict, evaluate, inspect, features):
+    app.command(verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
+
+# What typer raises for a command line it cannot understand; it exports the subclass only.
+UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"treille {treille.__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=HELP)
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None: ...
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code. A user's mistake ends in one message, not in a traceback."""
+    if arguments is None and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when a reader such as `head` has seen enough
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = app(given, prog_name="treille", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except UsageError as error:
+        where = getattr(error.ctx, "command_path", "treille")
+        fail(f"{error.format_message()}\nTry '{where} --help'.")
+        return 2
+    except (treille.InputError, OSError, MemoryError) as error:
+        fail(_message(error))
+        return 1
+    if code == 130:
+        fail("interrupted")
+    return code if isinstance(code, int) else 0
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory: use fewer examples, or a kernel with fewer features"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -1,0 +1,120 @@
+"""What the verbs say: results on standard output, notes and progress on standard error, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+PIPE_WIDTH = 120
+NAME_WIDTH = 10
+
+
+def _console(stderr: bool = False) -> Console:
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def _print(console: Console, text: str, style: str, wrap: bool) -> None:
+    """Words are wrapped on a terminal only; what is to be pasted or read by a program never is."""
+    console.print(Text(text, style=style), soft_wrap=not (wrap and console.is_terminal))
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How a verb speaks: with `json` one object on standard output and nothing else there; with `quiet` no notes.
+
+    >>> Voice().say("converged")
+    converged
+    >>> Voice(json=True).say("converged")
+    >>> Voice(json=True).result({"status": "converged"})
+    {"status": "converged"}
+    """
+
+    json: bool = False
+    quiet: bool = False
+
+    def note(self, text: str) -> None:
+        """Something to know: on standard error."""
+        if not self.quiet:
+            _print(_console(stderr=True), text, "dim", wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Something that may be wrong: on standard error, also when quiet."""
+        _print(_console(stderr=True), f"treille: warning: {text}", "", wrap=True)
+
+    def say(self, text: str = "", *, style: str = "", wrap: bool = True) -> None:
+        """A part of the result, for people."""
+        if not (self.json or self.quiet):
+            _print(_console(), text, style, wrap)
+
+    def result(self, value: dict[str, Any]) -> None:
+        """The whole result, for machines. Plain ASCII, which every pipe carries."""
+        if self.json:
+            sys.stdout.write(json.dumps(value) + "\n")
+
+    def field(self, name: str, text: str) -> None:
+        """A part of the result with its name before it; on a terminal the text stays in its column."""
+        wide = textwrap.wrap(text, max(self.width - NAME_WIDTH, 20)) if _console().is_terminal else [text]
+        for head, line in zip([f"{name}:"] + [""] * len(wide), wide, strict=False):
+            self.say(head.ljust(NAME_WIDTH) + line, wrap=False)
+
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+        """Rows under a header; the first `left` columns to the left, the others to the right."""
+        first, *others = aligned([header, *rows], left)
+        self.say(first, style="bold", wrap=False)
+        for line in others:
+            self.say(line, wrap=False)
+
+    def fill(self, label: str, cells: Sequence[str], margin: int) -> None:
+        """A label in a margin, then cells, over as many lines as they take."""
+        lines = [""]
+        for cell in cells:
+            if lines[-1] and margin + cell_len(lines[-1]) + 2 + cell_len(cell) > self.width:
+                lines.append("")
+            lines[-1] += ("  " if lines[-1] else "") + cell
+        for name, line in zip([label] + [""] * len(lines), lines, strict=False):
+            self.say(name + " " * (margin - cell_len(name)) + line, wrap=False)
+
+    @property
+    def width(self) -> int:
+        """Cells in a line."""
+        console = _console()
+        return console.width if console.is_terminal else PIPE_WIDTH
+
+    @contextmanager
+    def busy(self, doing: str) -> Iterator[None]:
+        """A sign of life on a terminal while something takes its time."""
+        console = _console(stderr=True)
+        if self.quiet or not console.is_terminal:
+            yield
+            return
+        with console.status(Text(doing)):
+            yield
+
+
+def fail(message: str) -> None:
+    """The one message that ends a command: on standard error."""
+    _print(_console(stderr=True), f"treille: error: {message}", "", wrap=True)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Lines with their cells in columns.
+
+    >>> aligned([["class", "F1"], ["spam", "0.9500"]])
+    ['class      F1', 'spam   0.9500']
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_padded(row[i], width, i < left) for i, width in enumerate(widths)).rstrip() for row in rows]
+
+
+def _padded(cell: str, width: int, left: bool) -> str:
+    blanks = " " * (width - cell_len(cell))
+    return cell + blanks if left else blanks + cell

@@ -1,0 +1,149 @@
+"""Count a kernel's features in a file, and write the matrix.
+
+\b
+Examples:
+  treille features genes.fasta --kernel 'ngram(6)'
+  treille features reviews.csv --kernel 'ngram(1, unit=word)' --top 50
+  treille features news.jsonl.gz --text title+body --output news.npz
+  treille features mail.csv --kernel 'ngram(4)' --output mail.svmlight
+
+\b
+The name of --output tells the format:
+  .npz        a sparse matrix, for scipy.sparse.load_npz
+  .svmlight   SVM-light text, features counted from 1, classes as numbers
+  .tsv        example, feature, value: a line for each that is not zero
+
+Beside it, NAME.features.tsv names the columns and NAME.labels.txt holds the labels, if FILE has some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.sparse as sp
+import typer
+from sklearn.datasets import dump_svmlight_file
+
+from treille import Features, InputError
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli.models import check_writable
+from treille.cli.options import Reading
+
+SUFFIXES = (".npz", ".svmlight", ".tsv")
+
+
+def run(
+    file: options.DataFile,
+    text: options.Text = None,
+    label: options.Label = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    kernel: Annotated[str, typer.Option("--kernel", metavar="KERNEL", help=options.KERNELS)] = "ngram(3)",
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="PATH", help="Write the matrix: .npz, .svmlight or .tsv.")
+    ] = None,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="Show so many of the most frequent.")] = 20,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+) -> None:
+    """Reads texts, extracts features, writes them all and shows the most frequent."""
+    voice, features = Voice(json), Features(parse_kernel(kernel), jobs or -1)
+    if output is not None:
+        _check_output(output)
+    examples = Reading(text, label, format, encoding).read(voice, file, labelled=None)
+    with voice.busy("extracting features"):
+        matrix = features.fit_transform(examples.texts)
+        if matrix.shape[1] == 0:
+            raise InputError(f"{examples.source}: no text has a feature of {kernel}: the texts may be too short for it")
+        written = _write(output, features, matrix, examples.labels) if output is not None else []
+    value = {
+        "file": examples.source,
+        "kernel": spell_kernel(features.kernel),
+        "examples": len(examples),
+        "features": matrix.shape[1],
+        "entries": matrix.nnz,
+        "frequent": _most_frequent(features, matrix, top),
+        "written": [str(path) for path in written],
+    }
+    _tell(voice, value)
+    voice.result(value)
+
+
+def _check_output(output: Path) -> None:
+    if output.suffix not in SUFFIXES:
+        raise typer.BadParameter(f"{output} ends with none of {', '.join(SUFFIXES)}", param_hint="--output")
+    check_writable(output, "matrix")
+
+
+def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[dict[str, Any]]:
+    """The features in most examples; those in as many by their totals."""
+    n = matrix.shape[1]
+    examples = np.bincount(matrix.indices, minlength=n)
+    totals = np.bincount(matrix.indices, weights=matrix.data, minlength=n)
+    order = np.lexsort((-totals, -examples))[:top]
+    return [
+        {"feature": features.inverse(int(i)), "examples": int(examples[i]), "total": float(totals[i])} for i in order
+    ]
+
+
+def _tell(voice: Voice, value: dict[str, Any]) -> None:
+    cells = value["examples"] * value["features"]
+    voice.field("kernel", value["kernel"])
+    voice.field("features", f"{value['features']:,} in {words.count(value['examples'], 'example')}")
+    voice.field("entries", f"{value['entries']:,} are not zero, {value['entries'] / cells:.2%} of the matrix")
+    if value["frequent"]:
+        voice.say()
+        voice.say(f"in most examples{words.legend(row['feature'] for row in value['frequent'])}", style="bold")
+        digits = 0 if all(row["total"].is_integer() for row in value["frequent"]) else 2
+        rows = [
+            (words.visible(r["feature"]), f"{r['examples']:,}", f"{r['total']:,.{digits}f}") for r in value["frequent"]
+        ]
+        voice.table(["feature", "examples", "total"], rows)
+    if value["written"]:
+        voice.say()
+        voice.field("written", ", ".join(value["written"]))
+
+
+def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list[str] | None) -> list[Path]:
+    """Writes the matrix, the names of its columns and the labels of its rows; returns the files."""
+    names = [words.one_line(features.inverse(i)) for i in range(matrix.shape[1])]
+    if output.suffix == ".npz":
+        sp.save_npz(output, matrix)
+    elif output.suffix == ".svmlight":
+        dump_svmlight_file(matrix, _class_numbers(labels, matrix.shape[0]), str(output), zero_based=False)
+    else:
+        _write_lines(output, _triples(matrix, names))
+    written = [output, output.with_suffix(".features.tsv")]
+    _write_lines(written[1], (f"{i}\t{name}" for i, name in enumerate(names, output.suffix == ".svmlight")))
+    if labels is not None:
+        written.append(output.with_suffix(".labels.txt"))
+        _write_lines(written[2], map(words.one_line, labels))
+    return written
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _triples(matrix: sp.csr_matrix, names: list[str]) -> Iterator[str]:
+    yield "example\tfeature\tvalue"
+    for i in range(matrix.shape[0]):
+        row = slice(matrix.indptr[i], matrix.indptr[i + 1])
+        for id, value in zip(matrix.indices[row], matrix.data[row], strict=True):
+            yield f"{i}\t{names[id]}\t{value:.17g}"
+
+
+def _class_numbers(labels: list[str] | None, n: int) -> np.ndarray:
+    """Labels for SVM-light: whole numbers as they are, other classes numbered from 1; 0 where there are none."""
+    if labels is None:
+        return np.zeros(n)
+    try:
+        return np.array([int(label) for label in labels])
+    except ValueError:
+        return np.unique(labels, return_inverse=True)[1] + 1

@@ -1,0 +1,134 @@
+"""Look into a model, or into a data file before training on it.
+
+\b
+Examples:
+  treille inspect reviews.treille
+  treille inspect acq.treille --top 25 --json
+  treille inspect news.jsonl.gz --text title+body --label topics=acq
+  head -100 mail.txt | treille inspect -
+
+Of a model: kernel, classes, size, how training ended and, for each class, the features that speak most for it.
+Of a data file: how it is understood, its fields and classes, lengths, alphabet and first examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from treille import Strings
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.kernel_option import spell_kernel
+from treille.cli.models import class_names, describe_report, load_model, looks_like_model, say_telling
+from treille.cli.options import Reading
+from treille.io import Examples, fasta, jsonl, open_text, table
+from treille.io.records import Records
+
+SAMPLES = 3
+RECORDS: dict[str, Callable[..., Records]] = {
+    "jsonl": jsonl.records,
+    "fasta": fasta.records,
+    "csv": table.records,
+    "tsv": partial(table.records, delimiter="\t"),
+}
+
+
+def run(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A model, or data; - is data on standard input.")],
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=0, help="Of a model: so many features of a class.")
+    ] = 10,
+    text: options.Text = None,
+    label: options.Label = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    json: options.Json = False,
+) -> None:
+    """Tells a model from data, and describes it."""
+    voice = Voice(json)
+    if looks_like_model(file):
+        _inspect_model(voice, Path(file), top)
+    else:
+        _inspect_data(voice, Reading(text, label, format, encoding), file)
+
+
+def _inspect_model(voice: Voice, path: Path, top: int) -> None:
+    model = load_model(path)
+    names, kernel, report = class_names(model), spell_kernel(model.plan_.kernel), model.report_
+    telling = {names[k]: features for k, features in enumerate(model.top_features(top).values())}
+    size = path.stat().st_size
+    voice.say(f"{path}: a model of treille, {words.size(size)}", style="bold")
+    voice.field("kernel", kernel)
+    voice.field("classes", words.listed([words.visible_label(name) for name in names], 20))
+    voice.field("features", f"{model.features_.n_features:,} with weight")
+    chosen = f"C={model.C:g}, {model.loss} loss, seed {report.seed}"
+    voice.field("training", f"{describe_report(report, model.tol)}, {chosen}")
+    if top:
+        voice.say()
+        say_telling(voice, telling, weights=True)
+    voice.result(
+        {
+            "kind": "model",
+            "file": str(path),
+            "bytes": size,
+            "kernel": kernel,
+            "classes": names,
+            "features": model.features_.n_features,
+            "parameters": {
+                name: getattr(model, name) for name in ("C", "loss", "tol", "fit_intercept", "class_weight")
+            },
+            "report": report.as_dict(),
+            "telling": {name: [{"feature": f, "weight": w} for f, w in features] for name, features in telling.items()},
+        }
+    )
+
+
+def _inspect_data(voice: Voice, reading: Reading, path: str) -> None:
+    examples = reading.read(voice, path, labelled=None)
+    fields = [] if path == "-" else _fields(path, examples, reading.encoding)
+    counts = words.class_counts(examples.labels or [])
+    batch = Strings(examples.texts, "char", n_jobs=-1)
+    lengths = np.diff(batch.offsets)
+    if fields:
+        voice.field("fields", ", ".join(fields))
+    voice.field("classes", words.shares(counts) if counts else "no labels; name a field with --label")
+    span = f"{lengths.min():,} to {lengths.max():,} characters, median {np.median(lengths):,.0f}"
+    voice.field("lengths", f"{span}, {lengths.sum():,} in all")
+    voice.field("alphabet", f"{words.count(len(batch.alphabet), 'character')}: {_alphabet(batch)}")
+    voice.say("first examples:", style="bold")
+    for i, text in enumerate(examples.texts[:SAMPLES]):
+        label = f"{words.visible_label(examples.labels[i])}  " if examples.labels else ""
+        line = f"  {label}{words.visible(text[: voice.width], blanks=False)}"
+        voice.say(words.clipped(line, voice.width), wrap=False)
+    voice.result(
+        {
+            "kind": "data",
+            "file": examples.source,
+            "format": examples.format,
+            "fields": fields,
+            "examples": len(examples),
+            "classes": counts,
+            "lengths": {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())},
+            "characters": int(lengths.sum()),
+            "alphabet": len(batch.alphabet),
+        }
+    )
+
+
+def _fields(path: str, examples: Examples, encoding: str) -> list[str]:
+    """The fields of the first example, in the formats that name them."""
+    if examples.format not in RECORDS:
+        return []
+    with open_text(path, encoding) as lines:
+        return list(next(RECORDS[examples.format](lines, examples.source))[1])
+
+
+def _alphabet(batch: Strings, most: int = 40) -> str:
+    shown = "".join(words.visible(symbol) for symbol in batch.alphabet[:most])
+    return shown + ("…" if len(batch.alphabet) > most else "")

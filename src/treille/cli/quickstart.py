@@ -1,0 +1,146 @@
+"""Try treille in a few seconds, on data that every Python has.
+
+\b
+Examples:
+  treille quickstart
+  treille quickstart --folder vines --report vines.html
+
+The data is the source of the Python standard library: which package does a function come from? Trains a model on
+three quarters of the functions, scores it on the rest, shows what tells the packages apart, and three commands to
+try next. Writes data, model and a report page into a folder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from treille import SVC
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.kernel_option import spell_kernel
+from treille.cli.models import check_writable, say_telling
+from treille.cli.options import command
+from treille.cli.page import page
+from treille.cli.training import fit, part_split
+from treille.datasets import functions
+from treille.kernels import Kernel, NGram
+
+HELD_OUT = 0.25
+TELLING = 8
+HEADER = ("kind", "kernel", "examples", "classes", "accuracy", "seconds", "gap")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to look at the same functions."""
+
+    name: str
+    load: Callable[[], tuple[list[str], list[str]]]
+    kernel: Kernel
+
+
+KINDS = (Kind("strings", functions, NGram(5).normalized()),)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one kind."""
+
+    kind: Kind
+    model: SVC
+    examples: int
+    accuracy: float
+    seconds: float
+
+    def cells(self) -> list[str]:
+        """A row under `HEADER`."""
+        what = [self.kind.name, spell_kernel(self.kind.kernel), f"{self.examples:,}", f"{len(self.model.classes_):,}"]
+        return [*what, f"{self.accuracy:.3f}", f"{self.seconds:.2f}", f"{self.model.report_.relative_gap:.1e}"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "kind": self.kind.name,
+            "kernel": spell_kernel(self.kind.kernel),
+            "examples": self.examples,
+            "classes": self.model.classes_.tolist(),
+            "accuracy": self.accuracy,
+            "seconds": self.seconds,
+            "relative_gap": self.model.report_.relative_gap,
+            "status": self.model.report_.status,
+        }
+
+
+def run(
+    folder: Annotated[Path, typer.Option("--folder", metavar="PATH", help="Where to write.")] = Path(
+        "treille-quickstart"
+    ),
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="PATH", help="The report page. [default: report.html in the folder]"),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Tries every kind, and tells."""
+    voice, report = Voice(json), report or folder / "report.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(report, "report page")
+    outcomes = [_try(voice, kind, folder) for kind in KINDS]
+    telling = {o.kind.name: o.model.top_features(TELLING) for o in outcomes}
+    rows, commands = [o.cells() for o in outcomes], _next(folder / KINDS[0].name)
+    report.write_text(page(HEADER, rows, telling, commands), encoding="utf-8")
+    voice.table(HEADER, rows, left=2)
+    for each in telling.values():
+        voice.say()
+        say_telling(voice, each, weights=False)
+    voice.say()
+    voice.field("written", f"data, model and a report page, {report}: open it in a browser")
+    voice.say("try next:", style="bold")
+    for line in commands:
+        voice.say(f"  {line}", wrap=False)
+    voice.result(
+        {"kinds": [o.as_dict() for o in outcomes], "folder": str(folder), "report": str(report), "next": commands}
+    )
+
+
+def _try(voice: Voice, kind: Kind, folder: Path) -> Outcome:
+    """Trains on a part, scores on the rest; leaves data and model in the folder."""
+    with voice.busy("reading the source of the standard library"):
+        texts, labels = kind.load()
+    voice.note(
+        f"{words.count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label"
+    )
+    ((train, test),) = part_split(labels, HELD_OUT, seed=0)
+    for name, rows in (("train", train), ("test", test)):
+        _write_jsonl(folder / f"{kind.name}.{name}.jsonl", texts, labels, rows)
+    model = SVC(kind.kernel, n_jobs=-1, verbose=1)
+    begun = time.perf_counter()
+    fit(model, [texts[i] for i in train], [labels[i] for i in train])
+    spent = time.perf_counter() - begun
+    model.save(folder / f"{kind.name}.treille")
+    accuracy = float(model.score([texts[i] for i in test], [labels[i] for i in test]))
+    return Outcome(kind, model, len(texts), accuracy, spent)
+
+
+def _write_jsonl(path: Path, texts: list[str], labels: list[str], rows: np.ndarray) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(dumps({"text": texts[i], "label": labels[i]}) + "\n" for i in rows)
+
+
+def _next(stem: Path) -> list[str]:
+    """Three commands that work as they stand."""
+    data, test, model = (stem.with_name(f"{stem.name}{end}") for end in (".train.jsonl", ".test.jsonl", ".treille"))
+    kernel = "ngram(2, min_n=1, unit=word).normalized()"
+    return [
+        command("evaluate", model, test),
+        command("predict", model, test, "--scores") + " | head -5",
+        command("train", data, "--kernel", kernel, "--cv", 5, "--model", stem.with_name("words.treille")),
+    ]

@@ -1,0 +1,119 @@
+"""How good predictions are: the scores that `train`, `evaluate` and `quickstart` print."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """Precision, recall and F1 of one class, and how many examples have it."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of predictions against the truth. `positive` is the class of interest where there are two."""
+
+    accuracy: float
+    macro_f1: float
+    micro_f1: float
+    positive: str | None
+    per_class: dict[str, ClassScores]
+    confusion: list[list[int]]
+    auc: float | None = None
+
+    @property
+    def f1(self) -> float | None:
+        """F1 of the positive class; 0 where it is neither true nor predicted."""
+        if self.positive is None:
+            return None
+        return self.per_class[self.positive].f1 if self.positive in self.per_class else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return {**asdict(self), "f1": self.f1}
+
+
+def positive_class(classes: Sequence[str], labels: Sequence[str]) -> str | None:
+    """Of two classes the one of interest: X of X and `not X`, else the rarer, else the second. None of more than two.
+
+    >>> positive_class(["acq", "not acq"], []), positive_class(["ham", "spam"], ["ham", "spam", "ham"])
+    ('acq', 'spam')
+    """
+    if len(classes) != 2:
+        return None
+    for one, other in (classes, classes[::-1]):
+        if other == f"not {one}":
+            return one
+    return min(reversed(classes), key=list(labels).count)
+
+
+def measure(truth: Sequence[str], predicted: Sequence[str], positive: str | None = None) -> Scores:
+    """Scores as scikit-learn defines them, over the classes that are true or predicted somewhere.
+
+    >>> scores = measure(["a", "b", "b"], ["a", "b", "a"], positive="b")
+    >>> round(scores.accuracy, 3), round(scores.macro_f1, 3), round(scores.f1, 3), scores.confusion
+    (0.667, 0.667, 0.667, [[1, 0], [1, 1]])
+    """
+    classes = sorted({*truth, *predicted})
+    columns = precision_recall_fscore_support(truth, predicted, labels=classes, zero_division=0)
+    accuracy = float(np.mean([true == guess for true, guess in zip(truth, predicted, strict=True)]))
+    per_class = {
+        label: ClassScores(float(p), float(r), float(f), int(s))
+        for label, p, r, f, s in zip(classes, *columns, strict=True)
+    }
+    pairs = Counter(zip(truth, predicted, strict=True))
+    confusion = [[pairs[true, guess] for guess in classes] for true in classes]
+    return Scores(accuracy, float(columns[2].mean()), accuracy, positive, per_class, confusion)
+
+
+def area(truth: Sequence[str], scores: np.ndarray, positive: str, negative: str) -> float | None:
+    """Area under the ROC curve of the positive class's scores, over the examples of the two classes.
+
+    >>> area(["a", "b", "a"], np.array([0.1, 0.9, -1.0]), "b", "a")
+    1.0
+    """
+    known = np.isin(truth, [positive, negative])
+    is_positive = np.asarray(truth)[known] == positive
+    if is_positive.all() or not is_positive.any():
+        return None
+    return float(roc_auc_score(is_positive, scores[known]))
+
+
+def summary(folds: Sequence[Scores]) -> dict[str, dict[str, float]]:
+    """Mean and, over several folds, standard deviation of each score.
+
+    >>> summary([measure(["a", "b"], ["a", "b"])])
+    {'accuracy': {'mean': 1.0}, 'macro_f1': {'mean': 1.0}}
+    """
+    names = ["accuracy", "macro_f1"] + ["f1"] * (folds[0].positive is not None)
+    values = {name: np.array([getattr(scores, name) for scores in folds]) for name in names}
+    several = len(folds) > 1
+    return {
+        name: {"mean": float(v.mean())} | ({"spread": float(v.std(ddof=1))} if several else {})
+        for name, v in values.items()
+    }
+
+
+def describe(summed: dict[str, dict[str, float]], positive: str | None) -> str:
+    """A summary in a line.
+
+    >>> describe({"accuracy": {"mean": 0.95, "spread": 0.01}, "f1": {"mean": 0.9, "spread": 0.02}}, "spam")
+    "accuracy 0.9500 ± 0.0100, F1 of 'spam' 0.9000 ± 0.0200"
+    """
+    names = {"accuracy": "accuracy", "macro_f1": "macro F1", "f1": f"F1 of {positive!r}"}
+    shown = {
+        name: f"{v['mean']:.4f}" + (f" ± {v['spread']:.4f}" if "spread" in v else "") for name, v in summed.items()
+    }
+    return ", ".join(f"{names[name]} {value}" for name, value in shown.items())

@@ -1,0 +1,156 @@
+"""Train a model on a file of labelled texts, and save it.
+
+\b
+Examples:
+  treille train reviews.csv --model reviews.treille
+  treille train mail.csv --kernel 'ngram(4)' --C 0.01 --cv 5 --model mail.treille
+  treille train news.jsonl.gz --text title+body --label topics=acq \\
+      --test news.test.jsonl.gz --model acq.treille
+  zcat genes.fa.gz | treille train - --kernel 'ngram(6)' --holdout 0.2
+
+Prints what was understood, what was chosen and why, and how training ended: the duality gap proves how far, at most,
+the model is from the best one. Scores are of models that were not trained on what they are scored on; the model
+that is saved is trained on all of FILE.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from treille import SVC, Batch, InputError
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.options import Reading, command
+from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
+from treille.io import Examples
+from treille.spaces import plan
+
+NOT_CONVERGED = 3
+
+
+def run(
+    file: options.DataFile,
+    model: options.ModelPath = None,
+    text: options.Text = None,
+    label: options.Label = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    kernel: options.KernelText = None,
+    C: options.C = 1.0,
+    loss: options.LossName = options.Loss.hinge,
+    tol: options.Tol = 1e-3,
+    max_epochs: options.MaxEpochs = 1000,
+    class_weight: options.ClassWeightName = None,
+    no_intercept: options.NoIntercept = False,
+    cv: options.Folds = None,
+    holdout: options.HoldOut = None,
+    test: options.TestFile = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reads, scores, trains, saves, and only then tells: whoever stops reading early loses no work."""
+    _check_choices(model, cv, holdout, test)
+    svc = SVC(parse_kernel(kernel) if kernel else None, C, loss.value, tol, max_epochs, not no_intercept)
+    svc.set_params(class_weight=class_weight and class_weight.value)
+    svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
+    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding)
+    examples, labels = reading.read_labelled(voice, file)
+    _note_classes(voice, labels, examples.source)
+    tested, truth = reading.read_labelled(voice, test) if test else (None, [])
+    if tested:
+        warn_unknown(voice, sorted(set(labels)), tested, truth)
+    batch = plan(svc.kernel, examples.texts).kernel.batch(examples.texts, svc.n_jobs)
+    scored = _score_parts(voice, svc, batch, labels, cv, holdout)
+    fit(svc, batch, labels)
+    if model:
+        svc.save(model)
+    if tested:
+        scored = HeldOut(f"on {tested.source}", [score(svc, tested.texts, truth, labels)])
+    _tell(voice, svc, scored, model, reading)
+    voice.result(_as_dict(svc, examples, scored, model))
+    if svc.report_.status != "converged":
+        raise typer.Exit(NOT_CONVERGED)
+
+
+def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: str | None) -> None:
+    """What is wrong with the command line, before any work is done."""
+    chosen = [f"--{name}" for name, value in (("cv", cv), ("holdout", holdout), ("test", test)) if value is not None]
+    if len(chosen) > 1:
+        raise typer.BadParameter(f"{' and '.join(chosen)} were given: choose one way to score", param_hint=chosen[0])
+    if holdout is not None and not 0 < holdout < 1:
+        raise typer.BadParameter(f"{holdout:g} is not between 0 and 1", param_hint="--holdout")
+    if model is None and not chosen:
+        raise typer.BadParameter(
+            "say where to save the model, for example --model my.treille, or ask for a score alone with --cv 5",
+            param_hint="--model",
+        )
+    if model is not None:
+        check_writable(model, "model")
+
+
+def _note_classes(voice: Voice, labels: list[str], source: str) -> None:
+    counts = words.class_counts(labels)
+    if len(counts) < 2:
+        raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes to tell apart")
+    voice.note(f"{words.count(len(counts), 'class')}: {words.shares(counts)}")
+
+
+def _score_parts(
+    voice: Voice, svc: SVC, batch: Batch, labels: list[str], cv: int | None, holdout: float | None
+) -> HeldOut | None:
+    seed = svc.random_state
+    if cv:
+        return held_out(svc, batch, labels, fold_splits(labels, cv, seed, voice), f"in {cv}-fold cross-validation")
+    if holdout:
+        return held_out(svc, batch, labels, part_split(labels, holdout, seed), f"on {holdout:.0%} held out")
+    return None
+
+
+def _tell(voice: Voice, svc: SVC, scored: HeldOut | None, model: Path | None, reading: Reading) -> None:
+    chosen = svc.plan_
+    voice.field("kernel", f"{spell_kernel(chosen.kernel)}, {chosen.kernel_why}")
+    voice.field("space", f"{chosen.space}, {chosen.space_why}")
+    voice.field("solver", f"{chosen.solver}, {chosen.solver_why}")
+    voice.field("sizes", chosen.sizes)
+    voice.field("training", describe_report(svc.report_, svc.tol))
+    if svc.features_.n_features == 0:
+        voice.warn("no text has a feature of this kernel, so the model cannot tell them apart: choose a smaller n")
+    if scored:
+        voice.field("score", str(scored))
+    if svc.report_.status != "converged":
+        reached = f"the duality gap is {svc.report_.relative_gap:.1e}, not yet {svc.tol:g}"
+        voice.warn(f"{reached}: raise --max-epochs or --tol, lower --C, or normalize the kernel")
+    elif scored and scored.not_converged:
+        voice.warn(f"{scored.not_converged} of {len(scored.folds)} folds fell short of the gap: raise --max-epochs")
+    if not model:
+        voice.field("saved", "no, name a file with --model to keep the model")
+        return
+    voice.field("saved", f"{model}, {words.size(model.stat().st_size)}")
+    voice.say("try next:")
+    voice.say(f"  {command('inspect', model)}", wrap=False)
+    voice.say(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)
+
+
+def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path | None) -> dict[str, Any]:
+    chosen = svc.plan_
+    return {
+        "file": examples.source,
+        "format": examples.format,
+        "examples": len(examples),
+        "classes": words.class_counts(examples.labels or []),
+        "kernel": spell_kernel(chosen.kernel),
+        "space": chosen.space,
+        "solver": chosen.solver,
+        "features": svc.features_.n_features,
+        "report": svc.report_.as_dict(),
+        "score": scored and scored.as_dict(),
+        "model": model and str(model),
+        "bytes": model and model.stat().st_size,
+    }

@@ -1,0 +1,82 @@
+"""Fitting models and scoring them on what they have not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+from treille import SVC, Batch, ConvergenceWarning, InputError
+from treille.cli import words
+from treille.cli.console import Voice
+from treille.cli.models import class_names
+from treille.cli.scores import Scores, describe, measure, positive_class, summary
+
+Splits = Iterable[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Scores on examples that were not trained on: how they were held out, and the scores of each fold."""
+
+    how: str
+    folds: Sequence[Scores]
+    not_converged: int = 0
+
+    def __str__(self) -> str:
+        return f"{describe(summary(self.folds), self.folds[0].positive)}, {self.how}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"how": self.how, "positive": self.folds[0].positive, "folds": len(self.folds), **summary(self.folds)}
+
+
+def fit(model: SVC, X: Any, y: Sequence[str] | np.ndarray) -> SVC:
+    """Fits a model; that it did not converge is told by its report, not by a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def score(model: SVC, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
+    """Scores of a fitted model; the positive class is chosen by the labels `among` which it was trained."""
+    names = class_names(model)
+    predicted = dict(zip(model.classes_.tolist(), names, strict=True))
+    return measure(truth, [predicted[label] for label in model.predict(X).tolist()], positive_class(names, among))
+
+
+def held_out(model: SVC, batch: Batch, labels: Sequence[str], splits: Splits, how: str) -> HeldOut:
+    """Fits a copy of the model for every split, and scores it on the split's other part."""
+    y, folds, failed = np.array(labels), list[Scores](), 0
+    for train, test in splits:
+        fitted = fit(clone(model), batch[train], y[train])
+        folds.append(score(fitted, batch[test], y[test].tolist(), labels))
+        failed += fitted.report_.status != "converged"
+    return HeldOut(how, folds, failed)
+
+
+def fold_splits(labels: Sequence[str], k: int, seed: int, voice: Voice) -> Splits:
+    """The splits of a stratified k-fold cross-validation."""
+    label, rarest = list(words.class_counts(labels).items())[-1]
+    if rarest < 2:
+        raise InputError(f"there is only one example of {label!r}: --cv needs two of every class at least")
+    if len(labels) < k or max(words.class_counts(labels).values()) < k:
+        raise InputError(f"no class has {k} examples: --cv {k} is too much, try --cv {rarest}")
+    if rarest < k:
+        voice.warn(f"there are {rarest} examples of {label!r}, fewer than the {k} folds: some folds have none of it")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # scikit-learn says the same
+        return list(StratifiedKFold(k, shuffle=True, random_state=seed).split(labels, labels))
+
+
+def part_split(labels: Sequence[str], part: float, seed: int) -> Splits:
+    """One stratified split that holds out a part."""
+    try:
+        return list(StratifiedShuffleSplit(1, test_size=part, random_state=seed).split(labels, labels))
+    except ValueError as error:
+        raise InputError(f"--holdout {part:g}: {error}") from None

@@ -1,0 +1,123 @@
+"""Numbers and texts as people read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+MARKS = {" ": "·", "\n": "↵", "\t": "⇥"}
+MEANING = {" ": "a blank", "\n": "the end of a line", "\t": "a tab"}
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def visible(text: str, blanks: bool = True) -> str:
+    """A text with marks for its white space, blanks as asked, and escapes for what cannot be printed.
+
+    >>> visible("if x:\\n\\ty\\x00"), visible("a line\\n", blanks=False)
+    ('if·x:↵⇥y\\\\x00', 'a line↵')
+    """
+    marks = MARKS if blanks else MARKS | {" ": " "}
+    return "".join(marks.get(c) or (c if c.isprintable() else repr(c)[1:-1]) for c in text)
+
+
+def legend(texts: Iterable[str]) -> str:
+    """What the marks mean that `visible` puts into these texts.
+
+    >>> legend(["if x:", "\\tx"]), legend(["x"])
+    ('; · is a blank, ⇥ is a tab', '')
+    """
+    met = set().union(*texts)
+    used = [f"{mark} is {MEANING[c]}" for c, mark in MARKS.items() if c in met]
+    return f"; {', '.join(used)}" if used else ""
+
+
+def one_line(text: str) -> str:
+    """A text with tabs and line ends written as escapes, for files of one item per line.
+
+    >>> one_line("a\\tb")
+    'a\\\\tb'
+    """
+    return text.translate(ESCAPES)
+
+
+def clipped(text: str, width: int) -> str:
+    """At most `width` cells of a text, with an ellipsis where it was cut.
+
+    >>> clipped("a lattice for vines", 10)
+    'a lattice…'
+    """
+    return text if cell_len(text) <= width else set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "fold"), count(12345, "class")
+    ('1 fold', '12,345 classes')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def seconds(value: float) -> str:
+    """A time.
+
+    >>> seconds(0.0042), seconds(0.528), seconds(12.34), seconds(200)
+    ('4.2 ms', '0.53 s', '12.3 s', '3 min 20 s')
+    """
+    if value < 0.1:
+        return f"{1000 * value:.1f} ms"
+    if value < 120:
+        return f"{value:.{2 if value < 10 else 1}f} s"
+    return f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+def size(n_bytes: int) -> str:
+    """A number of bytes.
+
+    >>> size(999), size(12_345), size(3_070_000)
+    ('999 bytes', '12.3 kB', '3.1 MB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def class_counts(labels: Iterable[str]) -> dict[str, int]:
+    """How often each label occurs, the most frequent first.
+
+    >>> class_counts(["a", "b", "b"])
+    {'b': 2, 'a': 1}
+    """
+    return dict(Counter(sorted(labels)).most_common())
+
+
+def shares(counts: Mapping[str, int]) -> str:
+    """Classes with their counts and shares.
+
+    >>> shares({"ham": 3, "spam": 1})
+    'ham (3, 75.0%), spam (1, 25.0%)'
+    """
+    total = sum(counts.values())
+    return listed([f"{visible_label(label)} ({n:,}, {n / total:.1%})" for label, n in counts.items()])
+
+
+def listed(items: Sequence[str], most: int = 10) -> str:
+    """The first items, and how many more there are.
+
+    >>> listed(["earn", "acq", "grain"], 2)
+    'earn, acq and 1 more'
+    """
+    rest = len(items) - most
+    return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def visible_label(label: str) -> str:
+    """A label as it is, but for what cannot be printed.
+
+    >>> visible_label("not\\tacq")
+    'not\\\\tacq'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)

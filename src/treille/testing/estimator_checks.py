@@ -1,0 +1,361 @@
+"""The laws of classifiers on structured examples. (scikit-learn's own checks skip estimators whose X is no matrix.)"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from treille.data import Batch
+from treille.estimators import load
+from treille.io.errors import InputError
+from treille.solvers import Report
+from treille.testing.laws import assert_same, is_ours, run, take
+
+
+def check_estimator(estimator: Any, X: Any, y: Any) -> None:
+    """Holds a classifier against the laws of classifiers; an AssertionError names the law that is broken, and how.
+
+    Fitting again, cloning, pickling, saving and loading give the same decisions; an example's decision does not depend
+    on its company; labels of any type come back as given; weights of examples and of classes are repetitions; seeds and
+    threads do not change the objective; the duality gap is a bound; bad input is refused with an `InputError`;
+    scikit-learn's tools work.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Unfitted; it is cloned, never changed.
+    X : examples
+        A list or a batch the estimator reads; 20 to 200 do.
+    y : labels
+        Two classes or more, four examples each at least, all of one type.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.testing import check_estimator
+    >>> X = ["abba", "ab", "baa", "aab", "bab", "cd", "ddc", "ccd", "dc", "dcc"]
+    >>> check_estimator(treille.SVC(treille.kernels.NGram(2)), X, ["ab"] * 5 + ["cd"] * 5)
+    >>> class Stubborn(treille.SVC):
+    ...     def predict(self, X):
+    ...         return self.classes_[[0] * len(X)]
+    >>> check_estimator(Stubborn(treille.kernels.NGram(2)), X, ["ab"] * 5 + ["cd"] * 5)
+    Traceback (most recent call last):
+        ...
+    AssertionError: Stubborn(kernel=NGram(n=2)) breaks the law 'predicts the highest decision': example 5 is 'ab'
+    """
+    X = X if isinstance(X, Batch) else list(X)
+    labels = np.asarray(y)
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(labels) != len(X) or len(classes) < 2 or counts.min() < 4:
+        raise InputError("check_estimator needs a label for each example, and two classes of at least four examples")
+    model = clone(estimator)
+    model.fit(X, labels)
+    run(LAWS, _Case(estimator, X, labels, classes, codes, model, model.decision_function(X)), estimator)
+
+
+@dataclass(frozen=True)
+class _Case:
+    estimator: Any
+    X: Any
+    y: np.ndarray
+    classes: np.ndarray
+    codes: np.ndarray
+    model: Any  # fitted on X, y
+    decisions: np.ndarray
+
+    def new(self, **params: Any) -> Any:
+        """An unfitted clone, with those of `params` that the estimator has."""
+        known = self.estimator.get_params()
+        return clone(self.estimator).set_params(**{k: v for k, v in params.items() if k in known})
+
+    def tight(self, **params: Any) -> Any:
+        return self.new(tol=1e-6, max_epochs=100_000, **params)
+
+    def assert_decisions(self, model: Any, what: str) -> None:
+        assert_same(model.decision_function(self.X), self.decisions, f"the decision {what}, example")
+
+
+def fit_returns_the_estimator(case: _Case) -> None:
+    model = case.new()
+    assert model.fit(case.X, case.y) is model, "fit does not return self"
+
+
+def predicts_the_highest_decision(case: _Case) -> None:
+    n, k = len(case.y), len(case.classes)
+    shape = (n,) if k == 2 else (n, k)
+    assert case.decisions.shape == shape, f"decision_function has the shape {case.decisions.shape}, expected {shape}"
+    best = case.decisions.argmax(axis=1) if k > 2 else (case.decisions > 0).astype(int)
+    found = case.model.predict(case.X)
+    for i in np.flatnonzero(found != case.classes[best])[:1]:
+        raise AssertionError(f"example {i} is {found.tolist()[i]!r}")
+    assert case.model.score(case.X, case.y) == np.mean(found == case.y), "score is not the part of right predictions"
+
+
+def fitting_again_gives_the_same_model(case: _Case) -> None:
+    case.assert_decisions(case.new().fit(case.X, case.y), "of a second fit")
+    model = case.new().fit(take(case.X, range(len(case.X))[::-1]), case.y[::-1])
+    case.assert_decisions(model.fit(case.X, case.y), "after a fit on other data")
+
+
+def fit_leaves_parameters_and_data_as_they_were(case: _Case) -> None:
+    model, weights = case.new(), np.ones(len(case.y))
+    given = {"parameters": model.get_params(), "X": case.X, "y": case.y, "sample_weight": weights}
+    before = {name: joblib.hash(value) for name, value in given.items()}
+    model.fit(case.X, case.y, sample_weight=weights).predict(case.X)
+    after = {"parameters": model.get_params(), "X": case.X, "y": case.y, "sample_weight": weights}
+    for name, value in after.items():
+        assert joblib.hash(value) == before[name], f"fit or predict changed {name}"
+
+
+def clones_are_unfitted_and_alike(case: _Case) -> None:
+    twin = clone(case.model)
+    assert repr(twin) == repr(case.estimator), f"the clone is {twin!r}"
+    _assert_raises(NotFittedError, "predict of a clone", twin.predict, case.X)
+
+
+def unfitted_models_say_so(case: _Case) -> None:
+    _assert_raises(NotFittedError, "predict", case.new().predict, case.X)
+    _assert_raises(NotFittedError, "decision_function", case.new().decision_function, case.X)
+    _assert_raises(NotFittedError, "score", case.new().score, case.X, case.y)
+    _assert_raises(NotFittedError, "save", case.new().save, "nowhere")
+
+
+def pickling_keeps_the_decisions(case: _Case) -> None:
+    case.assert_decisions(pickle.loads(pickle.dumps(case.model)), "after pickling")
+
+
+def saving_and_loading_keeps_the_decisions(case: _Case) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.treille"
+        try:
+            case.model.save(path)
+        except InputError:
+            return  # a function among the parameters cannot be saved, and the model says so
+        if not is_ours(case.estimator):
+            return
+        again = load(path)
+    case.assert_decisions(again, "after save and load")
+    assert again.classes_.tolist() == case.model.classes_.tolist(), f"the classes are read back as {again.classes_}"
+    assert again.predict(case.X).tolist() == case.model.predict(case.X).tolist(), "predictions are not read back"
+
+
+def a_decision_does_not_depend_on_the_company(case: _Case) -> None:
+    n = len(case.y)
+    for ids in (range(0, n, 3), range(n)[::-1], [n - 1], [0, 0], []):
+        found = case.model.decision_function(take(case.X, ids))
+        assert_same(found, case.decisions[list(ids)], f"the decision in the company of {list(ids)}, example")
+
+
+def the_order_of_training_examples_does_not_matter(case: _Case) -> None:
+    order = np.random.default_rng(0).permutation(len(case.y))
+    other = case.new().fit(take(case.X, order), case.y[order])
+    _assert_same_optimum(other.report_, case.model.report_, "examples shuffled")
+
+
+def labels_of_every_type_come_back_as_given(case: _Case) -> None:
+    n = len(case.classes)
+    kinds: dict[str, Any] = {
+        "str": np.array([f"class {k:03d}" for k in range(n)]),
+        "int": np.arange(n) - 1,
+        "float": np.arange(n) * 2.0,
+        "object": np.array([f"class {k:03d}" for k in range(n)], dtype=object),
+    }
+    if n == 2:
+        kinds["bool"] = np.array([False, True])
+    expected = case.model.predict(case.X)
+    for kind, names in kinds.items():
+        for labels in (names[case.codes], names[case.codes].tolist()):
+            model = case.new(class_weight=None).fit(case.X, labels)
+            assert model.classes_.tolist() == names.tolist(), f"{kind}: the classes are {model.classes_}"
+            found = model.predict(case.X)
+            types = {type(label) for label in found.tolist()}
+            assert types == {type(names.tolist()[0])}, f"{kind}: predictions are {types}"
+            if case.estimator.get_params().get("class_weight") is None:
+                same = names[np.searchsorted(case.classes, expected)]
+                assert found.tolist() == same.tolist(), f"{kind}: other predictions than for labels as given"
+
+
+def a_whole_weight_is_a_repetition(case: _Case) -> None:
+    weights = 1 + np.arange(len(case.y)) % 3
+    ids = np.repeat(np.arange(len(case.y)), weights)
+    weighted = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=weights)
+    repeated = case.tight(class_weight=None).fit(take(case.X, ids), case.y[ids])
+    _assert_same_optimum(weighted.report_, repeated.report_, "examples repeated")
+
+
+def no_weight_is_no_example(case: _Case) -> None:
+    kept = np.arange(len(case.y)) % 3 > 0
+    kept[np.unique(case.codes, return_index=True)[1]] = True  # every class stays
+    some = case.tight(class_weight=None).fit(take(case.X, np.flatnonzero(kept)), case.y[kept])
+    all = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=kept.astype(float))
+    _assert_same_optimum(all.report_, some.report_, "examples left out")
+
+
+def a_class_weight_is_a_sample_weight(case: _Case) -> None:
+    counts = np.bincount(case.codes)
+    factors = 1.0 + np.arange(len(counts))
+    by_name = dict(zip(case.classes.tolist(), factors.tolist(), strict=True))
+    for class_weight, weights in ((by_name, factors), ("balanced", len(case.y) / (len(counts) * counts))):
+        by_class = case.tight(class_weight=class_weight).fit(case.X, case.y)
+        by_example = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=weights[case.codes])
+        _assert_same_optimum(by_class.report_, by_example.report_, f"class_weight={class_weight!r}")
+
+
+def another_seed_gives_the_same_objective(case: _Case) -> None:
+    case.assert_decisions(case.new(random_state=case.model.report_.seed).fit(case.X, case.y), "of the same seed")
+    for seed in (1, 2, 12345):
+        other = case.new(random_state=seed).fit(case.X, case.y)
+        _assert_same_optimum(other.report_, case.model.report_, f"seed {seed}")
+
+
+def the_gap_is_a_bound(case: _Case) -> None:
+    for model in (case.model, case.tight().fit(case.X, case.y)):
+        for report in (model.report_, *model.report_.per_class):
+            assert report.dual <= report.primal * (1 + 1e-9), f"the dual value is above the primal one: {report}"
+            assert report.gap == max(0.0, report.primal - report.dual), f"the gap is not primal - dual: {report}"
+            tol = model.get_params().get("tol", np.inf)
+            assert report.status != "converged" or report.relative_gap <= tol, f"converged, but not to {tol}: {report}"
+
+
+def the_number_of_threads_does_not_matter(case: _Case) -> None:
+    for threads in (1, 2):
+        case.assert_decisions(case.new(n_jobs=threads).fit(case.X, case.y), f"with n_jobs={threads}")
+
+
+def bad_examples_are_refused(case: _Case) -> None:
+    items = list(case.X)
+    bad: dict[str, Any] = {
+        "one string": "abc",
+        "a number": 3,
+        "None": None,
+        "an empty list": [],
+        "None inside": [*items[:1], None, *items[2:]],
+        "a number inside": [*items[:1], 3.5, *items[2:]],
+    }
+    for what, X in bad.items():
+        _assert_raises(InputError, f"fit with {what} for X", case.new().fit, X, case.y)
+        if what != "an empty list":
+            _assert_raises(InputError, f"predict with {what} for X", case.model.predict, X)
+
+
+def bad_labels_are_refused(case: _Case) -> None:
+    n = len(case.y)
+    one, holes = np.full(n, case.classes[0]), case.codes.astype(float)
+    holes[n // 2] = np.nan
+    named = [f"class {k}" for k in case.codes]
+    bad: dict[str, Any] = {
+        "no labels": None,
+        "one label too few": case.y[:-1],
+        "one label too many": np.append(case.y, case.y[:1]),
+        "one class only": one,
+        "NaN among numbers": holes,
+        "NaN among names": [float("nan"), *named[1:]],
+        "None among names": [None, *named[1:]],
+        "two types": [1, *named[1:]],
+        "labels that are no whole numbers": case.codes + 0.5,
+        "a table of labels": np.column_stack([case.y, case.y]),
+    }
+    for what, y in bad.items():
+        _assert_raises(InputError, f"fit with {what}", case.new().fit, case.X, y)
+
+
+def bad_weights_and_parameters_are_refused(case: _Case) -> None:
+    ones, label = np.ones(len(case.y)), case.classes.tolist()[0]
+    for what, weights in (("negative", -ones), ("NaN", ones * np.nan), ("too few", ones[1:]), ("zero", 0 * ones)):
+        _assert_raises(InputError, f"fit with weights that are {what}", case.new().fit, case.X, case.y, weights)
+    bad: dict[str, tuple[Any, ...]] = {
+        "C": (0, -1.0, np.nan, np.inf, "1"),
+        "tol": (0, -1e-3, np.nan),
+        "max_epochs": (0, 1.5),
+        "class_weight": ("even", {"no such class": 2.0}, {label: -1.0}, {label: np.inf}),
+    }
+    for name in bad.keys() & case.estimator.get_params().keys():
+        for value in bad[name]:
+            model = case.new(**{name: value})
+            _assert_raises(InputError, f"fit with {name}={value!r}", model.fit, case.X, case.y)
+
+
+def a_refused_fit_leaves_the_model_as_it_was(case: _Case) -> None:
+    model = case.new().fit(case.X, case.y)
+    _assert_raises(InputError, "fit with one label too few", model.fit, case.X, case.y[:-1])
+    case.assert_decisions(model, "after a fit that failed")
+
+
+def works_in_a_pipeline(case: _Case) -> None:
+    case.assert_decisions(make_pipeline(case.new()).fit(case.X, case.y), "of a pipeline")
+
+
+def works_in_cross_validation(case: _Case) -> None:
+    split = StratifiedKFold(2)
+    scores = cross_val_score(case.new(), case.X, case.y, cv=split, error_score="raise")
+    for score, (train, test) in zip(scores, split.split(case.y, case.y), strict=True):
+        model = case.new().fit(take(case.X, train), case.y[train])
+        expected = model.score(take(case.X, test), case.y[test])
+        assert score == expected, f"cross_val_score gives {score}, the same fold by hand {expected}"
+
+
+def works_in_a_grid_search(case: _Case) -> None:
+    params = case.estimator.get_params()
+    grid: list[dict[str, list[Any]]] = [{"C": [params["C"], params["C"] / 10]}] if "C" in params else [{}]
+    if params.get("kernel") is not None:
+        inner = [name for name in sorted(params) if name.startswith("kernel__")]
+        grid.append({"kernel": [params["kernel"].normalized()]})
+        grid.append({name: [params[name]] for name in inner})
+    search = GridSearchCV(case.new(), grid, cv=StratifiedKFold(2), error_score="raise").fit(case.X, case.y)
+    assert len(search.predict(case.X)) == len(case.y), "the best model does not predict"
+
+
+def _assert_same_optimum(found: Report, expected: Report, what: str) -> None:
+    """Both intervals from dual to primal hold the optimum, so they overlap."""
+    slack = 1e-9 * abs(expected.primal)
+    if found.dual > expected.primal + slack or expected.dual > found.primal + slack:
+        raise AssertionError(f"{what}: the objective changes, {found} and {expected}")
+
+
+def _assert_raises(kind: type[Exception], what: str, function: Callable[..., Any], *arguments: Any) -> None:
+    try:
+        function(*arguments)
+    except kind:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what} raises {type(error).__name__} ({error}), expected {kind.__name__}") from error
+    raise AssertionError(f"{what} is accepted, expected {kind.__name__}")
+
+
+LAWS: tuple[Callable[[_Case], None], ...] = (
+    fit_returns_the_estimator,
+    predicts_the_highest_decision,
+    fitting_again_gives_the_same_model,
+    fit_leaves_parameters_and_data_as_they_were,
+    clones_are_unfitted_and_alike,
+    unfitted_models_say_so,
+    pickling_keeps_the_decisions,
+    saving_and_loading_keeps_the_decisions,
+    a_decision_does_not_depend_on_the_company,
+    the_order_of_training_examples_does_not_matter,
+    labels_of_every_type_come_back_as_given,
+    a_whole_weight_is_a_repetition,
+    no_weight_is_no_example,
+    a_class_weight_is_a_sample_weight,
+    another_seed_gives_the_same_objective,
+    the_gap_is_a_bound,
+    the_number_of_threads_does_not_matter,
+    bad_examples_are_refused,
+    bad_labels_are_refused,
+    bad_weights_and_parameters_are_refused,
+    a_refused_fit_leaves_the_model_as_it_was,
+    works_in_a_pipeline,
+    works_in_cross_validation,
+    works_in_a_grid_search,
+)

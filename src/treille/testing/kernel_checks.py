@@ -1,0 +1,242 @@
+"""The laws of kernels."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from treille.data import Batch, Rows
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.testing.laws import assert_close, assert_same, is_ours, run, take
+
+SlowTwin = Callable[[Any, Any], float]
+
+
+def check_kernel(kernel: Kernel, X: Any, slow: SlowTwin | None = None) -> None:
+    """Holds a kernel against the laws of kernels; an AssertionError names the law that is broken and the examples.
+
+    The matrix is symmetric and positive semi-definite, equals the definition, and is the Gram matrix of the features;
+    it depends neither on the order of the examples nor on the number of threads; the features, frozen, restricted,
+    pickled or read back from a model file, stay the same; the cosine is the true one also for examples with parts
+    unseen in fit.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to check.
+    X : examples
+        Anything the kernel reads, two at least. Make some alike, some unlike, and one empty, where that is allowed.
+    slow : function or None
+        ``slow(x, y)`` is k(x, y) by its definition, written for clarity. It is given examples as the kernel's batch
+        gives them back: a str for characters, bytes for bytes, a list of tokens for words.
+
+    Examples
+    --------
+    >>> from treille.kernels import NGram
+    >>> from treille.testing import check_kernel
+    >>> def common_letters(x, y):
+    ...     return sum(x.count(letter) * y.count(letter) for letter in set(x))
+    >>> check_kernel(NGram(1), ["abba", "", "cab", "dd"], slow=common_letters)
+    >>> check_kernel(NGram(2), ["abba", "", "cab", "dd"], slow=common_letters)
+    Traceback (most recent call last):
+        ...
+    AssertionError: NGram(n=2) breaks the law 'equals its slow twin': k of examples 0 and 0 is 3.0, expected 8.0
+    """
+    batch = kernel.batch(X)
+    if len(batch) < 2:
+        raise InputError(f"there are {len(batch)} examples: check_kernel needs two at least")
+    run(LAWS, _Case(kernel, batch, slow, kernel(batch)), kernel)
+
+
+@dataclass(frozen=True)
+class _Case:
+    kernel: Kernel
+    batch: Batch
+    slow: SlowTwin | None
+    K: np.ndarray
+
+    @property
+    def halves(self) -> tuple[np.ndarray, np.ndarray]:
+        """Examples to fit on, and the others: they bring parts never seen in fit."""
+        everyone = np.arange(len(self.batch))
+        return everyone[::2], everyone[1::2]
+
+    def cosines(self) -> np.ndarray:
+        norms = np.sqrt(self.K.diagonal())
+        scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        return self.K * np.outer(scale, scale)
+
+
+def is_a_matrix_of_finite_numbers(case: _Case) -> None:
+    n = len(case.batch)
+    assert case.K.shape == (n, n), f"the matrix of {n} examples has the shape {case.K.shape}"
+    for i, j in np.argwhere(~np.isfinite(case.K)):
+        raise AssertionError(f"k of examples {i} and {j} is {case.K[i, j]}")
+
+
+def is_symmetric(case: _Case) -> None:
+    assert_close(case.K, case.K.T, "k", tolerance=1e-14)
+
+
+def is_positive_semi_definite(case: _Case) -> None:
+    values, vectors = np.linalg.eigh(case.K)
+    worst = np.argsort(-np.abs(vectors[:, 0]))[:3].tolist()
+    assert values[0] >= -1e-9 * values[-1], f"the smallest eigenvalue is {values[0]:.3g}, mostly of examples {worst}"
+
+
+def equals_its_slow_twin(case: _Case) -> None:
+    if case.slow is not None:
+        items = list(case.batch)
+        slow = np.array([[case.slow(x, y) for y in items] for x in items], dtype=np.float64)
+        assert_close(case.K, slow, "k")
+
+
+def diag_is_the_diagonal(case: _Case) -> None:
+    assert_close(case.kernel.diag(case.batch), case.K.diagonal(), "diag")
+
+
+def of_two_batches_is_the_block_of_the_whole(case: _Case) -> None:
+    first, second = case.halves
+    X, Y = take(case.batch, first), take(case.batch, second)
+    assert_close(case.kernel(X, Y), case.K[np.ix_(first, second)], "k(X, Y)")
+    assert_close(case.kernel(Y, X), case.kernel(X, Y).T, "k(Y, X)")
+    assert_close(case.kernel(X, case.batch), case.K[first], "k(X, X and Y)")
+
+
+def does_not_depend_on_the_order_of_examples(case: _Case) -> None:
+    order = np.random.default_rng(0).permutation(len(case.batch))
+    assert_close(case.kernel(take(case.batch, order)), case.K[np.ix_(order, order)], "k, examples shuffled,")
+
+
+def does_not_depend_on_the_number_of_threads(case: _Case) -> None:
+    times = 1 + 400_000 // max(1, case.batch.nbytes)  # little data is not worth a thread
+    large = take(case.batch, np.tile(np.arange(len(case.batch)), times))
+    features, rows = case.kernel.fit_features(large, 1)
+    for threads in (2, 3, 8):
+        others, same = case.kernel.fit_features(large, threads)
+        _assert_same_rows(same, rows, f"fitted with {threads} threads,")
+        _assert_same_rows(others.transform(large, threads), features.transform(large, 1), f"with {threads} threads,")
+
+
+def is_the_gram_matrix_of_its_features(case: _Case) -> None:
+    features, rows = case.kernel.fit_features(case.batch)
+    phi = rows.to_csr()
+    assert phi.shape == (len(case.batch), features.n_features), f"the feature matrix has the shape {phi.shape}"
+    assert_close((phi @ phi.T).toarray(), case.K, "the product of features")
+    again = features.transform(case.batch)
+    assert_close(again.to_csr().toarray(), phi.toarray(), "the feature after transform (example, column)")
+    assert_close(again.sq_norms, rows.sq_norms, "sq_norms")
+
+
+def private_features_stand_in_one_example(case: _Case) -> None:
+    _, rows = case.kernel.fit_features(case.batch)
+    holders = np.bincount(rows.to_csr().indices, minlength=rows.n_features)
+    assert (np.diff(holders) <= 0).all(), "ids do not fall with the number of examples that hold the feature"
+    assert (holders[rows.n_shared :] <= 1).all(), f"a feature from n_shared = {rows.n_shared} on is in several examples"
+
+
+def clones_and_set_params_keep_it(case: _Case) -> None:
+    twin = clone(case.kernel)
+    assert repr(twin) == repr(case.kernel), f"its clone is {twin!r}"
+    twin.set_params(**case.kernel.get_params())
+    assert repr(twin) == repr(case.kernel), f"with its own parameters set it is {twin!r}"
+    assert_same(clone(case.kernel)(case.batch), case.K, "k of the clone")
+
+
+def pickling_keeps_it(case: _Case) -> None:
+    assert_same(pickle.loads(pickle.dumps(case.kernel))(case.batch), case.K, "k after pickling")
+    features, _ = case.kernel.fit_features(case.batch)
+    again = pickle.loads(pickle.dumps(features))
+    _assert_same_rows(again.transform(case.batch), features.transform(case.batch), "features after pickling:")
+
+
+def its_spec_is_json_and_describes_it(case: _Case) -> None:
+    try:
+        spec = case.kernel.spec()
+    except InputError:
+        return  # a function among the parameters has no spec, and says so
+    text = json.dumps(spec, allow_nan=False)
+    if not is_ours(case.kernel):
+        return
+    again = Kernel.from_spec(json.loads(text))
+    assert again.spec() == spec, f"its spec is {spec}, read back {again.spec()}"
+    assert type(again) is type(case.kernel), f"read back it is a {type(again).__name__}"
+    assert_same(again(case.batch), case.K, "k read back from the spec")
+
+
+def normalized_is_the_cosine(case: _Case) -> None:
+    cosines, normalized = case.cosines(), case.kernel.normalized()
+    ones = (case.K.diagonal() > 0).astype(float)
+    assert_close(normalized.diag(case.batch), ones, "diag of the normalized kernel")
+    assert_close(normalized(case.batch), cosines, "the normalized kernel")
+
+
+def normalized_is_the_cosine_where_parts_are_unseen(case: _Case) -> None:
+    first, second = case.halves
+    K = case.kernel.normalized()(take(case.batch, first), take(case.batch, second))
+    assert_close(K, case.cosines()[np.ix_(first, second)], "the normalized kernel")
+
+
+def leaves_the_batch_as_it_was(case: _Case) -> None:
+    before = joblib.hash(case.batch)
+    features, _ = case.kernel.fit_features(case.batch)
+    assert joblib.hash(case.batch) == before, "fit_features changed the batch"
+    features.transform(case.batch)
+    assert joblib.hash(case.batch) == before, "transform changed the batch"
+
+
+def restricted_features_keep_their_values(case: _Case) -> None:
+    features, _ = case.kernel.fit_features(case.batch)
+    ids = np.arange(features.n_features)[::-2]
+    some, whole = features.restrict(ids), features.transform(case.batch)
+    assert some.n_features == len(ids), f"{some.n_features} features are left of the {len(ids)} asked for"
+    rows = some.transform(case.batch)
+    assert_same(rows.to_csr().toarray(), whole.to_csr().toarray()[:, ids], "the restricted feature (example, column)")
+    assert_same(rows.sq_norms, whole.sq_norms, "sq_norms of restricted features")
+    for new, old in enumerate(ids):
+        assert some.name(new) == features.name(old), f"feature {features.name(old)!r} is now {some.name(new)!r}"
+
+
+def features_are_read_back_from_their_state(case: _Case) -> None:
+    features, _ = case.kernel.fit_features(case.batch)
+    spec, arrays = features.state()
+    again = case.kernel.load_features(json.loads(json.dumps(spec, allow_nan=False)), arrays)
+    _assert_same_rows(again.transform(case.batch), features.transform(case.batch), "features read back:")
+    for id in range(features.n_features):
+        assert again.name(id) == features.name(id), f"feature {features.name(id)!r} is read back as {again.name(id)!r}"
+
+
+def _assert_same_rows(found: Rows, expected: Rows, what: str) -> None:
+    for field in fields(Rows):
+        left, right = np.asarray(getattr(found, field.name)), np.asarray(getattr(expected, field.name))
+        assert_same(left, right, f"{what} {field.name}")
+
+
+LAWS: tuple[Callable[[_Case], None], ...] = (
+    is_a_matrix_of_finite_numbers,
+    is_symmetric,
+    is_positive_semi_definite,
+    equals_its_slow_twin,
+    diag_is_the_diagonal,
+    of_two_batches_is_the_block_of_the_whole,
+    does_not_depend_on_the_order_of_examples,
+    does_not_depend_on_the_number_of_threads,
+    is_the_gram_matrix_of_its_features,
+    private_features_stand_in_one_example,
+    clones_and_set_params_keep_it,
+    pickling_keeps_it,
+    its_spec_is_json_and_describes_it,
+    normalized_is_the_cosine,
+    normalized_is_the_cosine_where_parts_are_unseen,
+    leaves_the_batch_as_it_was,
+    restricted_features_keep_their_values,
+    features_are_read_back_from_their_state,
+)

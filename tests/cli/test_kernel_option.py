@@ -1,0 +1,80 @@
+"""Kernels on the command line: what is read, what is refused, and that nothing is ever evaluated."""
+
+import pytest
+import typer
+
+import treille.kernels
+from treille.cli.kernel_option import known_kernels, parse_kernel, spell_kernel
+from treille.kernels import NGram, Normalized
+
+KERNELS = [
+    NGram(5),
+    NGram(3, min_n=1),
+    NGram(2, unit="word").normalized(),
+    NGram(2, min_n=1, weights=[0.5, 1.0], unit="byte").normalized().normalized(),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "kernel"),
+    [
+        ("ngram", NGram()),
+        ("NGram(4)", NGram(4)),
+        (" ngram( 3, min_n=1, unit=word ) ", NGram(3, min_n=1, unit="word")),
+        ("ngram(3, unit='byte')", NGram(3, unit="byte")),
+        ("ngram(2, 1, [0.5, 1])", NGram(2, 1, [0.5, 1])),
+        ("ngram(4).normalized()", NGram(4).normalized()),
+        ("normalized(ngram)", Normalized(NGram())),
+        ("Normalized(kernel=NGram(n=3, min_n=None))", NGram(3).normalized()),
+    ],
+)
+def test_kernels_are_read(text, kernel):
+    assert parse_kernel(text).spec() == kernel.spec()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_prints(kernel):
+    assert parse_kernel(spell_kernel(kernel)).spec() == kernel.spec()
+    assert parse_kernel(repr(kernel)).spec() == kernel.spec()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ngram(",
+        "rbf(3)",
+        "kernel()",
+        "featuremap",
+        "ngram(k=3)",
+        "ngram(1, 2, 3, 4, 5)",
+        "ngram(**{'n': 3})",
+        "ngram(3).normalized(1)",
+        "ngram(3).save('x')",
+        "ngram(3).kernel",
+        "ngram(open('x'))",
+        "ngram(1 + 1)",
+        "ngram(lambda: 1)",
+        "[ngram(3)]",
+        "3",
+        "normalized()",
+        "__import__('os').getcwd()",
+        "ngram(3) if True else ngram(4)",
+        "(" * 500,
+        "ngram(3)\x00",
+    ],
+)
+def test_everything_else_is_refused_and_the_kernels_are_listed(text):
+    with pytest.raises(typer.BadParameter, match=r"The kernels are: ngram\(n, min_n, weights, unit\)"):
+        parse_kernel(text)
+
+
+def test_a_new_kernel_is_found_where_kernels_are_exported(monkeypatch):
+    class Bigram(NGram):
+        def __init__(self, unit="char"):
+            super().__init__(2, unit=unit)
+
+    monkeypatch.setattr(treille.kernels, "Bigram", Bigram, raising=False)
+    monkeypatch.setattr(treille.kernels, "__all__", [*treille.kernels.__all__, "Bigram"])
+    assert known_kernels()["bigram"] is Bigram
+    assert parse_kernel("bigram(word)").unit == "word"

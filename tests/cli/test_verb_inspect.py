@@ -1,0 +1,47 @@
+"""treille inspect: models and data files."""
+
+from pathlib import Path
+
+import treille
+
+
+def test_a_model_shows_its_kernel_classes_report_and_most_telling_features(cli, model):
+    answer = cli("inspect", model, "--top", 3)
+    assert answer.code == 0
+    for said in ("kernel:   ngram(3).normalized()", "classes:  red, white", "converged, duality gap", "· is a blank"):
+        assert said in answer.out
+    value = cli("inspect", model, "--top", 3, "--json").json()
+    assert value["kind"] == "model"
+    top = treille.load(model).top_features(3)
+    assert {label: [(f["feature"], f["weight"]) for f in each] for label, each in value["telling"].items()} == top
+
+
+def test_a_model_is_known_by_its_content_whatever_its_name(cli, model):
+    model.rename("model.bin")
+    assert cli("inspect", "model.bin", "--json").json()["kind"] == "model"
+
+
+def test_a_data_file_shows_what_would_be_understood(cli, wines):
+    answer = cli("inspect", wines)
+    assert answer.code == 0
+    for said in ("fields:   text, label", "white (40, 66.7%), red (20, 33.3%)", "characters, median", "alphabet:"):
+        assert said in answer.out
+    assert answer.out.count("  red  ") == 3
+    value = cli("inspect", wines, "--json").json()
+    assert (value["kind"], value["examples"], value["format"]) == ("data", 60, "csv")
+    assert value["lengths"]["max"] == len("a white wine number 10 of green apples")
+
+
+def test_white_space_is_visible_and_long_examples_are_cut(cli):
+    Path("t.jsonl").write_text('{"text": "one\\ntwo\\tthree' + " four" * 100 + '"}\n')
+    out = cli("inspect", "t.jsonl").out
+    assert "one↵two⇥three four" in out
+    assert "…" in out
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_standard_input_and_every_format_can_be_inspected(cli):
+    for name, content in (("a.tsv", "label\ttext\nx\tabc\n"), ("a.fa", ">x\nACGT\n"), ("a.txt", "abc\n")):
+        Path(name).write_text(content)
+        assert cli("inspect", name).code == 0
+    assert cli("inspect", "-", "--json", stdin=b"abc\nabd\n").json()["examples"] == 2

@@ -1,0 +1,73 @@
+"""treille quickstart: it runs, and what it suggests runs."""
+
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from treille.cli import quickstart
+from treille.datasets import functions
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Fewer functions, to be quick."""
+    kind = quickstart.Kind(
+        "strings", lambda: functions(["json", "logging", "email"], per_package=60), quickstart.KINDS[0].kernel
+    )
+    monkeypatch.setattr(quickstart, "KINDS", (kind,))
+
+
+def test_it_prints_the_table_and_the_telling_features_and_writes_everything(cli, few):
+    answer = cli("quickstart")
+    assert answer.code == 0
+    header, row = answer.out.splitlines()[:2]
+    assert header.split() == list(quickstart.HEADER)
+    assert row.startswith("strings  ngram(5).normalized()  ")
+    assert "logging" in answer.out
+    names = {path.name for path in Path("treille-quickstart").iterdir()}
+    assert names == {"strings.train.jsonl", "strings.test.jsonl", "strings.treille", "report.html"}
+
+
+def test_its_model_is_better_than_guessing_and_has_converged(cli):
+    (kind,) = cli("quickstart", "--json").json()["kinds"]
+    assert kind["accuracy"] > 0.75
+    assert len(kind["classes"]) >= 5
+    assert kind["status"] == "converged"
+
+
+def test_the_three_commands_that_it_suggests_run_as_they_stand(cli, few):
+    commands = cli("quickstart", "--folder", "my vines", "--json").json()["next"]
+    assert len(commands) == 3
+    for command in commands:
+        program, *words = shlex.split(command.partition("|")[0])
+        assert program == "treille"
+        answer = cli(*words)
+        assert answer.code == 0, answer.err
+
+
+def test_the_report_page_needs_nothing_else_and_is_sound(cli, few):
+    assert cli("quickstart", "--report", "page.html").code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert not any(asked in page for asked in ("src=", "href=", "@import", "url("))
+    assert "<td>logging</td>" in page
+    open_tags = []
+
+    class Check(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag not in ("meta", "br"):
+                open_tags.append(tag)
+
+        def handle_endtag(self, tag):
+            assert open_tags.pop() == tag
+
+    Check().feed(page)
+    assert open_tags == []
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_in_a_sentence(cli):
+    Path("taken").write_text("")
+    answer = cli("quickstart", "--folder", "taken")
+    assert answer.code == 1
+    assert answer.err.startswith("treille: error: taken: File exists")

@@ -1,0 +1,139 @@
+"""treille train: what it does when all is well."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+import treille
+from treille.kernels import NGram
+
+
+def test_it_tells_what_it_understood_what_it_chose_how_it_ended_and_what_to_try_next(cli, wines):
+    answer = cli("train", "wines.csv", "--model", "wines.treille")
+    assert answer.code == 0
+    assert "wines.csv: 60 examples, CSV" in answer.err
+    assert "2 classes: white (40, 66.7%), red (20, 33.3%)" in answer.err
+    assert "ngram(5).normalized(), chosen:" in answer.out
+    assert "converged, duality gap" in answer.out
+    assert "saved:    wines.treille" in answer.out
+    assert "  treille inspect wines.treille\n" in answer.out
+
+
+def test_the_commands_to_try_next_carry_the_options_for_reading(cli, wines):
+    wines.write_text(wines.read_text().replace("text,label", "vin,couleur"))
+    answer = cli("train", wines, "--text", "vin", "--label", "couleur", "--encoding", "latin-1", "--model", "w.treille")
+    assert "treille predict w.treille FILE --text vin --encoding latin-1\n" in answer.out
+
+
+def test_the_model_is_the_one_that_the_library_trains(cli, wines):
+    options = ["--C", 0.5, "--loss", "squared_hinge", "--class-weight", "balanced", "--no-intercept", "--tol", 1e-6]
+    assert cli("train", wines, "--kernel", "ngram(2, min_n=1)", *options, "--model", "wines.treille").code == 0
+    texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
+    params = {"C": 0.5, "loss": "squared_hinge", "class_weight": "balanced", "fit_intercept": False, "tol": 1e-6}
+    same = treille.SVC(NGram(2, min_n=1), **params).fit(list(texts), list(labels))
+    saved = treille.load("wines.treille")
+    assert saved.decision_function(texts) == pytest.approx(same.decision_function(texts), abs=1e-9)
+    assert saved.get_params() | {"kernel": None} == same.get_params() | {"kernel": None}
+
+
+def test_cross_validation_gives_mean_and_spread_and_names_the_rarer_class(cli, wines):
+    answer = cli("train", wines, "--cv", 5)
+    assert answer.code == 0
+    assert "in 5-fold cross-validation" in answer.out
+    assert "F1 of 'red' 0." in answer.out
+    assert answer.out.count("±") == 3
+    assert "saved:    no" in answer.out
+
+
+def test_json_is_one_object_alone_on_standard_output(cli, wines):
+    answer = cli("train", wines, "--cv", 3, "--model", "wines.treille", "--json")
+    value = answer.json()
+    assert answer.out.count("\n") == 1
+    assert value["classes"] == {"white": 40, "red": 20}
+    assert value["report"]["status"] == "converged"
+    assert value["report"]["relative_gap"] <= 1e-3
+    assert value["score"]["folds"] == 3
+    assert 0.9 < value["score"]["accuracy"]["mean"] < 1
+    assert value["score"]["positive"] == "red"
+    assert value["bytes"] == Path("wines.treille").stat().st_size
+
+
+def test_a_part_held_out_is_scored(cli, wines):
+    score = cli("train", wines, "--holdout", 0.25, "--json").json()["score"]
+    assert score["folds"] == 1
+    assert "spread" not in score["accuracy"]
+    assert "on 25% held out" in cli("train", wines, "--holdout", 0.25).out
+
+
+def test_another_file_is_scored_and_its_unknown_labels_are_said(cli, wines):
+    Path("test.csv").write_text("text,label\na red wine of dark cherries,red\na pink wine,rosé\n")
+    answer = cli("train", wines, "--test", "test.csv", "--json")
+    assert answer.json()["score"]["accuracy"]["mean"] == 0.5
+    assert "1 example with a label that the model does not know, counted as errors: rosé (1)" in answer.err
+
+
+def test_the_number_of_threads_changes_nothing(cli, wines):
+    one, two = (cli("train", wines, "--jobs", jobs, "--cv", 3, "--json").json() for jobs in (1, 2))
+    assert one["report"] | {"seconds": 0} == two["report"] | {"seconds": 0}
+    assert one["score"] == two["score"]
+
+
+def test_the_seed_decides_the_folds(cli, wines):
+    scores = [cli("train", wines, "--cv", 3, "--seed", seed, "--json").json()["score"] for seed in (1, 1, 2, 3, 4, 5)]
+    assert scores[0] == scores[1]
+    assert any(score != scores[0] for score in scores)
+
+
+def test_quiet_says_nothing(cli, wines):
+    answer = cli("train", wines, "--model", "wines.treille", "--quiet")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert Path("wines.treille").is_file()
+
+
+def test_short_of_the_gap_it_saves_says_so_and_ends_with_3(cli, wines):
+    options = ["--kernel", "ngram(3)", "--C", 1000, "--tol", 1e-12, "--max-epochs", 1, "--model", "wines.treille"]
+    answer = cli("train", wines, *options, "--quiet")
+    assert answer.code == 3
+    assert "treille: warning: the duality gap is" in answer.err
+    assert "not yet 1e-12: raise --max-epochs" in answer.err
+    assert cli("inspect", "wines.treille").code == 0
+    assert cli("train", wines, *options, "--json").json()["report"]["status"] == "max_epochs"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("w.jsonl", '{"text": "red red", "label": 1}\n{"text": "white", "label": 0}\n'),
+        ("w.tsv", "label\ttext\n1\tred red\n0\twhite\n"),
+        ("w.txt", "1\tred red\n0\twhite\n"),
+        ("w.fasta", ">1\nred\nred\n>0\nwhite\n"),
+    ],
+)
+def test_every_format_is_read_plain_zipped_and_from_standard_input(cli, name, content):
+    Path(name).write_text(content)
+    Path(f"{name}.gz").write_bytes(gzip.compress(content.encode()))
+    kernel = ["--kernel", "ngram(1)", "--model", "w.treille", "--json"]
+    kind = cli("train", name, *kernel).json()["format"]
+    for source, stdin in ((f"{name}.gz", None), ("-", content.encode()), ("-", gzip.compress(content.encode()))):
+        value = cli("train", source, "--format", kind, *kernel, stdin=stdin).json()
+        assert value["classes"] == {"0": 1, "1": 1}
+
+
+def test_one_value_of_a_list_is_set_against_the_rest(cli):
+    topics = [["acq"], ["acq", "earn"], [], ["grain"]]
+    lines = [
+        f'{{"title": "t{i}", "body": "b", "topics": {str(t).replace(chr(39), chr(34))}}}\n'
+        for i, t in enumerate(topics)
+    ]
+    Path("news.jsonl").write_text("".join(lines))
+    answer = cli(
+        "train", "news.jsonl", "--text", "title+body", "--label", "topics=acq", "--model", "acq.treille", "--json"
+    )
+    assert answer.json()["classes"] == {"acq": 2, "not acq": 2}
+
+
+def test_a_kernel_without_features_here_is_warned_of(cli, wines):
+    answer = cli("train", wines, "--kernel", "ngram(500)", "--model", "wines.treille")
+    assert answer.code == 0
+    assert "no text has a feature of this kernel" in answer.err

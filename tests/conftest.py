@@ -1,0 +1,17 @@
+"""What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
+
+import pytest
+
+from treille import datasets, io
+
+
+@pytest.fixture(scope="session")
+def stories():
+    """3,000 Reuters stories and whether each is about acquisitions."""
+    if datasets.data_folder() is None:
+        pytest.skip("needs public data: set TREILLE_DATA to its folder")
+    try:
+        texts, topics = datasets.reuters("train")
+    except io.InputError as error:
+        pytest.skip(str(error))
+    return texts[:3000], ["acq" in topic for topic in topics[:3000]]

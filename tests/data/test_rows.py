@@ -1,0 +1,51 @@
+"""Rows: the compact form, held against the matrix it stands for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treille.data import Strings
+from treille.kernels import NGram
+
+
+def rows_of(texts, n=2):
+    return NGram(n).fit_features(Strings(texts))[1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.text("abc", max_size=12), min_size=1, max_size=8), st.integers(1, 4), st.integers(1, 4))
+def test_outputs_are_the_matrix_product(texts, functions, threads):
+    rows = rows_of(texts)
+    weights = np.random.default_rng(0).normal(size=(rows.n_features, functions))
+    np.testing.assert_allclose(rows.outputs(weights, threads), rows.to_csr() @ weights, atol=1e-12)
+    scaled = replace(rows, scale=np.linspace(0, 2, len(rows)))
+    np.testing.assert_allclose(scaled.outputs(weights, threads), scaled.to_csr() @ weights, atol=1e-12)
+
+
+def test_the_matrix_has_sorted_columns_and_float64():
+    matrix = rows_of(["abcabca", "", "cabbac"]).to_csr()
+    assert matrix.dtype == np.float64
+    assert all((np.diff(matrix.indices[a:b]) > 0).all() for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False))
+    assert matrix[1].nnz == 0
+
+
+def test_an_entry_takes_four_bytes():
+    rows = rows_of(["abcabca", "cabbac"])
+    assert rows.entries.dtype == np.uint32
+    assert rows.nbytes == sum(a.nbytes for a in (rows.indptr, rows.entries, rows.palette, rows.scale, rows.sq_norms))
+
+
+def test_normalized_rows_have_norm_one_and_zero_rows_stay_zero():
+    rows = rows_of(["abab", "", "a", "bb"]).normalized()
+    assert rows.diag() == pytest.approx([1, 0, 0, 1])
+    assert rows.normalized().diag() == pytest.approx([1, 0, 0, 1])
+    assert np.isfinite(rows.to_csr().data).all()
+
+
+def test_all_that_is_left_of_no_features_is_an_empty_matrix():
+    rows = rows_of(["", "a"])
+    assert rows.to_csr().shape == (2, 0)
+    assert rows.outputs(np.zeros((0, 3)), threads=2).tolist() == [[0, 0, 0], [0, 0, 0]]

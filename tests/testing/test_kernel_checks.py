@@ -1,0 +1,187 @@
+"""Every law of check_kernel catches a kernel that breaks it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from treille import InputError
+from treille.kernels import NGram
+from treille.kernels.ngram import NGramMap
+from treille.testing import check_kernel, kernel_checks
+from twins import ngram_kernel
+
+TEXTS = ["abba", "", "cab", "dab", "abc", "aaa", "bca"]
+
+
+class Infinite(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        return super().__call__(X, Y, n_jobs) * np.inf
+
+
+class Lopsided(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        return np.triu(super().__call__(X, Y, n_jobs))
+
+
+class Indefinite(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        return 3 - super().__call__(X, Y, n_jobs)
+
+
+class Miscounted(NGram):
+    def fit_features(self, batch, n_jobs=None):
+        features, rows = super().fit_features(batch, n_jobs)
+        return features, replace(rows, palette=rows.palette * 2)
+
+
+class WrongDiagonal(NGram):
+    def diag(self, X, n_jobs=None):
+        return super().diag(X, n_jobs) + 1
+
+
+class Transposed(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        K = super().__call__(X, Y, n_jobs)
+        return K if Y is None else K[::-1]
+
+
+class Ordered(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        first = Y is None and self.batch(X)[0] == TEXTS[0]
+        return super().__call__(X, Y, n_jobs) * (1 if first or Y is not None else 2)
+
+
+class Threaded(NGram):
+    def fit_features(self, batch, n_jobs=None):
+        features, rows = super().fit_features(batch, n_jobs)
+        return features, rows if (n_jobs or 1) == 1 else replace(rows, scale=rows.scale * (1 + 1e-15))
+
+
+class Unfeatured(NGram):
+    def __call__(self, X, Y=None, n_jobs=None):
+        return 2 * super().__call__(X, Y, n_jobs)
+
+    def diag(self, X, n_jobs=None):
+        return 2 * super().diag(X, n_jobs)
+
+
+class Private(NGram):
+    def fit_features(self, batch, n_jobs=None):
+        features, rows = super().fit_features(batch, n_jobs)
+        return features, replace(rows, n_shared=0)
+
+
+class Unclonable(NGram):
+    def __init__(self, n=2):
+        super().__init__(np.int64(n))
+
+
+class Unpicklable(NGram):
+    def __reduce__(self):
+        return NGram, (self.n + 1,)
+
+
+class Misdescribed(NGram):
+    def spec(self):
+        return {"kernel": "NGram", "params": {"n": np.int64(self.n)}}
+
+
+class NoCosine(NGram):
+    def normalized(self):
+        return self
+
+
+class Meddling(NGram):
+    def fit_features(self, batch, n_jobs=None):
+        found = super().fit_features(batch, n_jobs)
+        batch.alphabet.append("one more")
+        return found
+
+
+class Mapped(NGram):
+    """A kernel whose map of features is at fault."""
+
+    map: type[NGramMap]
+
+    def fit_features(self, batch, n_jobs=None):
+        features, rows = super().fit_features(batch, n_jobs)
+        return self.map(features.features, features.alphabet, features.unit), rows
+
+
+class Forgetful(Mapped):
+    class map(NGramMap):
+        def transform(self, batch, n_jobs=None):
+            rows = super().transform(batch, n_jobs)
+            return replace(rows, sq_norms=np.asarray(rows.to_csr().power(2).sum(axis=1)).ravel())
+
+
+class Scrambled(Mapped):
+    class map(NGramMap):
+        def restrict(self, ids):
+            return super().restrict(ids[::-1])
+
+
+class Halved(Mapped):
+    class map(NGramMap):
+        def state(self):
+            return self.restrict(np.arange(self.n_features // 2)).state()
+
+
+class Own(NGram):
+    """No fault at all, but not one of treille's."""
+
+
+MUTANTS = {
+    "is a matrix of finite numbers": Infinite,
+    "is symmetric": Lopsided,
+    "is positive semi definite": Indefinite,
+    "equals its slow twin": Miscounted,
+    "diag is the diagonal": WrongDiagonal,
+    "of two batches is the block of the whole": Transposed,
+    "does not depend on the order of examples": Ordered,
+    "does not depend on the number of threads": Threaded,
+    "is the gram matrix of its features": Unfeatured,
+    "private features stand in one example": Private,
+    "clones and set params keep it": Unclonable,
+    "pickling keeps it": Unpicklable,
+    "its spec is json and describes it": Misdescribed,
+    "normalized is the cosine": NoCosine,
+    "normalized is the cosine where parts are unseen": Forgetful,
+    "leaves the batch as it was": Meddling,
+    "restricted features keep their values": Scrambled,
+    "features are read back from their state": Halved,
+}
+
+
+def test_every_law_has_a_mutant():
+    assert list(MUTANTS) == [law.__name__.replace("_", " ") for law in kernel_checks.LAWS]
+
+
+@pytest.mark.parametrize("law", MUTANTS)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_kernel_that_breaks_a_law_is_caught_by_name(law):
+    mutant = MUTANTS[law](2)
+    slow = ngram_kernel(2) if law == "equals its slow twin" else None
+    with pytest.raises(AssertionError, match=f"breaks the law '{law}': "):
+        check_kernel(mutant, TEXTS, slow)
+
+
+def test_the_message_names_the_examples_at_fault():
+    with pytest.raises(AssertionError, match=r"NGram\(n=2\) breaks .*: k of examples 0 and 0 is 3.0, expected 3.5"):
+        check_kernel(NGram(2), TEXTS, slow=lambda x, y: ngram_kernel(2)(x, y) + (x == y == "abba") / 2)
+
+
+def test_a_kernel_that_raises_is_caught_with_the_reason():
+    with pytest.raises(AssertionError, match="breaks the law 'equals its slow twin': ZeroDivisionError: "):
+        check_kernel(NGram(2), TEXTS, slow=lambda x, y: 1 / 0)
+
+
+def test_a_kernel_of_ones_own_needs_no_place_in_model_files():
+    check_kernel(Own(2), TEXTS, ngram_kernel(2))
+    check_kernel(Own(2).normalized(), TEXTS)
+
+
+def test_one_example_is_too_few():
+    with pytest.raises(InputError, match="there are 1 examples: check_kernel needs two at least"):
+        check_kernel(NGram(2), ["abba"])

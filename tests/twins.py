@@ -1,0 +1,87 @@
+"""Slow twins: what the fast routines compute, in plain Python, from the definition."""
+
+from collections import Counter
+from math import inf
+
+import numpy as np
+
+
+def ngram_counts(x, n, min_n=None):
+    """How often each n-gram occurs, by gram (a tuple of symbols)."""
+    x = tuple(x)
+    return Counter(x[i : i + order] for order in range(min_n or n, n + 1) for i in range(len(x) - order + 1))
+
+
+def ngram_kernel(n, min_n=None, weights=None):
+    """k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z)."""
+    weight = dict(zip(range(min_n or n, n + 1), weights or [1.0] * (n + 1), strict=False))
+
+    def k(x, y):
+        count_x, count_y = ngram_counts(x, n, min_n), ngram_counts(y, n, min_n)
+        return sum(weight[len(z)] * count_x[z] * count_y[z] for z in count_x)
+
+    return k
+
+
+def cosine(k):
+    def normalized(x, y):
+        norms = k(x, x) * k(y, y)
+        return k(x, y) / norms**0.5 if norms > 0 else 0.0
+
+    return normalized
+
+
+def ngram_ids(strings, n, min_n=None):
+    """The grams in the order of their ids: by falling number of examples that hold them, then by first occurrence.
+
+    "First" goes by example, then by order, then by position.
+    """
+    holders = Counter()
+    for x in strings:
+        holders.update(ngram_counts(x, n, min_n).keys())  # a Counter keeps the order of first occurrence
+    return sorted(holders, key=lambda z: -holders[z])
+
+
+def with_bias(K, bias):
+    """Every example has one more feature, of value `bias`."""
+    return K + bias**2
+
+
+def primal(K, y, C, alpha, b=0.0, squared=False):
+    """1/2 |w|^2 + 1/2 b^2 + sum_i C_i loss(1 - y_i (f_i + b)), where w = sum_i alpha_i y_i phi_i; K has no bias."""
+    f = K @ (alpha * y)
+    slack = np.maximum(0, 1 - y * (f + b))
+    return 0.5 * (alpha * y) @ f + 0.5 * b**2 + C @ (slack**2 if squared else slack)
+
+
+def dual(K, y, C, alpha, squared=False):
+    """sum(alpha) - 1/2 alpha' Q alpha, where Q_ij = y_i y_j K_ij, plus 1 / (2 C_i) on the diagonal if squared."""
+    some = C > 0
+    extra = (alpha[some] ** 2 / (2 * C[some])).sum() if squared else 0.0
+    return alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y) - 0.5 * extra
+
+
+def coordinate_descent(K, y, C, squared=False, epochs=1, alpha=None):
+    """Algorithm 1 of Hsieh et al. on a dense matrix, in the order of the examples; yields (i, gradient, alpha_i)."""
+    alpha = np.zeros(len(y)) if alpha is None else alpha
+    for _ in range(epochs):
+        for i in np.flatnonzero(C > 0):
+            extra = 0.5 / C[i] if squared else 0.0
+            gradient = y[i] * (K[i] @ (alpha * y)) - 1 + extra * alpha[i]
+            upper, q = inf if squared else C[i], K[i, i] + extra
+            alpha[i] = min(max(alpha[i] - gradient / q, 0.0), upper) if q > 0 else upper
+            yield i, gradient, alpha[i]
+
+
+def solve_dual(K, y, C, squared=False, tol=1e-10, most=200_000):
+    """The optimal alphas, by coordinate descent until no projected gradient exceeds `tol`."""
+    alpha = np.zeros(len(y))
+    for _ in range(most):
+        before, largest = alpha.copy(), 0.0
+        for i, gradient, _ in coordinate_descent(K, y, C, squared, alpha=alpha):
+            at_lower, at_upper = before[i] == 0, not squared and before[i] == C[i]
+            projected = min(gradient, 0) if at_lower else max(gradient, 0) if at_upper else gradient
+            largest = max(largest, abs(projected) if K[i, i] > 0 or squared else 0.0)
+        if largest <= tol:
+            break
+    return alpha
