@@ -16,9 +16,12 @@ namespace {
 
 const char* name(Status status) {
   switch (status) {
-    case Status::converged: return "converged";
-    case Status::max_epochs: return "max_epochs";
-    default: return "stopped";
+    case Status::converged:
+      return "converged";
+    case Status::max_epochs:
+      return "max_epochs";
+    default:
+      return "stopped";
   }
 }
 
@@ -29,8 +32,8 @@ struct Answers {
 };
 
 template <class Word>
-Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C,
-              In<double> start, const DualCDOptions& options, int threads, nb::object poll) {
+Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start,
+              const DualCDOptions& options, int threads, nb::object poll) {
   const std::size_t n = data.indptr.size() - 1, K = classes.size(), F = data.n_features;
   Buffer<double> weights(F * K), bias(K), alpha(K * n), primal(K), dual(K);
   std::vector<std::int64_t> epochs(K);
@@ -63,7 +66,13 @@ Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> label
                       });
   }
   if (raised) std::rethrow_exception(raised);
-  return {give(std::move(weights)), give(std::move(bias)), give(std::move(alpha)), give(std::move(primal)), give(std::move(dual)), epochs, status};
+  return {give(std::move(weights)),
+          give(std::move(bias)),
+          give(std::move(alpha)),
+          give(std::move(primal)),
+          give(std::move(dual)),
+          epochs,
+          status};
 }
 
 }  // namespace
@@ -93,8 +102,8 @@ void bind_solve(nb::module_& m) {
             entries);
       },
       "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a, "labels"_a, "classes"_a, "C"_a,
-      "start"_a, "squared_hinge"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a, "threads"_a,
-      "poll"_a, "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
+      "start"_a, "squared_hinge"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a, "threads"_a, "poll"_a,
+      "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
 }
 
 }  // namespace treille

@@ -21,7 +21,8 @@ void bind_spaces(nb::module_& m) {
         std::visit(
             [&]<class Word>(const In<Word>& words) {
               nb::gil_scoped_release release;
-              outputs<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), view(weights), n_functions, threads, out.data());
+              outputs<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), view(weights), n_functions, threads,
+                            out.data());
             },
             entries);
         return give(std::move(out));

@@ -40,7 +40,7 @@ EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
 void bind_text(nb::module_& m) {
   m.def(
       "encode_strings",
-      [](const nb::list& texts, int threads) {
+      [](const nb::typed<nb::list, nb::str>& texts, int threads) {
         std::vector<Text> views;
         views.reserve(texts.size());
         for (nb::handle text : texts)
@@ -51,7 +51,7 @@ void bind_text(nb::module_& m) {
       "texts"_a, "threads"_a, "Symbols, offsets and alphabet (code points) of a list that holds only str.");
   m.def(
       "encode_bytes",
-      [](const nb::list& texts, int threads) {
+      [](const nb::typed<nb::list, nb::bytes>& texts, int threads) {
         std::vector<Text> views;
         views.reserve(texts.size());
         for (nb::handle text : texts)
@@ -96,7 +96,8 @@ void bind_text(nb::module_& m) {
       .def_prop_ro("n_shared", &NGramFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("min_order", &NGramFeatures::min_order)
       .def_prop_ro("max_order", &NGramFeatures::max_order)
-      .def_prop_ro("weights", [](const NGramFeatures& self) { return give(self.weights()); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "weights", [](const NGramFeatures& self) { return give(self.weights()); }, nb::rv_policy::automatic)
       .def("gram", &NGramFeatures::gram, "id"_a)
       .def("grams", [](const NGramFeatures& self) { return give(self.grams()); })
       .def("orders", [](const NGramFeatures& self) { return give(self.orders()); });

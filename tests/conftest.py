@@ -1,8 +1,13 @@
 """What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
 
+import os
+
 import pytest
 
 from treille import datasets, io
+
+if "TREILLE_DATA" in os.environ:  # tests change the current folder
+    os.environ["TREILLE_DATA"] = os.path.abspath(os.environ["TREILLE_DATA"])
 
 
 @pytest.fixture(scope="session")

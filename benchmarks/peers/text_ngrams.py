@@ -3,8 +3,8 @@
     TREILLE_DATA=folder python benchmarks/peers/text_ngrams.py [--orders 4 5 6 7 10] [--write docs/generated/text_ngrams.md]
 
 All 12,902 stories (title and body, white space folded), acq against the rest; rows normalised with C = 1, and raw counts with
-C = 0.001. The jobs take turns. LIBLINEAR trains on the same matrix, with the largest eps of a fine grid that reliably gives the asked-for
-duality gap (the search is not timed, nor is the building of its problem).
+C = 0.001. The jobs take turns. LIBLINEAR trains on the same matrix, with the largest eps of a fine grid that reliably gives the
+asked-for duality gap (the search is not timed, nor is the building of its problem).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def features_and_road(page: Page, texts: list[str], y: np.ndarray, orders: list[
             roads.append([n, name, *map(shown, seconds.values()), ratio(seconds["scikit-learn"], seconds["treille"])])
             seconds = interleaved(
                 {
-                    "treille": lambda: kept["t"].decision_function(texts),
+                    "treille": lambda: kept["t"].decision_function(texts),  # noqa: B023
                     "scikit-learn": lambda: sklearn_predict(*kept["s"], texts, normalised),  # noqa: B023
                 },
                 repeats,
@@ -156,7 +156,9 @@ def features_and_road(page: Page, texts: list[str], y: np.ndarray, orders: list[
             rates = [f"{len(texts) / sorted(s)[len(s) // 2]:,.0f}" for s in seconds.values()]
             predictions.append([n, name, *rates, ratio(seconds["scikit-learn"], seconds["treille"])])
     both = ("treille", "scikit-learn", "times faster")
-    page.table("Features: texts to a normalised sparse matrix, seconds, median (minimum), two threads", ("n", *both), features)
+    page.table(
+        "Features: texts to a normalised sparse matrix, seconds, median (minimum), two threads", ("n", *both), features
+    )
     page.table("Whole road: texts to a model at default tolerances, seconds, two threads", ("n", "task", *both), roads)
     page.table("Prediction of raw text, texts a second, two threads", ("n", "task", *both), predictions)
 
@@ -182,7 +184,15 @@ def training(page: Page, texts: list[str], y: np.ndarray, orders: list[int], rep
                 )
                 reached = reports[-1].relative_gap
                 rows.append(
-                    [n, name, f"{gap:g}", *map(shown, seconds.values()), ratio(seconds["LIBLINEAR"], seconds["treille"]), f"{reached:.1e}", eps]
+                    [
+                        n,
+                        name,
+                        f"{gap:g}",
+                        *map(shown, seconds.values()),
+                        ratio(seconds["LIBLINEAR"], seconds["treille"]),
+                        f"{reached:.1e}",
+                        eps,
+                    ]
                 )
     header = ("n", "task", "gap", "treille", "LIBLINEAR", "times faster", "treille's gap", "LIBLINEAR's eps")
     page.table("Training to the same relative duality gap, seconds, median (minimum), one thread", header, rows)
@@ -209,7 +219,15 @@ def memory(page: Page, orders: list[int]) -> None:
     rows = []
     for n in orders:
         (ours, our_work), (theirs, their_work) = peak_memory(memory_treille, n), peak_memory(memory_sklearn, n)
-        rows.append([n, *(f"{mb:,.0f}" for mb in (our_work, their_work)), f"{their_work / our_work:.1f}", f"{ours:,.0f}", f"{theirs:,.0f}"])
+        rows.append(
+            [
+                n,
+                *(f"{mb:,.0f}" for mb in (our_work, their_work)),
+                f"{their_work / our_work:.1f}",
+                f"{ours:,.0f}",
+                f"{theirs:,.0f}",
+            ]
+        )
     header = ("n", "treille", "scikit-learn", "times less", "treille, whole process", "scikit-learn, whole process")
     page.table("Peak memory of the whole road, megabytes beyond imports and texts", header, rows)
 
@@ -219,10 +237,8 @@ def growth(page: Page, texts: list[str], y: np.ndarray, repeats: int, n: int = 5
     factors, best = (1, 2, 4, 8), []
     for factor in factors:
         picked = random.permutation(np.tile(np.arange(len(texts)), factor))
-        if factor > 1:  # resampled with a few characters changed, so that new texts bring new n-grams, as real ones do
-            sample = [_altered(texts[i], random) for i in picked]
-        else:
-            sample = [texts[i] for i in picked]
+        # Copies have a few characters changed, so that new texts bring new n-grams, as real ones do.
+        sample = [_altered(texts[i], random) if factor > 1 else texts[i] for i in picked]
         times = []
         for _ in range(repeats):
             begun = time.perf_counter()
@@ -230,7 +246,10 @@ def growth(page: Page, texts: list[str], y: np.ndarray, repeats: int, n: int = 5
             times.append(time.perf_counter() - begun)
         best.append(min(times))
     slope = np.polyfit(np.log(factors), np.log(best), 1)[0]
-    rows = [[f"{f}x", f"{len(texts) * f:,}", f"{b:.3g}", f"{b / best[0] / f:.2f}"] for f, b in zip(factors, best, strict=True)]
+    rows = [
+        [f"{f}x", f"{len(texts) * f:,}", f"{b:.3g}", f"{b / best[0] / f:.2f}"]
+        for f, b in zip(factors, best, strict=True)
+    ]
     header = ("data", "stories", "seconds (minimum)", "per story, against 1x")
     page.table(f"Growth: whole road at n = {n}, two threads; log-log slope {slope:.2f}", header, rows)
 
@@ -249,7 +268,9 @@ def main() -> None:
     options = parser.parse_args()
     texts, y = stories()
     page = Page("Character n-grams on Reuters-21578", ("scikit-learn", "liblinear-official"))
-    page.say(f"\n{len(texts):,} stories, {sum(map(len, texts)):,} characters, class acq ({(y > 0).sum():,}) against the rest.")
+    page.say(
+        f"\n{len(texts):,} stories, {sum(map(len, texts)):,} characters, class acq ({(y > 0).sum():,}) against the rest."
+    )
     if options.only in (None, "roads"):
         features_and_road(page, texts, y, options.orders, options.repeats)
     if options.only in (None, "training"):

@@ -6,8 +6,8 @@
 //            hinge: U_i = C_i, d_i = 0        squared hinge: U_i = inf, d_i = 1 / (2 C_i)
 //
 // One step is exact in a_i:  g = y_i w.x_i - 1 + d_i a_i,  a_i <- clip(a_i - g / (|x_i|^2 + d_i), 0, U_i),  and w follows.
-// A visit costs one dot, and one axpy where a_i moves; an epoch is as many visits as there are examples. With a bias, every x_i has one more
-// coordinate of value `bias` (regularised, as in LIBLINEAR).
+// A visit costs one dot, and one axpy where a_i moves; an epoch is as many visits as there are examples. With a bias, every x_i has one
+// more coordinate of value `bias` (regularised, as in LIBLINEAR).
 //
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
 // slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i.
@@ -37,10 +37,10 @@ namespace treille {
 
 struct DualCDOptions {
   bool squared_hinge;
-  double bias;          // value of the constant feature; 0: none
-  double tol;           // on gap / primal; with gradient_stop LIBLINEAR's eps, on the spread of projected gradients
+  double bias;  // value of the constant feature; 0: none
+  double tol;   // on gap / primal; with gradient_stop LIBLINEAR's eps, on the spread of projected gradients
   std::int64_t max_epochs;
-  bool shrinking;       // let examples rest
+  bool shrinking;  // let examples rest
   bool gradient_stop;
   std::uint64_t seed;
 };
@@ -141,6 +141,7 @@ class DualCD {
     for (const std::size_t i : all_)
       if (rest_[i].until <= sweeps_) awake_.push_back(i);
     for (std::size_t k = 0; k < awake_.size(); ++k) std::swap(awake_[k], awake_[k + random_below(awake_.size() - k)]);
+    awake_.resize(std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs) * all_.size() - static_cast<std::size_t>(visits_)));
     Sweep sweep;
     sweep.complete = awake_.size() == all_.size();
     double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0;
@@ -224,9 +225,7 @@ class DualCD {
   }
 
   // std::uniform_int_distribution differs between standard libraries; results must not.
-  std::size_t random_below(std::size_t n) {
-    return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64);
-  }
+  std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
   static constexpr std::int64_t kLate = 30, kShortRest = 3;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -241,8 +240,8 @@ class DualCD {
   std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this sweep
   std::int64_t sweeps_ = 0, visits_ = 0;
   std::vector<Rest> rest_;
-  double mean_gradient_ = 0;              // absolute, projected, of the examples that moved in the sweep before
-  std::vector<double> outputs_;           // w.x_i without bias, as last read
+  double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before
+  std::vector<double> outputs_;  // w.x_i without bias, as last read
 };
 
 }  // namespace treille

@@ -117,8 +117,7 @@ class PartJoiner {
       }
       sorter.sort(entries);
       out_.indptr[row++] = static_cast<std::int64_t>(to);
-      for (const std::uint64_t entry : entries)
-        out[to++] = static_cast<Word>(entry >> 32 << out_.code_bits | (entry & 0xFFFFFFFFu));
+      for (const std::uint64_t entry : entries) out[to++] = static_cast<Word>(entry >> 32 << out_.code_bits | (entry & 0xFFFFFFFFu));
     }
   }
 

@@ -15,12 +15,12 @@
 
 using namespace treille;
 
-#define CHECK(condition)                                                                  \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);        \
-      std::exit(1);                                                                       \
-    }                                                                                     \
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                                \
+    }                                                                              \
   } while (false)
 
 namespace {
@@ -81,8 +81,8 @@ void rows_hold_exactly_the_counted_grams(std::int32_t alphabet, int min_order, i
   const auto features = NGramFeatures::fit(data, min_order, max_order, weights, alphabet, threads, rows);
   std::vector<std::int32_t> identity(static_cast<std::size_t>(alphabet));
   for (std::int32_t s = 0; s < alphabet; ++s) identity[static_cast<std::size_t>(s)] = s;
-  const auto again = NGramFeatures::from_grams(features.grams(), min_order == max_order ? Gram{} : features.orders(), min_order,
-                                               max_order, weights, alphabet)
+  const auto again = NGramFeatures::from_grams(features.grams(), min_order == max_order ? Gram{} : features.orders(), min_order, max_order,
+                                               weights, alphabet)
                          .transform(data, identity, threads);
 
   for (const NGramRows* found : {static_cast<const NGramRows*>(&rows), &again}) {
@@ -111,8 +111,8 @@ void unknown_symbols_match_nothing_but_count_in_the_norm() {
   for (const std::int32_t unknown : {2, 255, 256, 70000}) {
     const std::vector<std::int32_t> recode{0, 1, unknown};
     const auto found = features.transform(test.view(), recode, 1);
-    CHECK(found.entries.indptr[1] == 1);                // 01
-    CHECK(found.sq_norms[0] == 1 + 4 + 1 + 1);          // 02, 22 twice, 20, 01
+    CHECK(found.entries.indptr[1] == 1);        // 01
+    CHECK(found.sq_norms[0] == 1 + 4 + 1 + 1);  // 02, 22 twice, 20, 01
   }
 }
 

@@ -71,8 +71,8 @@ class GramCounter {
         }
         CountedGram& gram = grams_[slot];
         if (gram.tag != tag) continue;
-        const bool same = twin != kEmpty && gram.first == twin + 1 ? s[gram.first + n - 1] == s[i + n - 1]
-                                                                   : same_symbols(s + gram.first, s + i, n);
+        const bool same =
+            twin != kEmpty && gram.first == twin + 1 ? s[gram.first + n - 1] == s[i + n - 1] : same_symbols(s + gram.first, s + i, n);
         if (same) {
           ++gram.count;
           twin = gram.first;

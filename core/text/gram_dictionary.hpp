@@ -147,10 +147,10 @@ class GramDictionary {
   int bits_ = 0, shift_ = 0;
   std::size_t mask_ = 0;
   std::vector<Slot> slots_;
-  std::vector<Symbol> pool_;          // grams, `stride_` symbols each, shorter ones padded with zeros
+  std::vector<Symbol> pool_;             // grams, `stride_` symbols each, shorter ones padded with zeros
   std::vector<std::uint32_t> tags_;      // by id
   std::vector<std::uint32_t> examples_;  // by id
-  std::vector<std::int32_t> orders_;  // by id, only when mixed
+  std::vector<std::int32_t> orders_;     // by id, only when mixed
 };
 
 }  // namespace treille

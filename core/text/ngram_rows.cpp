@@ -128,10 +128,12 @@ GramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<co
     const RollingHash& hash = hashes[static_cast<std::size_t>(order - orders.min)];
     std::uint64_t h = 0;
     for (int k = 0; k < order; ++k) {
-      gram[static_cast<std::size_t>(k)] = static_cast<Symbol>(grams[id * static_cast<std::size_t>(orders.max) + static_cast<std::size_t>(k)]);
+      gram[static_cast<std::size_t>(k)] =
+          static_cast<Symbol>(grams[id * static_cast<std::size_t>(orders.max) + static_cast<std::size_t>(k)]);
       h = hash.push(h, static_cast<std::uint64_t>(gram[static_cast<std::size_t>(k)]));
     }
-    if (dictionary.insert(hash.tag(h), gram.data(), order) != id) throw std::invalid_argument("the same n-gram stands twice among the features");
+    if (dictionary.insert(hash.tag(h), gram.data(), order) != id)
+      throw std::invalid_argument("the same n-gram stands twice among the features");
   }
   return dictionary;
 }
@@ -206,9 +208,7 @@ std::size_t NGramFeatures::n_shared() const {
 
 std::vector<std::int32_t> NGramFeatures::gram(std::uint32_t id) const {
   return std::visit(
-      [&](const auto& dictionary) {
-        return std::vector<std::int32_t>(dictionary.gram(id), dictionary.gram(id) + dictionary.order(id));
-      },
+      [&](const auto& dictionary) { return std::vector<std::int32_t>(dictionary.gram(id), dictionary.gram(id) + dictionary.order(id)); },
       dictionary_);
 }
 

@@ -27,12 +27,12 @@ class NGramFeatures {
  public:
   // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
   // Threads only share out the work: the result does not depend on their number.
-  static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights,
-                           std::int32_t alphabet_size, int threads, NGramRows& rows);
+  static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
+                           int threads, NGramRows& rows);
 
   // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
-  static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order,
-                                  int max_order, std::span<const double> weights, std::int32_t alphabet_size);
+  static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order, int max_order,
+                                  std::span<const double> weights, std::int32_t alphabet_size);
 
   // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
   NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
@@ -51,10 +51,7 @@ class NGramFeatures {
  private:
   using Dictionary = std::variant<GramDictionary<std::uint8_t>, GramDictionary<std::uint16_t>, GramDictionary<std::int32_t>>;
   NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights)
-      : dictionary_(std::move(dictionary)),
-        min_order_(min_order),
-        max_order_(max_order),
-        weights_(weights.begin(), weights.end()) {}
+      : dictionary_(std::move(dictionary)), min_order_(min_order), max_order_(max_order), weights_(weights.begin(), weights.end()) {}
 
   Dictionary dictionary_;
   int min_order_, max_order_;

@@ -2,7 +2,8 @@
 
 >>> import treille
 >>> from treille.kernels import NGram
->>> model = treille.SVC(kernel=NGram(3), C=1.0).fit(["to be or not", "be to not or", "01101", "10110"], ["text", "text", "bits", "bits"])
+>>> texts, labels = ["to be or not", "be to not or", "01101", "10110"], ["text", "text", "bits", "bits"]
+>>> model = treille.SVC(kernel=NGram(3), C=1.0).fit(texts, labels)
 >>> model.predict(["not to be", "111011"]).tolist()
 ['text', 'bits']
 """

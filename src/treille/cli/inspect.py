@@ -27,6 +27,7 @@ from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
 from treille.cli.models import class_names, describe_report, load_model, looks_like_model, say_telling
 from treille.cli.options import Reading
+from treille.data.base import readable_size
 from treille.io import Examples, fasta, jsonl, open_text, table
 from treille.io.records import Records
 
@@ -63,7 +64,7 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
     names, kernel, report = class_names(model), spell_kernel(model.plan_.kernel), model.report_
     telling = {names[k]: features for k, features in enumerate(model.top_features(top).values())}
     size = path.stat().st_size
-    voice.say(f"{path}: a model of treille, {words.size(size)}", style="bold")
+    voice.say(f"{path}: a model of treille, {readable_size(size)}", style="bold")
     voice.field("kernel", kernel)
     voice.field("classes", words.listed([words.visible_label(name) for name in names], 20))
     voice.field("features", f"{model.features_.n_features:,} with weight")

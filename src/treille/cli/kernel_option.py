@@ -30,7 +30,7 @@ def parse_kernel(text: str) -> Kernel:
     """The kernel that `text` names.
 
     >>> parse_kernel("ngram(3, min_n=1, unit=word).normalized()")
-    Normalized(kernel=NGram(min_n=1, n=3, unit='word'))
+    Normalized(kernel=NGram(n=3, min_n=1, unit='word'))
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body

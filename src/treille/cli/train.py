@@ -27,6 +27,7 @@ from treille.cli.kernel_option import parse_kernel, spell_kernel
 from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command
 from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
+from treille.data.base import readable_size
 from treille.io import Examples
 from treille.spaces import plan
 
@@ -132,7 +133,7 @@ def _tell(voice: Voice, svc: SVC, scored: HeldOut | None, model: Path | None, re
     if not model:
         voice.field("saved", "no, name a file with --model to keep the model")
         return
-    voice.field("saved", f"{model}, {words.size(model.stat().st_size)}")
+    voice.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
     voice.say("try next:")
     voice.say(f"  {command('inspect', model)}", wrap=False)
     voice.say(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)

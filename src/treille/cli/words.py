@@ -73,18 +73,6 @@ def seconds(value: float) -> str:
     return f"{value // 60:.0f} min {value % 60:.0f} s"
 
 
-def size(n_bytes: int) -> str:
-    """A number of bytes.
-
-    >>> size(999), size(12_345), size(3_070_000)
-    ('999 bytes', '12.3 kB', '3.1 MB')
-    """
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= scale:
-            return f"{n_bytes / scale:.1f} {unit}"
-    return f"{n_bytes} bytes"
-
-
 def class_counts(labels: Iterable[str]) -> dict[str, int]:
     """How often each label occurs, the most frequent first.
 

@@ -38,3 +38,15 @@ class Batch(ABC):
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""
         yield self
+
+
+def readable_size(n_bytes: int) -> str:
+    """A number of bytes, in words.
+
+    >>> readable_size(999), readable_size(12_345), readable_size(3_070_000)
+    ('999 bytes', '12.3 kB', '3.1 MB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit}"
+    return f"{n_bytes} bytes"

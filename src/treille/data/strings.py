@@ -72,9 +72,9 @@ class Strings(Batch):
         elif kind == "bytes":
             if unit not in (None, "byte"):
                 raise InputError(f"the strings are bytes, but unit is {unit!r}: decode them first, or use unit='byte'")
-            self._set(*_core.encode_bytes(items, threads), unit="byte")
+            self._set(*_core.encode_bytes(items, threads), "byte")
         elif unit == "byte":
-            self._set(*_core.encode_bytes([text.encode("utf-8") for text in items], threads), unit="byte")
+            self._set(*_core.encode_bytes([_utf8(text, i) for i, text in enumerate(items)], threads), "byte")
         elif unit == "word":
             self._set_tokens([WORD.findall(text) for text in items], unit="word")
         elif callable(unit):
@@ -93,7 +93,13 @@ class Strings(Batch):
         batch = cls.__new__(cls)
         batch._set(np.array(symbols, np.int32), np.array(offsets, np.int64), alphabet, unit)
         ends = batch.offsets
-        if ends.ndim != 1 or len(ends) == 0 or ends[0] != 0 or ends[-1] != len(batch.symbols) or (np.diff(ends) < 0).any():
+        if (
+            ends.ndim != 1
+            or len(ends) == 0
+            or ends[0] != 0
+            or ends[-1] != len(batch.symbols)
+            or (np.diff(ends) < 0).any()
+        ):
             raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
         if len(batch.symbols) and not 0 <= batch.symbols.min() <= batch.symbols.max() < len(batch.alphabet):
             raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
@@ -131,8 +137,8 @@ class Strings(Batch):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
             key = key[0]
-        if isinstance(key, (int, np.integer)):
-            i = range(len(self))[key]
+        if isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0):
+            i = range(len(self))[int(key)]
             return self._item(self.symbols[self.offsets[i] : self.offsets[i + 1]])
         rows = np.arange(len(self))[key]
         starts, lengths = self.offsets[rows], np.diff(self.offsets)[rows]
@@ -165,7 +171,8 @@ class Strings(Batch):
             start = stop
 
     def __repr__(self) -> str:
-        return f"Strings({len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct, unit={self.unit!r})"
+        sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"
+        return f"Strings({sizes}, unit={self.unit!r})"
 
 
 def _offsets(lengths: Any) -> np.ndarray:
@@ -178,10 +185,14 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
-    if not isinstance(data, Iterable):
-        raise InputError(f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays")
-    if getattr(data, "ndim", 1) != 1 and not (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"):
-        raise InputError(f"found an array of shape {data.shape}, expected one dimension: a sequence per entry")
+    if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
+        raise InputError(
+            f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"
+        )
+    shape = getattr(data, "shape", (0,))
+    integer_matrix = isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"
+    if len(shape) != 1 and not integer_matrix:
+        raise InputError(f"found an array of shape {shape}, expected one dimension: a sequence per entry")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "US" else list(data)
     if not items:
         return items, "text"
@@ -193,7 +204,9 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     integers = next((isinstance(item, np.ndarray) for item in items if len(item)), True)
     for i, item in enumerate(items):
         if len(item) and isinstance(item, np.ndarray) != integers:
-            raise InputError(f"item {i} holds {'integers' if not integers else 'tokens'}, those before it do not: one kind a batch")
+            raise InputError(
+                f"item {i} holds {'integers' if not integers else 'tokens'}, those before it do not: one kind a batch"
+            )
     return items, "integers" if integers else "tokens"
 
 
@@ -206,18 +219,40 @@ def _all_of(items: list[Any], kind: type) -> list[Any]:
 
 def _sequence(item: Any, i: int) -> Any:
     if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind in "iu":
-        return item.astype(np.int64, copy=False)
+        return _int64(item, i)
     if isinstance(item, (list, tuple, np.ndarray)):
         tokens = list(item)
         if tokens and all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in tokens):
-            return np.array(tokens, dtype=np.int64)
+            return _int64(tokens, i)
         return _token_list(tokens, i)
-    expected = "a string, a list of tokens or an array of integers" if i == 0 else "a list of tokens or integers like the items before it"
+    expected = (
+        "a string, a list of tokens or an array of integers"
+        if i == 0
+        else "a list of tokens or integers like the items before it"
+    )
     raise InputError(f"item {i} is {_describe(item)}, expected {expected}")
 
 
-def _token_list(tokens: Any, i: int) -> list[str]:
-    tokens = list(tokens)
+def _int64(values: Any, i: int) -> np.ndarray:
+    low, high = (int(np.min(values)), int(np.max(values))) if len(values) else (0, 0)
+    if not -(2**63) <= low <= high < 2**63:
+        raise InputError(
+            f"item {i} holds an integer beyond 64 bits with sign ({high if high >= 2**63 else low}): number the symbols anew"
+        )
+    return np.asarray(values, dtype=np.int64)
+
+
+def _utf8(text: str, i: int) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"item {i}: the character at {error.start} is a lone surrogate, which UTF-8 does not have: use unit='char'"
+        ) from None
+
+
+def _token_list(given: Any, i: int) -> list[str]:
+    tokens = list(given)
     for k, token in enumerate(tokens):
         if not isinstance(token, str):
             raise InputError(f"item {i}: token {k} is {_describe(token)}, expected str")

@@ -47,6 +47,8 @@ class Features(TransformerMixin, BaseEstimator):
 
     def fit_rows(self, X: Any) -> Rows:
         """Like `fit`, but returns the rows of X in treille's compact form."""
+        if not isinstance(self.kernel, Kernel):
+            raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")

@@ -25,14 +25,18 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     spec, arrays = read_model(path)
     name = spec.get("estimator")
-    kind = getattr(estimators, str(name), None) if name in estimators.__all__ else None
+    kind: Any = getattr(estimators, str(name), None) if name in estimators.__all__ else None
     if not hasattr(kind, "_restore"):
-        raise InputError(f"{os.fspath(path)}: holds a {name!r}, which is unknown to this version of treille: upgrade treille")
+        raise InputError(
+            f"{os.fspath(path)}: holds a {name!r}, which is unknown to this version of treille: upgrade treille"
+        )
     try:
         estimator = kind(**_read_params(spec["params"]))
         estimator._restore(spec, arrays, _read_classes(spec["classes"]))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"{os.fspath(path)}: {error if isinstance(error, InputError) else f'incomplete ({error})'}") from None
+        raise InputError(
+            f"{os.fspath(path)}: {error if isinstance(error, InputError) else f'incomplete ({error})'}"
+        ) from None
     return estimator
 
 
@@ -59,7 +63,10 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 def _write_param(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
-        return {"object": type(value).__name__, "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()}}
+        return {
+            "object": type(value).__name__,
+            "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()},
+        }
     if isinstance(value, dict):
         return {"pairs": [[_write_param(k), _write_param(v)] for k, v in value.items()]}
     return value.item() if isinstance(value, np.generic) else value
@@ -71,7 +78,7 @@ def _read_params(params: dict[str, Any]) -> dict[str, Any]:
     read = {}
     for name, value in params.items():
         if isinstance(value, dict) and "pairs" in value:
-            value = {k: v for k, v in value["pairs"]}
+            value = dict(value["pairs"])
         elif isinstance(value, dict):
             if value["object"] not in solvers.__all__:
                 raise InputError(f"the solver {value['object']!r} is unknown to this version of treille")

@@ -117,7 +117,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
         space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        solver = DualCD() if self.solver == "auto" else self.solver
+        solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
             solution = solver.solve(
                 space,
@@ -138,8 +138,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.intercept_ = solution.bias
         self.report_ = solution.report
         self.n_iter_ = solution.report.epochs
-        sizes = f"{len(batch):,} examples, {space.rows.n_features:,} features, {len(space.rows.entries):,} entries"
-        self.plan_ = replace(chosen, sizes=f"{sizes}, {space.rows.nbytes / 1e6:,.1f} MB of rows")
+        self.plan_ = replace(chosen, sizes=space.sizes())
         return self
 
     @property
@@ -154,7 +153,8 @@ class SVC(ClassifierMixin, BaseEstimator):
         batch: Batch = self.plan_.kernel.batch(X, self.n_jobs)
         threads = effective_n_jobs(self.n_jobs)
         parts = [
-            self.features_.transform(chunk, self.n_jobs).outputs(self.weights_, threads) for chunk in batch.chunks(CHUNK)
+            self.features_.transform(chunk, self.n_jobs).outputs(self.weights_, threads)
+            for chunk in batch.chunks(CHUNK)
         ]
         scores = np.concatenate(parts) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
@@ -188,7 +188,9 @@ class SVC(ClassifierMixin, BaseEstimator):
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
         spec |= {"kernel": self.plan_.kernel.spec(), "features": features_spec, "report": self.report_.as_dict()}
         arrays = {f"features.{name}": array for name, array in features_arrays.items()}
-        save_estimator(path, spec, arrays | {"weights": self.weights_[kept], "intercept": self.intercept_}, self.classes_)
+        save_estimator(
+            path, spec, arrays | {"weights": self.weights_[kept], "intercept": self.intercept_}, self.classes_
+        )
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self.kernel = Kernel.from_spec(spec["kernel"])
@@ -208,10 +210,10 @@ class SVC(ClassifierMixin, BaseEstimator):
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
         if not isinstance(self.tol, Real) or not 0 < self.tol < np.inf:
             raise InputError(f"tol is {self.tol!r}, expected a positive number")
-        for name in ("max_epochs", "random_state"):
-            value, least = getattr(self, name), 1 if name == "max_epochs" else 0
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least}")
+        for name, least in (("max_epochs", 1), ("random_state", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**32:
+                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
         if self.solver != "auto" and not isinstance(self.solver, DualCD):

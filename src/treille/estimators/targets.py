@@ -35,10 +35,14 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         _refuse(np.array([_is_missing(label) for label in each], dtype=bool), "missing (None or NaN)")
         kinds = {type(label.item() if isinstance(label, np.generic) else label) for label in each}
         if len(kinds) > 1:
-            raise InputError(f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one")
+            raise InputError(
+                f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one"
+            )
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise InputError(f"all labels are {classes[0]!r}, expected at least two classes: there is nothing to tell apart")
+        raise InputError(
+            f"all labels are {classes.tolist()[0]!r}, expected at least two classes: there is nothing to tell apart"
+        )
     return classes, codes.astype(np.int32)
 
 
@@ -50,7 +54,7 @@ def check_weights(
         raise InputError(f"C is {C!r}, expected a positive number")
     weights = np.full(len(codes), float(C))
     if sample_weight is not None:
-        given = np.asarray(sample_weight, dtype=np.float64)
+        given = _numbers(sample_weight, "sample_weight")
         if given.shape != codes.shape:
             raise InputError(f"sample_weight has the shape {given.shape}, expected ({len(codes)},)")
         _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
@@ -63,14 +67,21 @@ def check_weights(
         unknown = [key for key in class_weight if key not in classes]
         if unknown:
             raise InputError(f"class_weight names {unknown[0]!r}, which is no class: there are {classes.tolist()}")
-        per_class = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=np.float64)
+        per_class = _numbers([class_weight.get(label, 1.0) for label in classes.tolist()], "class_weight")
         if not ((per_class > 0) & (per_class < np.inf)).all():
             raise InputError("class_weight holds a weight that is not a positive number")
-    elif class_weight == "balanced":
+    elif isinstance(class_weight, str) and class_weight == "balanced":
         per_class = compute_class_weight("balanced", classes=classes, y=classes[codes])
     else:
         raise InputError(f"class_weight is {class_weight!r}, expected None, 'balanced' or a dict")
     return weights * per_class[codes]
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} holds something that is not a number") from None
 
 
 def _is_missing(label: Any) -> bool:
@@ -80,4 +91,6 @@ def _is_missing(label: Any) -> bool:
 
 def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:
     if bad.any():
-        raise InputError(f"{what} {int(np.argmax(bad))} is {found}" if what == "label" else f"{what}[{int(np.argmax(bad))}]: {found}")
+        raise InputError(
+            f"{what} {int(np.argmax(bad))} is {found}" if what == "label" else f"{what}[{int(np.argmax(bad))}]: {found}"
+        )

@@ -67,14 +67,18 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise InputError(f"{name}: a safetensors file, but not one that treille wrote")
     text = metadata["treille"]
     if metadata.get("sha256") != _digest(text, arrays):
-        raise InputError(f"{name}: the file was altered after it was saved (its checksum does not fit): train and save it again")
+        raise InputError(
+            f"{name}: the file was altered after it was saved (its checksum does not fit): train and save it again"
+        )
     try:
         spec = json.loads(text)
         newer = spec["format"] > FORMAT
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{name}: its spec is none that treille writes") from None
     if newer:
-        raise InputError(f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille")
+        raise InputError(
+            f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille"
+        )
     return spec, arrays
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,13 @@ class Kernel(BaseEstimator, ABC):
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
     [[2.0], [0.0]]
     """
+
+    def __repr__(self) -> str:
+        """Like scikit-learn's, but the first parameter is always shown: ``NGram(n=5)``."""
+        parameters = signature(type(self)).parameters.values()
+        first = next((p.name for p in parameters), None)
+        shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @abstractmethod
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
@@ -112,11 +120,17 @@ class Kernel(BaseEstimator, ABC):
         kind = getattr(kernels, name, None) if name in kernels.__all__ else None
         if not (isinstance(kind, type) and issubclass(kind, Kernel)):
             raise InputError(f"the kernel {name!r} is unknown to this version of treille")
-        params = {k: Kernel.from_spec(v) if isinstance(v, dict) and "kernel" in v else v for k, v in spec["params"].items()}
+        params = {
+            k: Kernel.from_spec(v) if isinstance(v, dict) and "kernel" in v else v for k, v in spec["params"].items()
+        }
         try:
             return kind(**params)
         except TypeError as error:
             raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, (str, int, float)) and value == default)
 
 
 def _plain(value: Any) -> Any:

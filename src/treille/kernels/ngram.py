@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Rows, Strings
+from treille.data.strings import UNITS
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap, Kernel
 
@@ -57,9 +58,10 @@ class NGram(Kernel):
     def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
         if not isinstance(X, Strings):
             return Strings(X, self.unit, n_jobs)
-        cut = {"token": "word"}.get(X.unit, X.unit)
-        if isinstance(self.unit, str) and X.unit in ("char", "word", "byte") and cut != self.unit:
-            raise InputError(f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree")
+        if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
+            raise InputError(
+                f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree"
+            )
         return X
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
@@ -78,7 +80,7 @@ class NGram(Kernel):
         lengths = np.ascontiguousarray(arrays.get("orders", np.empty(0)), np.int32)
         sound = grams.ndim == 2 and grams.shape[1] == n and len(lengths) == (0 if min_n == n else len(grams))
         if sound and len(grams):
-            sound = 0 <= grams.min() and grams.max() < len(alphabet)
+            sound = grams.min() >= 0 and grams.max() < len(alphabet)
             sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= n))
         if not sound:
             raise InputError("the n-grams in the file do not fit its kernel")
@@ -88,16 +90,20 @@ class NGram(Kernel):
         """Shortest and longest order, and by how much a count of each order is scaled in phi."""
         min_n = self.n if self.min_n is None else self.min_n
         for name, value in (("n", self.n), ("min_n", min_n)):
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1")
+            if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value < 2**31:
+                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1 (and below 2^31)")
         if min_n > self.n:
             raise InputError(f"min_n is {min_n}, more than n, which is {self.n}")
         count = int(self.n) - int(min_n) + 1
+        if not (self.weights is None or isinstance(self.weights, (list, tuple, np.ndarray))):
+            raise InputError(f"weights is {self.weights!r}, expected a list with one number for each order")
         weights = [1.0] * count if self.weights is None else list(self.weights)
         if len(weights) != count:
-            raise InputError(f"{len(weights)} weights were given, expected {count}: one for each order from {min_n} to {self.n}")
+            raise InputError(
+                f"{len(weights)} weights were given, expected {count}: one for each order from {min_n} to {self.n}"
+            )
         for weight in weights:
-            if not isinstance(weight, Real) or not 0 < weight < np.inf:
+            if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
                 raise InputError(f"a weight is {weight!r}, expected positive numbers")
         return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
 
@@ -120,6 +126,11 @@ class NGramMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Strings)
+        agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
+        if not agree and len(batch.symbols):
+            raise InputError(
+                f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
+            )
         # Symbols never seen in training get codes of their own: they match no feature, but are told apart in the norm.
         unseen = iter(range(len(self.alphabet), len(self.alphabet) + len(batch.alphabet)))
         recode = [self._codes[s] if s in self._codes else next(unseen) for s in batch.alphabet]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,6 +16,7 @@ from treille.io.errors import InputError
 from treille.solvers.report import ConvergenceWarning, Report, Solution
 from treille.spaces import RowsSpace
 
+LOSSES = ("hinge", "squared_hinge")
 Progress = Callable[[int, int, float], None]
 
 
@@ -71,9 +73,11 @@ class DualCD(BaseEstimator):
         `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
         C, say). `progress(classes done, epochs, relative gap)` is called a few times a second.
         """
-        if self.stopping not in ("gap", "gradient"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
         rows, begun = space.rows, time.perf_counter()
+        labels, classes = np.ascontiguousarray(labels, np.int32), np.ascontiguousarray(classes, np.int32)
+        C = np.ascontiguousarray(C, np.float64)
+        start = np.empty((0, len(rows))) if start is None else np.ascontiguousarray(start, np.float64)
+        self._check(len(rows), labels, classes, C, start, loss)
 
         def poll(done: int, epochs: int, gap: float) -> bool:
             if progress is not None:
@@ -88,10 +92,10 @@ class DualCD(BaseEstimator):
             scale=rows.scale,
             n_features=rows.n_features,
             n_shared=rows.n_shared,
-            labels=np.ascontiguousarray(labels, np.int32),
-            classes=np.ascontiguousarray(classes, np.int32),
-            C=np.ascontiguousarray(C, np.float64),
-            start=np.empty(0) if start is None else np.ascontiguousarray(start, np.float64).ravel(),
+            labels=labels,
+            classes=classes,
+            C=C,
+            start=start.ravel(),
             squared_hinge=loss == "squared_hinge",
             bias=float(bias),
             tol=float(tol),
@@ -107,14 +111,38 @@ class DualCD(BaseEstimator):
             warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=3)
         n_classes = len(classes)
         return Solution(
-            answers.weights.reshape(rows.n_features, n_classes), answers.bias, answers.alpha.reshape(n_classes, len(rows)), report
+            answers.weights.reshape(rows.n_features, n_classes),
+            answers.bias,
+            answers.alpha.reshape(n_classes, len(rows)),
+            report,
         )
+
+    def _check(
+        self, n: int, labels: np.ndarray, classes: np.ndarray, C: np.ndarray, start: np.ndarray, loss: str
+    ) -> None:
+        if self.stopping not in ("gap", "gradient"):
+            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
+            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
+        if loss not in LOSSES:
+            raise InputError(f"loss is {loss!r}, expected 'hinge' or 'squared_hinge'")
+        for name, found, expected in (
+            ("labels", labels.shape, (n,)),
+            ("C", C.shape, (n,)),
+            ("start", start.shape, (len(classes), n) if len(start) else (0, n)),
+        ):
+            if found != expected:
+                raise InputError(f"{name} has the shape {found}, expected {expected}")
+        if not ((C >= 0) & (np.inf > C)).all():
+            raise InputError("C holds a value that is not a number of at least 0")
 
 
 def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:
     each = tuple(
         Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
-        for primal, dual, epochs, status in zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
+        for primal, dual, epochs, status in zip(
+            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
+        )
     )
     if len(each) == 1:
         return each[0]

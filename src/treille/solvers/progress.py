@@ -30,6 +30,8 @@ def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[
             # The gap falls about geometrically, so its logarithm tells how far the class at work is.
             part = 0.0 if not 0 < gap < 1 else min(1.0, math.log(gap) / math.log(tol)) if tol < 1 else 1.0
             several = f"class {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
-            bar.update(task, completed=min(n_classes, done + part), description=f"{several}epoch {epochs}, gap {gap:.2g}")
+            bar.update(
+                task, completed=min(n_classes, done + part), description=f"{several}epoch {epochs}, gap {gap:.2g}"
+            )
 
         yield follow

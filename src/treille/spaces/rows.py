@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treille.data import Batch, Rows
+from treille.data.base import readable_size
 from treille.kernels import FeatureMap, Kernel
 
 
@@ -25,3 +26,8 @@ class RowsSpace:
     def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
         return cls(*kernel.fit_features(batch, n_jobs))
+
+    def sizes(self) -> str:
+        """How large the space is, in words."""
+        rows, size = self.rows, readable_size(self.rows.nbytes)
+        return f"{len(rows):,} examples, {rows.n_features:,} features, {len(rows.entries):,} entries, {size} of rows"
