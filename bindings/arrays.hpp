@@ -4,12 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdlib>
 #include <span>
 #include <variant>
 #include <vector>
 
-#include "buffer.hpp"
+#include "memory.hpp"
 
 namespace nb = nanobind;
 
@@ -28,9 +27,8 @@ std::span<const T> view(const In<T>& array) {
 
 template <class T>
 Out<T> give(Buffer<T>&& buffer) {
-  const std::size_t size = buffer.size();
-  T* data = buffer.release();
-  return Out<T>(data, {size}, nb::capsule(data, [](void* p) noexcept { std::free(p); }));
+  auto* owner = new Buffer<T>(std::move(buffer));
+  return Out<T>(owner->data(), {owner->size()}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); }));
 }
 
 template <class T>

@@ -41,12 +41,6 @@ class RowSorter {
 
 }  // namespace
 
-void RowPart::grow() {
-  const std::size_t size = std::max<std::size_t>(1024, written_ + written_ / 2);
-  ids_.resize(size);
-  codes_.resize(size);
-}
-
 std::uint32_t RowPart::code_of(double value) {
   const auto [found, fresh] = codes_of_.try_emplace(value, static_cast<std::uint32_t>(values_.size()));
   if (fresh) values_.push_back(value);
@@ -55,7 +49,7 @@ std::uint32_t RowPart::code_of(double value) {
 
 class PartJoiner {
  public:
-  PartJoiner(std::vector<RowPart> parts, std::span<const std::vector<std::uint32_t>> renamed, std::size_t n_ids)
+  PartJoiner(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids)
       : parts_(std::move(parts)), renamed_(renamed), n_ids_(n_ids) {}
 
   CodedEntries join() {
@@ -101,7 +95,7 @@ class PartJoiner {
 
   template <class Word>
   void write_part(std::size_t p, Word* out, std::size_t row, std::size_t to) {
-    const RowPart& part = parts_[p];
+    RowPart& part = parts_[p];
     std::vector<std::uint32_t> final_code;
     for (const double value : part.values_)
       final_code.push_back(static_cast<std::uint32_t>(std::lower_bound(palette_.begin(), palette_.end(), value) - palette_.begin()));
@@ -111,8 +105,11 @@ class PartJoiner {
     for (const std::int64_t end : part.ends_) {
       entries.clear();
       for (; at < static_cast<std::size_t>(end); ++at) {
-        const std::uint32_t id = renamed_.empty() ? part.ids_[at] : renamed_[p][part.ids_[at]];
-        const std::uint32_t code = part.codes_[at] < RowPart::kAside ? part.codes_[at] : part.aside_[aside++];
+        const std::size_t place = at % RowPart::kBlock;
+        if (place == 0 && at > 0) part.blocks_[at / RowPart::kBlock - 1].free();
+        const RowPart::Block& block = part.blocks_[at / RowPart::kBlock];
+        const std::uint32_t id = renamed_.empty() ? block.ids[place] : renamed_[p][block.ids[place]];
+        const std::uint32_t code = block.codes[place] < RowPart::kAside ? block.codes[place] : part.aside_[aside++];
         entries.push_back(std::uint64_t{id} << 32 | final_code[code]);
       }
       sorter.sort(entries);
@@ -122,13 +119,13 @@ class PartJoiner {
   }
 
   std::vector<RowPart> parts_;
-  std::span<const std::vector<std::uint32_t>> renamed_;
+  std::span<const Array<std::uint32_t>> renamed_;
   std::size_t n_ids_;
   std::vector<double> palette_;
   CodedEntries out_;
 };
 
-CodedEntries join_parts(std::vector<RowPart> parts, std::span<const std::vector<std::uint32_t>> renamed, std::size_t n_ids) {
+CodedEntries join_parts(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids) {
   return PartJoiner(std::move(parts), renamed, n_ids).join();
 }
 

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "buffer.hpp"
+#include "memory.hpp"
 
 namespace treille {
 
@@ -27,12 +27,13 @@ class RowPart {
  public:
   // Ids must differ within a row.
   void add(std::uint32_t id, double value) {
-    if (written_ == ids_.size()) grow();
+    if (written_ % kBlock == 0) blocks_.emplace_back();
     Recent& recent = recent_[std::bit_cast<std::uint64_t>(value) * 0x9E3779B97F4A7C15u >> 58];
     if (recent.value != value) recent = {value, code_of(value)};
     const std::uint32_t code = recent.code;
-    ids_[written_] = id;
-    codes_[written_] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
+    Block& block = blocks_.back();
+    block.ids[written_ % kBlock] = id;
+    block.codes[written_ % kBlock] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
     if (code >= kAside) aside_.push_back(code);
     ++written_;
   }
@@ -42,17 +43,26 @@ class RowPart {
   friend class PartJoiner;
   static constexpr std::uint32_t kAside = 255;  // codes from here on stand in aside_, in the order of their entries
 
+  // Entries wait in blocks, each given back as soon as it is read, so that parts and result together never need twice the space.
+  static constexpr std::size_t kBlock = std::size_t{1} << 19;
+  struct Block {
+    Buffer<std::uint32_t> ids{kBlock};
+    Buffer<std::uint8_t> codes{kBlock};
+    void free() {
+      ids = {};
+      codes = {};
+    }
+  };
+
   // A few values make up most entries: each keeps its code in the first line of cache.
   struct Recent {
     double value;
     std::uint32_t code;
   };
 
-  void grow();
   std::uint32_t code_of(double value);
 
-  Buffer<std::uint32_t> ids_;
-  Buffer<std::uint8_t> codes_;
+  std::vector<Block> blocks_;
   std::size_t written_ = 0;
   std::vector<std::uint32_t> aside_;
   std::vector<std::int64_t> ends_;
@@ -66,6 +76,6 @@ class RowPart {
 };
 
 // The parts' rows one after another. Where `renamed` is given, id k of part p becomes renamed[p][k]. All ids are < n_ids then.
-CodedEntries join_parts(std::vector<RowPart> parts, std::span<const std::vector<std::uint32_t>> renamed, std::size_t n_ids);
+CodedEntries join_parts(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids);
 
 }  // namespace treille

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "memory.hpp"
+
 namespace treille {
 
 // `Weights` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update.
@@ -32,7 +34,7 @@ template <class Word>
 class CodedRows {
  public:
   struct Weights {
-    std::vector<double> shared;
+    Array<double> shared;
     std::vector<double> own;
   };
 
@@ -54,7 +56,7 @@ class CodedRows {
   }
 
   std::size_t size() const { return data_.indptr.size() - 1; }
-  Weights zero() const { return {std::vector<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
+  Weights zero() const { return {Array<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
 
   double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (shared_sq_[i] + private_sq_[i]); }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "buffer.hpp"
+#include "memory.hpp"
 #include "parallel.hpp"
 
 namespace treille {

@@ -10,8 +10,8 @@
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
-#include <vector>
 
+#include "memory.hpp"
 #include "parallel.hpp"
 
 namespace treille {
@@ -63,7 +63,7 @@ class GramDictionary {
   }
 
   // In how many examples the gram was found, as told by count().
-  const std::vector<std::uint32_t>& examples() const { return examples_; }
+  const Array<std::uint32_t>& examples() const { return examples_; }
   void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }
 
   template <class S>
@@ -94,10 +94,10 @@ class GramDictionary {
   }
 
   // Gives every gram the new id renamed[old id]; `renamed` is a permutation.
-  void rename(const std::vector<std::uint32_t>& renamed, int threads) {
-    std::vector<Symbol> pool(pool_.size());
-    std::vector<std::uint32_t> tags(size()), examples(size());
-    std::vector<std::int32_t> orders(orders_.size());
+  void rename(const Array<std::uint32_t>& renamed, int threads) {
+    Array<Symbol> pool(pool_.size());
+    Array<std::uint32_t> tags(size()), examples(size());
+    Array<std::int32_t> orders(orders_.size());
     run_parts(threads, [&](int part) {
       const auto share = [&](std::size_t n, int p) { return n * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads); };
       for (std::size_t at = share(slots_.size(), part); at < share(slots_.size(), part + 1); ++at)
@@ -129,7 +129,7 @@ class GramDictionary {
   // Slots are filled in the order of tags' high bits, so growing re-reads and re-writes memory almost in sequence.
   void resize_slots(int bits) {
     if (bits > 32) throw std::length_error("more than 3 billion distinct n-grams");
-    std::vector<Slot> old(std::size_t{1} << bits, Slot{0, kAbsent});
+    Array<Slot> old(std::size_t{1} << bits, Slot{0, kAbsent});
     old.swap(slots_);
     bits_ = bits;
     shift_ = 32 - bits;
@@ -146,11 +146,11 @@ class GramDictionary {
   bool mixed_;
   int bits_ = 0, shift_ = 0;
   std::size_t mask_ = 0;
-  std::vector<Slot> slots_;
-  std::vector<Symbol> pool_;             // grams, `stride_` symbols each, shorter ones padded with zeros
-  std::vector<std::uint32_t> tags_;      // by id
-  std::vector<std::uint32_t> examples_;  // by id
-  std::vector<std::int32_t> orders_;     // by id, only when mixed
+  Array<Slot> slots_;
+  Array<Symbol> pool_;             // grams, `stride_` symbols each, shorter ones padded with zeros
+  Array<std::uint32_t> tags_;      // by id
+  Array<std::uint32_t> examples_;  // by id
+  Array<std::int32_t> orders_;     // by id, only when mixed
 };
 
 }  // namespace treille

@@ -61,8 +61,8 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
 // Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
 // ids keep going by first occurrence in the data, whatever the number of parts.
 template <class Symbol>
-std::vector<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
-  std::vector<std::uint32_t> ids(from.size());
+Array<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
+  Array<std::uint32_t> ids(from.size());
   for (std::uint32_t id = 0; id < from.size(); ++id) {
     if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
     if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
@@ -73,9 +73,9 @@ std::vector<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDiction
 }
 
 // Ranks by falling frequency; equals keep their order.
-std::vector<std::uint32_t> by_falling_frequency(const std::vector<std::uint32_t>& frequency) {
+Array<std::uint32_t> by_falling_frequency(const Array<std::uint32_t>& frequency) {
   const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
-  std::vector<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
+  Array<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
   for (const std::uint32_t f : frequency) ++head[most - f + 1];
   std::partial_sum(head.begin(), head.end(), head.begin());
   for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
@@ -101,7 +101,7 @@ GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& order
         parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
   });
 
-  std::vector<std::vector<std::uint32_t>> renamed(n_parts);
+  std::vector<Array<std::uint32_t>> renamed(n_parts);
   GramDictionary<Symbol>& dictionary = found[0];
   for (std::size_t p = 1; p < n_parts; ++p) {
     renamed[p] = merge(found[p], dictionary);

@@ -1,0 +1,93 @@
+#pragma once
+// Memory for large arrays, straight from the system in pages: what is freed goes back at once, where malloc's arenas would keep it,
+// and huge pages spare scattered reads their TLB misses. Small arrays come from malloc as usual.
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace treille {
+
+#if defined(__linux__)
+constexpr std::size_t kLarge = std::size_t{1} << 19;
+#else
+constexpr std::size_t kLarge = ~std::size_t{0};
+#endif
+
+inline void* take_memory(std::size_t bytes) {
+#if defined(__linux__)
+  if (bytes >= kLarge) {
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    madvise(data, bytes, MADV_HUGEPAGE);  // a hint
+    return data;
+  }
+#endif
+  void* data = std::malloc(bytes > 0 ? bytes : 1);
+  if (data == nullptr) throw std::bad_alloc();
+  return data;
+}
+
+inline void give_memory_back(void* data, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__)
+  if (bytes >= kLarge) {
+    munmap(data, bytes);
+    return;
+  }
+#endif
+  std::free(data);
+}
+
+template <class T>
+struct PageAllocator {
+  using value_type = T;
+  PageAllocator() = default;
+  template <class U>
+  PageAllocator(const PageAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_memory(n * sizeof(T))); }
+  void deallocate(T* data, std::size_t n) noexcept { give_memory_back(data, n * sizeof(T)); }
+  bool operator==(const PageAllocator&) const { return true; }
+};
+
+// A vector that may grow large.
+template <class T>
+using Array = std::vector<T, PageAllocator<T>>;
+
+// An owned, uninitialised array of fixed size. A vector writes zeros first: a pass over memory that is about to be overwritten.
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t size) : data_(static_cast<T*>(take_memory(size * sizeof(T)))), size_(size) {}
+  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved(std::move(other));
+    std::swap(data_, moved.data_);
+    std::swap(size_, moved.size_);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) give_memory_back(data_, size_ * sizeof(T));
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace treille
