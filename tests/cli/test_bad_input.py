@@ -58,7 +58,7 @@ def test_a_file_that_does_not_exist_brings_the_likely_one(cli, wines):
     ("option", "value"), [("--C", -1), ("--tol", 0), ("--max-epochs", 0), ("--kernel", "ngram(0)")]
 )
 def test_a_value_out_of_range_is_named(cli, wines, option, value):
-    assert "expected" in refused(cli("train", wines, option, value, "--model", "m.treille"))
+    assert "expected" in refused(cli("train", wines, option, value, "--model", "m.treille"), code=2)
 
 
 @pytest.mark.parametrize("harm", ["truncated", "altered", "foreign", "empty", "absent"])

@@ -29,8 +29,8 @@ output, notes and progress to standard error.
 \b
 Exit codes:
   0    done
-  1    bad input: a file, what it holds, or the value of an option
-  2    a command line that cannot be understood
+  1    bad input: a file, or what it holds
+  2    a command line that cannot be understood, or an option's value
   3    trained and saved, but short of the duality gap that was asked for
   130  interrupted
 """

@@ -61,6 +61,7 @@ def run(
     svc = SVC(parse_kernel(kernel) if kernel else None, C, loss.value, tol, max_epochs, not no_intercept)
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
+    _check_parameters(svc)
     voice, reading = Voice(json, quiet), Reading(text, label, format, encoding)
     examples, labels = reading.read_labelled(voice, file)
     _note_classes(voice, labels, examples.source)
@@ -94,6 +95,13 @@ def _check_choices(model: Path | None, cv: int | None, holdout: float | None, te
         )
     if model is not None:
         check_writable(model, "model")
+
+
+def _check_parameters(svc: SVC) -> None:
+    try:
+        svc.check_parameters()
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _note_classes(voice: Voice, labels: list[str], source: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
 from treille.estimators.persistence import estimator_spec, save_estimator
-from treille.estimators.targets import check_labels, check_weights
+from treille.estimators.targets import check_labels, check_positive, check_weights
 from treille.io.errors import InputError
 from treille.kernels import FeatureMap, Kernel
 from treille.solvers import DualCD, Report
@@ -107,7 +107,7 @@ class SVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
-        self._check_parameters()
+        self.check_parameters()
         X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
         chosen = plan(self.kernel, X, self.solver)
         batch = chosen.kernel.batch(X, self.n_jobs)
@@ -140,6 +140,29 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.n_iter_ = solution.report.epochs
         self.plan_ = replace(chosen, sizes=space.sizes())
         return self
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
+
+        >>> import treille
+        >>> treille.SVC(C=-1).check_parameters()
+        Traceback (most recent call last):
+        treille.io.errors.InputError: C is -1, expected a positive number
+        """
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        if self.loss not in ("hinge", "squared_hinge"):
+            raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
+        for name, least in (("max_epochs", 1), ("random_state", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**32:
+                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
+        if self.solver != "auto" and not isinstance(self.solver, DualCD):
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
+        if self.kernel is not None:
+            self.kernel.check()
 
     @property
     def coef_(self) -> np.ndarray:
@@ -204,20 +227,6 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.n_iter_ = self.report_.epochs
         sizes = f"{self.features_.n_features:,} features with weight"
         self.plan_ = replace(plan(self.kernel, []), kernel_why="from the model file", sizes=sizes)
-
-    def _check_parameters(self) -> None:
-        if self.loss not in ("hinge", "squared_hinge"):
-            raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        if not isinstance(self.tol, Real) or not 0 < self.tol < np.inf:
-            raise InputError(f"tol is {self.tol!r}, expected a positive number")
-        for name, least in (("max_epochs", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**32:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
-        if self.solver != "auto" and not isinstance(self.solver, DualCD):
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

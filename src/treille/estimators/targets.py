@@ -11,6 +11,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from treille.io.errors import InputError
 
 
+def check_positive(name: str, value: Any) -> None:
+    """Refuses what is not a positive, finite number.
+
+    >>> check_positive("C", 0.5)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, and for every example the index of its class.
 
@@ -50,8 +59,6 @@ def check_weights(
     C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any
 ) -> np.ndarray:
     """C times class weight times sample weight, for every example."""
-    if not isinstance(C, Real) or isinstance(C, bool) or not 0 < C < np.inf:
-        raise InputError(f"C is {C!r}, expected a positive number")
     weights = np.full(len(codes), float(C))
     if sample_weight is not None:
         given = _numbers(sample_weight, "sample_weight")

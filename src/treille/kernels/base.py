@@ -69,6 +69,9 @@ class Kernel(BaseEstimator, ABC):
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         """`X` as a batch this kernel reads; bad input is stopped here."""
 
+    def check(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range; called before any work is done."""
+
     @abstractmethod
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
         """The features of `batch`, frozen, and its rows."""

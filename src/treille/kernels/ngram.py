@@ -55,6 +55,9 @@ class NGram(Kernel):
         self.weights = weights
         self.unit = unit
 
+    def check(self) -> None:
+        self._orders()
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
         if not isinstance(X, Strings):
             return Strings(X, self.unit, n_jobs)

@@ -23,6 +23,9 @@ class Normalized(Kernel):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
+    def check(self) -> None:
+        self.kernel.check()
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
 
