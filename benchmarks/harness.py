@@ -95,10 +95,10 @@ class Page:
         lines = [f"\n## {title}\n", f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
         self.say("\n".join(lines + [f"| {' | '.join(map(str, row))} |" for row in rows]))
 
-    def write(self, path: str | None) -> None:
-        if path:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+    def write(self, folder: str | None, name: str) -> None:
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            Path(folder, f"{name}.md").write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 
 
 def machine() -> str:
@@ -116,5 +116,5 @@ def arguments(description: str) -> argparse.ArgumentParser:
     """The options all benchmarks have."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--write", metavar="FILE", help="write the page there, too")
+    parser.add_argument("--write", metavar="FOLDER", help="write the pages there, too")
     return parser

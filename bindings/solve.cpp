@@ -35,7 +35,8 @@ template <class Word>
 Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start,
               const DualCDOptions& options, int threads, nb::object poll) {
   const std::size_t n = data.indptr.size() - 1, K = classes.size(), F = data.n_features;
-  Buffer<double> weights(F * K), bias(K), alpha(K * n), primal(K), dual(K);
+  Buffer<double> weights = Buffer<double>::zeros(F * K);
+  Buffer<double> bias(K), alpha(K * n), primal(K), dual(K);
   std::vector<std::int64_t> epochs(K);
   std::vector<std::string> status(K);
   // What Python raises here (Ctrl-C, too) must wait until the solver's threads have ended.
@@ -53,7 +54,6 @@ Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> label
   {
     nb::gil_scoped_release release;
     const CodedRows<Word> rows(data);
-    std::fill_n(weights.data(), weights.size(), 0.0);
     solve_one_vs_rest(rows, view(labels), view(classes), view(C), view(start), options, threads, polled,
                       [&](std::size_t k, auto&& solution) {
                         rows.write_weights(solution.w, weights.data() + k, K);

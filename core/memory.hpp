@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -68,6 +69,12 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size) : data_(static_cast<T*>(take_memory(size * sizeof(T)))), size_(size) {}
+  // Pages from the system are zero already.
+  static Buffer zeros(std::size_t size) {
+    Buffer buffer(size);
+    if (size * sizeof(T) < kLarge) std::memset(buffer.data_, 0, size * sizeof(T));
+    return buffer;
+  }
   Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer moved(std::move(other));

@@ -1,6 +1,6 @@
 """Character n-grams of the Reuters stories, text to model: treille beside scikit-learn and LIBLINEAR.
 
-    TREILLE_DATA=folder python benchmarks/peers/text_ngrams.py [--orders 4 5 6 7 10] [--write docs/generated/text_ngrams.md]
+    TREILLE_DATA=folder python benchmarks/peers/text_ngrams.py [--orders 4 5 6 7 10] [--write docs/generated/text_ngrams]
 
 All 12,902 stories (title and body, white space folded), acq against the rest; rows normalised with C = 1, and raw counts with
 C = 0.001. The jobs take turns. LIBLINEAR trains on the same matrix, with the largest eps of a fine grid that reliably gives the
@@ -216,7 +216,7 @@ def memory_sklearn(mark: Any, n: int) -> None:
     sklearn_fit(sklearn_matrix(texts, n, True)[1], y, 1.0)
 
 
-def memory(page: Page, orders: list[int]) -> None:
+def memory(page: Page, texts: list[str], y: np.ndarray, orders: list[int], repeats: int) -> None:
     rows = []
     for n in orders:
         (ours, our_work), (theirs, their_work) = peak_memory(memory_treille, n), peak_memory(memory_sklearn, n)
@@ -233,7 +233,8 @@ def memory(page: Page, orders: list[int]) -> None:
     page.table("Peak memory of the whole road, megabytes beyond imports and texts", header, rows)
 
 
-def growth(page: Page, texts: list[str], y: np.ndarray, repeats: int, n: int = 5) -> None:
+def growth(page: Page, texts: list[str], y: np.ndarray, orders: list[int], repeats: int) -> None:
+    n = 5
     import treille
 
     random = np.random.default_rng(0)
@@ -272,23 +273,20 @@ def _altered(text: str, random: np.random.Generator) -> str:
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--orders", type=int, nargs="+", default=[4, 5, 6, 7, 10])
-    parser.add_argument("--only", choices=("roads", "training", "memory", "growth"))
+    parser.add_argument("--parts", choices=PARTS, nargs="+", default=PARTS)
     options = parser.parse_args()
     texts, y = stories()
-    page = Page("Character n-grams on Reuters-21578", ("scikit-learn", "liblinear-official"))
-    page.say(
-        f"\n{len(texts):,} stories, {sum(map(len, texts)):,} characters, class acq ({(y > 0).sum():,}) against the rest."
+    about = (
+        f"{len(texts):,} stories, {sum(map(len, texts)):,} characters, class acq ({(y > 0).sum():,}) against the rest."
     )
-    if options.only in (None, "training"):
-        training(page, texts, y, options.orders, options.repeats)
-    if options.only in (None, "roads"):
-        features_and_road(page, texts, y, options.orders, options.repeats)
-    if options.only in (None, "memory"):
-        memory(page, options.orders)
-    if options.only in (None, "growth"):
-        growth(page, texts, y, options.repeats)
-    page.write(options.write)
+    for part in options.parts:
+        page = Page(f"Character n-grams on Reuters-21578: {part}", ("scikit-learn", "liblinear-official"))
+        page.say(f"\n{about}")
+        PARTS[part](page, texts, y, options.orders, options.repeats)
+        page.write(options.write, part)
 
+
+PARTS = {"training": training, "roads": features_and_road, "memory": memory, "growth": growth}
 
 if __name__ == "__main__":
     main()

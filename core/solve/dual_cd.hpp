@@ -105,6 +105,11 @@ class DualCD {
 
   double diagonal(std::size_t i) const { return options_.squared_hinge ? 0.5 / C_[i] : 0.0; }
   double upper(std::size_t i) const { return options_.squared_hinge ? kInfinity : C_[i]; }
+  // Q_ii, computed at the first move, when the row is at hand: many examples never move.
+  double q(std::size_t i) {
+    if (q_[i] < 0) q_[i] = rows_.sq_norm(i) + options_.bias * options_.bias + diagonal(i);
+    return q_[i];
+  }
   double loss(std::size_t i, double slack) const {
     if (slack <= 0) return 0;
     return C_[i] * (options_.squared_hinge ? slack * slack : slack);
@@ -122,6 +127,7 @@ class DualCD {
     s_.w = rows_.zero();
     rest_.assign(n, {});
     outputs_.assign(n, 0.0);
+    q_.assign(n, -1.0);
     for (std::size_t i = 0; i < n; ++i) {
       if (C_[i] <= 0) continue;
       all_.push_back(i);
@@ -165,8 +171,7 @@ class DualCD {
       ++moves;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
-      const double q = rows_.sq_norm(i) + options_.bias * options_.bias + diagonal(i);
-      if (std::abs(projected) > 1e-12) move(i, q > 0 ? std::clamp(a - g / q, 0.0, U) : U);
+      if (std::abs(projected) > 1e-12) move(i, q(i) > 0 ? std::clamp(a - g / q(i), 0.0, U) : U);
     }
     sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
     sweep.spread = highest - lowest;
@@ -242,6 +247,7 @@ class DualCD {
   std::vector<Rest> rest_;
   double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before
   std::vector<double> outputs_;  // w.x_i without bias, as last read
+  std::vector<double> q_;        // Q_ii, or -1 while unknown
 };
 
 }  // namespace treille

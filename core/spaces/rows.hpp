@@ -47,10 +47,9 @@ class CodedRows {
     std::size_t n_features, n_shared;
   };
 
-  explicit CodedRows(const Data& data) : data_(data), split_(size()), shared_sq_(size()), private_sq_(size()) {
+  explicit CodedRows(const Data& data) : data_(data), split_(size()), private_sq_(size()) {
     for (std::size_t i = 0; i < size(); ++i) {
       split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
-      shared_sq_[i] = sum_of_squares(begin(i), split_[i]);
       private_sq_[i] = sum_of_squares(split_[i], end(i));
     }
   }
@@ -58,7 +57,7 @@ class CodedRows {
   std::size_t size() const { return data_.indptr.size() - 1; }
   Weights zero() const { return {Array<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
 
-  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (shared_sq_[i] + private_sq_[i]); }
+  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + private_sq_[i]); }
 
   double dot(std::size_t i, const Weights& w) const {
     const double* weights = w.shared.data();
@@ -110,7 +109,7 @@ class CodedRows {
 
   Data data_;
   std::vector<const Word*> split_;  // where row i's private features begin
-  std::vector<double> shared_sq_, private_sq_;
+  std::vector<double> private_sq_;
 };
 
 }  // namespace treille
