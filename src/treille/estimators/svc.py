@@ -155,7 +155,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
         for name, least in (("max_epochs", 1), ("random_state", 0)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**32:
+            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
                 raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
