@@ -35,7 +35,7 @@ class DualCD(BaseEstimator):
     References
     ----------
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
-    Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. MLG 2010, Algorithm 2.
+    Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. Algorithm 2.
 
     Examples
     --------
