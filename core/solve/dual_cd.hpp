@@ -12,12 +12,15 @@
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
 // slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i.
 //
-// Three things differ from both:
+// Four things differ from both:
 // - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some sweeps: longer each time, and the
 //   longer the stronger the gradient. After a few sweeps nearly every visit moves something. (LIBLINEAR shrinks such
-//   examples instead, for good, and starts over at the end.) Late in a run, examples that moved less than the average rest, too.
+//   examples instead, for good, and starts over at the end.) Moves far below the average are left for later, and, late in
+//   a run, examples that moved less than the average rest, too.
 // - The gap, primal - dual, is a sum of one non-negative term per example, so that each sweep adds up an estimate for free. When
-//   that says the end may be near, one pass of dots over all examples measures the gap exactly, and wakes whoever has a share in it.
+//   that says the end may be near, the terms of the few examples not at rest are taken anew; when those agree, one pass of
+//   dots over all examples measures the gap exactly, and wakes whoever has a share in it.
+// - While on the way, w may be kept in float (`Real`): half the memory to move. The gap is always measured at w(a), summed anew in double.
 // - The gap is measured at the best bias for the weights at hand. Any (w, b) gives a valid primal value; and while w settles, each
 //   single step still shifts b and with it all outputs, a noise that would hide how good w is already.
 
@@ -45,12 +48,12 @@ struct DualCDOptions {
   std::uint64_t seed;
 };
 
-enum class Status { converged, max_epochs, stopped };
+enum class Status { converged, max_epochs, stopped, rounding };  // rounding: Real is too coarse for this gap
 
 template <class Weights>
 struct Solution {
   std::vector<double> alpha;
-  Weights w;
+  Weights w;     // w(alpha)
   double b = 0;  // weight of the constant feature
   double primal = 0, dual = 0;
   std::int64_t epochs = 0;
@@ -59,10 +62,10 @@ struct Solution {
   double gap() const { return primal - dual; }
 };
 
-template <FeatureRows R>
+template <FeatureRows R, class Real>
 class DualCD {
  public:
-  using Weights = typename R::Weights;
+  using Weights = typename R::template Weights<double>;
 
   // y_i is +1 or -1, C_i >= 0; an example with C_i = 0 takes no part.
   DualCD(const R& rows, std::span<const double> y, std::span<const double> C, const DualCDOptions& options, Monitor& monitor)
@@ -78,19 +81,27 @@ class DualCD {
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       monitor_.relative_gap = sweep.primal > 0 ? ratio * sweep.gap / sweep.primal : 0.0;
       if (monitor_.stop) break;
-      if (options_.gradient_stop ? sweep.spread > options_.tol : ratio * sweep.gap > options_.tol * sweep.primal) continue;
-      measure();
-      if (options_.gradient_stop ? sweep.complete : s_.gap() <= options_.tol * s_.primal) {
-        s_.status = Status::converged;
-        return std::move(s_);
+      if (options_.gradient_stop) {
+        if (sweep.spread > options_.tol) continue;
+        if (sweep.complete) {
+          measure();
+          return finish(Status::converged);
+        }
+        rest_.assign(rows_.size(), {});  // LIBLINEAR's rule: all must agree, awake at once
+      } else {
+        if (ratio * sweep.gap > options_.tol * sweep.primal) continue;
+        peek();
+        if (small_gap()) {
+          measure();
+          if (small_gap()) return finish(Status::converged);
+          if (++refuted_ == kMaxRefuted && sizeof(Real) < sizeof(double)) return finish(Status::rounding);
+          rows_.round(s_.w, w_);
+        }
+        if (sweep.gap > 0) ratio = std::min(0.3, 0.95 * s_.gap() / sweep.gap);
       }
-      if (options_.gradient_stop) rest_.assign(rows_.size(), {});  // LIBLINEAR's rule: all must agree, awake at once
-      if (sweep.gap > 0) ratio = std::min(0.4, 0.95 * s_.gap() / sweep.gap);
     }
     measure();
-    const bool small = !options_.gradient_stop && s_.gap() <= options_.tol * s_.primal;
-    s_.status = small ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs;
-    return std::move(s_);
+    return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
   }
 
  private:
@@ -114,6 +125,7 @@ class DualCD {
     if (slack <= 0) return 0;
     return C_[i] * (options_.squared_hinge ? slack * slack : slack);
   }
+  bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
   double slack(std::size_t i, double b) const { return 1 - y_[i] * (outputs_[i] + options_.bias * b); }
   // The example's share of the gap, never negative; slack = 1 - y_i w.x_i. Hinge: (C_i - a_i) slack, or a_i (-slack).
   double term(std::size_t i, double slack) const {
@@ -124,7 +136,7 @@ class DualCD {
   void begin(std::span<const double> start) {
     const std::size_t n = rows_.size();
     s_.alpha.assign(n, 0.0);
-    s_.w = rows_.zero();
+    w_ = rows_.template zero<Real>();
     rest_.assign(n, {});
     outputs_.assign(n, 0.0);
     q_.assign(n, -1.0);
@@ -138,7 +150,7 @@ class DualCD {
   void move(std::size_t i, double alpha) {
     const double step = (alpha - s_.alpha[i]) * y_[i];
     s_.alpha[i] = alpha;
-    rows_.axpy(i, step, s_.w);
+    rows_.axpy(i, step, w_);
     b_ += step * options_.bias;
   }
 
@@ -151,11 +163,12 @@ class DualCD {
     Sweep sweep;
     sweep.complete = awake_.size() == all_.size();
     double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0;
-    std::int64_t moves = 0;
+    std::int64_t violators = 0;
     for (std::size_t k = 0; k < awake_.size() && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
       const std::size_t i = awake_[k];
       if (k + 1 < awake_.size()) rows_.prefetch(awake_[k + 1]);
-      const double margin = y_[i] * (rows_.dot(i, s_.w) + options_.bias * b_), slack = 1 - margin;
+      outputs_[i] = rows_.dot(i, w_);
+      const double slack = this->slack(i, b_), margin = 1 - slack;
       const double a = s_.alpha[i], U = upper(i), g = diagonal(i) * a - slack;
       sweep.gap += term(i, slack);
       sweep.primal += loss(i, slack);
@@ -165,19 +178,21 @@ class DualCD {
         if (options_.shrinking) rest(i, std::abs(g));
         continue;
       }
+      const double strength = std::abs(projected);
       rest_[i] = {};
-      if (options_.shrinking && sweeps_ >= kLate && std::abs(projected) < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
-      gradients += std::abs(projected);
-      ++moves;
+      gradients += strength;
+      ++violators;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
-      if (std::abs(projected) > 1e-12) move(i, q(i) > 0 ? std::clamp(a - g / q(i), 0.0, U) : U);
+      if (options_.shrinking && strength < kFaint * mean_gradient_) continue;
+      if (options_.shrinking && sweeps_ >= kLate && strength < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
+      if (strength > 1e-12) move(i, q(i) > 0 ? std::clamp(a - g / q(i), 0.0, U) : U);
     }
     sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
     sweep.spread = highest - lowest;
     ++sweeps_;
     visits_ += static_cast<std::int64_t>(awake_.size());
-    mean_gradient_ = moves > 0 ? gradients / static_cast<double>(moves) : 0.0;
+    mean_gradient_ = violators > 0 ? gradients / static_cast<double>(violators) : 0.0;
     return sweep;
   }
 
@@ -188,41 +203,77 @@ class DualCD {
     rest.until = sweeps_ + 1 + rest.length;
   }
 
-  // Primal and dual value, at the best bias. With b_ = B sum_i a_i y_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
+  // The gap as far as the examples not at rest tell, the others taken as they were when last met.
+  void peek() {
+    for (const std::size_t i : all_)
+      if (rest_[i].length == 0) outputs_[i] = rows_.dot(i, w_);
+    evaluate();
+  }
+
   void measure() {
-    s_.primal = 0;
+    s_.w = rows_.template zero<double>();
+    b_ = 0;
+    for (const std::size_t i : all_)
+      if (s_.alpha[i] > 0) {
+        rows_.axpy(i, s_.alpha[i] * y_[i], s_.w);
+        b_ += s_.alpha[i] * y_[i] * options_.bias;
+      }
     for (const std::size_t i : all_) {
       outputs_[i] = rows_.dot(i, s_.w);
-      s_.primal += 0.5 * s_.alpha[i] * y_[i] * outputs_[i];
       if (term(i, slack(i, b_)) > 0) rest_[i] = {};
     }
+    evaluate();
+  }
+
+  // Primal and dual value, at the best bias. With b_ = B sum_i a_i y_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
+  void evaluate() {
     s_.b = options_.bias > 0 ? best_bias() : 0.0;
-    s_.primal += 0.5 * s_.b * s_.b;
     double gap = 0.5 * (s_.b - b_) * (s_.b - b_);
+    s_.primal = 0.5 * s_.b * s_.b;
     for (const std::size_t i : all_) {
-      s_.primal += loss(i, slack(i, s_.b));
-      gap += term(i, slack(i, s_.b));
+      const double t = slack(i, s_.b);
+      s_.primal += 0.5 * s_.alpha[i] * y_[i] * outputs_[i] + loss(i, t);
+      gap += term(i, t);
     }
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
   }
 
-  // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b - B sum_i C_i y_i loss'(slack_i), is bisected.
-  double best_bias() const {
+  Solution<Weights> finish(Status status) {
+    s_.status = status;
+    return std::move(s_);
+  }
+
+  // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b - B sum_i C_i y_i loss'(slack_i), is bisected. Examples
+  // whose slack has one sign all over the bracket join `line`, the part of the slope that is linear there: O(n) in all, mostly.
+  double best_bias() {
     const double B = options_.bias;
+    struct Line {
+      double constant, factor;
+    } line{0, 1};
+    auto add = [&](Line& to, std::size_t i) {
+      const double c = B * C_[i] * y_[i];
+      to.constant -= options_.squared_hinge ? 2 * c * (1 - y_[i] * outputs_[i]) : c;
+      if (options_.squared_hinge) to.factor += 2 * c * y_[i] * B;
+    };
+    undecided_ = all_;
     auto slope = [&](double b) {
-      double sum = b;
-      for (const std::size_t i : all_) {
-        const double t = slack(i, b);
-        if (t > 0) sum -= B * C_[i] * y_[i] * (options_.squared_hinge ? 2 * t : 1.0);
-      }
-      return sum;
+      Line sum = line;
+      for (const std::size_t i : undecided_)
+        if (slack(i, b) > 0) add(sum, i);
+      return sum.constant + sum.factor * b;
     };
     const double first = 1e-6 + 1e-3 * std::abs(b_);
     double low = b_, high = b_;
     for (double step = first; slope(low) > 0; step *= 4) low -= step;
     for (double step = first; slope(high) < 0; step *= 4) high += step;
-    for (int k = 0; k < 60 && high - low > 1e-13 * (1 + std::abs(b_)); ++k) {
+    for (int k = 0; k < 60; ++k) {
+      std::erase_if(undecided_, [&](std::size_t i) {
+        const bool at_low = slack(i, low) > 0, at_high = slack(i, high) > 0;
+        if (at_low && at_high) add(line, i);
+        return at_low == at_high;
+      });
+      if (undecided_.empty()) return std::clamp(-line.constant / line.factor, low, high);
       const double middle = 0.5 * (low + high);
       (slope(middle) > 0 ? high : low) = middle;
     }
@@ -232,7 +283,8 @@ class DualCD {
   // std::uniform_int_distribution differs between standard libraries; results must not.
   std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
-  static constexpr std::int64_t kLate = 30, kShortRest = 3;
+  static constexpr std::int64_t kLate = 15, kShortRest = 3, kMaxRefuted = 5;
+  static constexpr double kFaint = 0.3;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   const R& rows_;
@@ -240,10 +292,12 @@ class DualCD {
   const DualCDOptions& options_;
   Monitor& monitor_;
   std::mt19937_64 random_;
-  Solution<Weights> s_;
-  double b_ = 0;                          // bias of w(alpha); s_.b is the best one for the same w
-  std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this sweep
-  std::int64_t sweeps_ = 0, visits_ = 0;
+  Solution<Weights> s_;                                 // its w: as last measured
+  typename R::template Weights<Real> w_;                // w(alpha), as good as Real keeps it
+  double b_ = 0;                                        // bias of w(alpha); s_.b is the best one for the same w
+  std::vector<std::size_t> all_, awake_;                // examples with C_i > 0; those to visit in this sweep
+  std::vector<std::size_t> undecided_;                  // work space of best_bias
+  std::int64_t sweeps_ = 0, visits_ = 0, refuted_ = 0;  // the last: measurements that did not find what a peek did
   std::vector<Rest> rest_;
   double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before
   std::vector<double> outputs_;  // w.x_i without bias, as last read

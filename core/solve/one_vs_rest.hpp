@@ -41,8 +41,17 @@ void solve_one_vs_rest(const R& rows, std::span<const std::int32_t> labels, std:
       DualCDOptions own = options;
       own.seed += k;
       if (stop) monitors[k].stop = true;
-      DualCD<R> solver(rows, y, C, own, monitors[k]);
-      auto solution = solver.solve(start.empty() ? start : start.subspan(k * n, n));
+      auto solve = [&]<class Real>(std::span<const double> from) { return DualCD<R, Real>(rows, y, C, own, monitors[k]).solve(from); };
+      const auto from = start.empty() ? start : start.subspan(k * n, n);
+      // Rounding w to float moves outputs by about 1e-5 of their size: too little to matter down to this gap, in most cases.
+      const bool coarse = !options.gradient_stop && options.tol >= 1e-4;
+      auto solution = coarse ? solve.template operator()<float>(from) : solve.template operator()<double>(from);
+      if (solution.status == Status::rounding) {
+        const auto epochs = solution.epochs;
+        own.max_epochs -= epochs;
+        solution = solve.template operator()<double>(solution.alpha);
+        solution.epochs += epochs;
+      }
       const std::lock_guard lock(mutex);
       keep(k, std::move(solution));
       ++done;

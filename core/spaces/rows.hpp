@@ -11,13 +11,20 @@
 
 namespace treille {
 
-// `Weights` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update.
-template <class R>
-concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename R::Weights& w, const typename R::Weights& cw) {
-  { rows.size() } -> std::convertible_to<std::size_t>;
-  { rows.zero() } -> std::same_as<typename R::Weights>;
+// `Weights<Real>` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update, its numbers kept as Real (float or
+// double). Sums are taken in double either way.
+template <class R, class Real>
+concept RowsWithWeights = requires(const R& rows, std::size_t i, double a, typename R::template Weights<Real>& w,
+                                   const typename R::template Weights<Real>& cw, const typename R::template Weights<double>& exact) {
+  { rows.template zero<Real>() } -> std::same_as<typename R::template Weights<Real>>;
   { rows.dot(i, cw) } -> std::convertible_to<double>;
   rows.axpy(i, a, w);
+  rows.round(exact, w);
+};
+
+template <class R>
+concept FeatureRows = RowsWithWeights<R, float> && RowsWithWeights<R, double> && requires(const R& rows, std::size_t i) {
+  { rows.size() } -> std::convertible_to<std::size_t>;
   { rows.sq_norm(i) } -> std::convertible_to<double>;
   rows.prefetch(i);
 };
@@ -33,8 +40,9 @@ concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename 
 template <class Word>
 class CodedRows {
  public:
+  template <class Real>
   struct Weights {
-    Array<double> shared;
+    Array<Real> shared;
     std::vector<double> own;
   };
 
@@ -55,12 +63,23 @@ class CodedRows {
   }
 
   std::size_t size() const { return data_.indptr.size() - 1; }
-  Weights zero() const { return {Array<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
+
+  template <class Real>
+  Weights<Real> zero() const {
+    return {Array<Real>(data_.n_shared, Real{0}), std::vector<double>(size(), 0.0)};
+  }
+
+  template <class Real>
+  void round(const Weights<double>& exact, Weights<Real>& w) const {
+    std::transform(exact.shared.begin(), exact.shared.end(), w.shared.begin(), [](double v) { return static_cast<Real>(v); });
+    w.own = exact.own;
+  }
 
   double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + private_sq_[i]); }
 
-  double dot(std::size_t i, const Weights& w) const {
-    const double* weights = w.shared.data();
+  template <class Real>
+  double dot(std::size_t i, const Weights<Real>& w) const {
+    const Real* weights = w.shared.data();
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     const Word* e = begin(i);
     const Word* stop = split_[i];
@@ -74,10 +93,25 @@ class CodedRows {
     return data_.scale[i] * ((s0 + s1) + (s2 + s3) + w.own[i] * private_sq_[i]);
   }
 
-  void axpy(std::size_t i, double a, Weights& w) const {
-    double* weights = w.shared.data();
+  template <class Real>
+  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+    Real* weights = w.shared.data();
     a *= data_.scale[i];
-    for (const Word *e = begin(i), *stop = split_[i]; e < stop; ++e) weights[id(*e)] += a * value(*e);
+    const Word* e = begin(i);
+    const Word* stop = split_[i];
+    // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
+    for (; e + 4 <= stop; e += 4) {
+      Real& w0 = weights[id(e[0])];
+      Real& w1 = weights[id(e[1])];
+      Real& w2 = weights[id(e[2])];
+      Real& w3 = weights[id(e[3])];
+      const double s0 = w0 + a * value(e[0]), s1 = w1 + a * value(e[1]), s2 = w2 + a * value(e[2]), s3 = w3 + a * value(e[3]);
+      w0 = static_cast<Real>(s0);
+      w1 = static_cast<Real>(s1);
+      w2 = static_cast<Real>(s2);
+      w3 = static_cast<Real>(s3);
+    }
+    for (; e < stop; ++e) weights[id(*e)] = static_cast<Real>(weights[id(*e)] + a * value(*e));
     w.own[i] += a;
   }
 
@@ -89,7 +123,7 @@ class CodedRows {
   }
 
   // w with one number per feature, written to out[id * stride].
-  void write_weights(const Weights& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
     for (std::size_t id = 0; id < data_.n_shared; ++id) out[id * stride] = w.shared[id];
     for (std::size_t i = 0; i < size(); ++i)
       if (w.own[i] != 0)
