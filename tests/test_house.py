@@ -34,7 +34,11 @@ MAY_IMPORT = {room: set(ROOMS[place:]) for place, room in enumerate(ROOMS)} | {
     "testing": set(ROOMS[1:]) | {"datasets", "testing", "treille"},
     "treille": set(ROOMS[2:]) | {"datasets", "testing", "treille"},
 }
-OWN_PACKAGE = {"kernels/base.py", "estimators/persistence.py"}  # they look names up among their neighbours
+OWN_PACKAGE = {
+    "data/base.py",
+    "kernels/base.py",
+    "estimators/persistence.py",
+}  # they look names up among their neighbours
 PUBLIC = [
     "treille",
     *(f"treille.{room}" for room in ["kernels", "data", "solvers", "spaces", "io", "datasets", "testing"]),

@@ -29,7 +29,7 @@ class Remembering(SVC):
     def fit(self, X, y, sample_weight=None):
         before = getattr(self, "intercept_", 0.0)
         super().fit(X, y, sample_weight)
-        self.intercept_ = self.intercept_ + 1e-9 * before
+        self.functions_ = replace(self.functions_, intercept=self.intercept_ + 1e-9 * before)
         return self
 
 
@@ -43,22 +43,24 @@ class Meddling(SVC):
 
 class Born(SVC):
     def predict(self, X):
-        return super().predict(X) if hasattr(self, "weights_") else np.zeros(len(X))
+        return super().predict(X) if hasattr(self, "functions_") else np.zeros(len(X))
 
 
 class Crashing(SVC):
     def decision_function(self, X):
-        self.weights_  # noqa: B018
+        self.functions_  # noqa: B018
         return super().decision_function(X)
 
     def predict(self, X):
-        return super().predict(X) if hasattr(self, "weights_") else SVC.decision_function(self, X)
+        return super().predict(X) if hasattr(self, "functions_") else SVC.decision_function(self, X)
 
 
 class Leaky(SVC):
     def __getstate__(self):
         state = super().__getstate__()
-        return state | {"intercept_": state["intercept_"] * 2} if "intercept_" in state else state
+        if "functions_" in state:
+            state["functions_"] = replace(self.functions_, intercept=self.intercept_ * 2)
+        return state
 
 
 class Lossy(SVC):
@@ -66,7 +68,7 @@ class Lossy(SVC):
         twin = SVC(**self.get_params(deep=False))
         twin.__dict__.update(self.__dict__)
         if hasattr(self, "intercept_"):
-            twin.intercept_ = self.intercept_ + 1
+            twin.functions_ = replace(self.functions_, intercept=self.intercept_ + 1)
         twin.save(path)
 
 
@@ -122,7 +124,7 @@ class Boastful(SVC):
 class Threaded(SVC):
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y, sample_weight)
-        self.intercept_ = self.intercept_ + (self.n_jobs == 2) * 1e-12
+        self.functions_ = replace(self.functions_, intercept=self.intercept_ + (self.n_jobs == 2) * 1e-12)
         return self
 
 
@@ -149,7 +151,7 @@ class Forgiving(SVC):
 
 class Hasty(SVC):
     def fit(self, X, y, sample_weight=None):
-        self.intercept_ = np.zeros(3)
+        self.functions_ = replace(self.functions_, intercept=np.zeros(3))
         return super().fit(X, y, sample_weight)
 
 

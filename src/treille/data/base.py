@@ -6,6 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from treille.io.errors import InputError
+
 
 class Batch(ABC):
     """Many structured examples of one kind, packed in flat arrays. Batches know nothing of kernels.
@@ -34,6 +38,29 @@ class Batch(ABC):
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What to keep in a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
+
+    @classmethod
+    def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
+        """The batch that was described, of the kind its spec names.
+
+        >>> import treille
+        >>> treille.Batch.from_state(*treille.Strings(["ab", "ba"]).state())[1]
+        'ba'
+        """
+        import treille.data as data
+
+        kind = getattr(data, str(spec["batch"]), None) if spec["batch"] in data.__all__ else None
+        if not (isinstance(kind, type) and issubclass(kind, Batch)):
+            raise InputError(f"the batch {spec['batch']!r} is unknown to this version of treille")
+        return kind._read_state(spec, arrays)
+
+    @classmethod
+    @abstractmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch: ...
 
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""

@@ -159,6 +159,15 @@ class Strings(Batch):
             return bytes(names)
         return np.array(names, dtype=np.int64) if self.unit == "integer" else names
 
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        narrow = np.uint8 if len(self.alphabet) <= 2**8 else np.uint16 if len(self.alphabet) <= 2**16 else np.int32
+        arrays = {"symbols": self.symbols.astype(narrow), "offsets": self.offsets}
+        return {"batch": "Strings", "alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    @classmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
+        return cls.from_arrays(arrays["symbols"], arrays["offsets"], spec["alphabet"], spec["unit"])
+
     def chunks(self, n_symbols: int) -> Iterator[Strings]:
         if self.offsets[-1] <= n_symbols:
             yield self

@@ -9,11 +9,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch
+from treille.estimators.functions import Functions, LinearFunctions, read_functions
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.targets import check_labels, check_positive, check_weights
 from treille.io.errors import InputError
@@ -21,8 +20,6 @@ from treille.kernels import FeatureMap, Kernel
 from treille.solvers import DualCD, Report
 from treille.solvers.progress import progress_bar
 from treille.spaces import Plan, RowsSpace, plan
-
-CHUNK = 1 << 23  # symbols turned into rows at a time when predicting
 
 
 class SVC(ClassifierMixin, BaseEstimator):
@@ -103,7 +100,7 @@ class SVC(ClassifierMixin, BaseEstimator):
     plan_: Plan
     report_: Report
     classes_: np.ndarray
-    features_: FeatureMap
+    functions_: Functions
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
@@ -133,9 +130,7 @@ class SVC(ClassifierMixin, BaseEstimator):
                 progress=progress,
             )
         self.classes_ = classes
-        self.features_ = space.features
-        self.weights_ = solution.weights
-        self.intercept_ = solution.bias
+        self.functions_ = LinearFunctions(space.features, solution.weights, solution.bias)
         self.report_ = solution.report
         self.n_iter_ = solution.report.epochs
         self.plan_ = replace(chosen, sizes=space.sizes())
@@ -167,19 +162,29 @@ class SVC(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> np.ndarray:
         """Weights, one row per class (one row for two classes), one column per feature."""
-        check_is_fitted(self, "weights_")
-        return self.weights_.T
+        return self._linear().weights.T
+
+    @property
+    def features_(self) -> FeatureMap:
+        """The fitted features; ``features_.name(i)`` reads column i of ``coef_``."""
+        return self._linear().features
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """One number per class (one for two classes)."""
+        check_is_fitted(self, "functions_")
+        return self.functions_.intercept
+
+    def _linear(self) -> LinearFunctions:
+        check_is_fitted(self, "functions_")
+        if not isinstance(self.functions_, LinearFunctions):
+            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
+        return self.functions_
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
-        check_is_fitted(self, "weights_")
-        batch: Batch = self.plan_.kernel.batch(X, self.n_jobs)
-        threads = effective_n_jobs(self.n_jobs)
-        parts = [
-            self.features_.transform(chunk, self.n_jobs).outputs(self.weights_, threads)
-            for chunk in batch.chunks(CHUNK)
-        ]
-        scores = np.concatenate(parts) + self.intercept_
+        check_is_fitted(self, "functions_")
+        scores = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -195,38 +200,29 @@ class SVC(ClassifierMixin, BaseEstimator):
         >>> {label: top[0][0] for label, top in model.top_features(1).items()}
         {0: 'a', 1: 'c'}
         """
-        check_is_fitted(self, "weights_")
-        columns = self.weights_ if len(self.classes_) > 2 else np.hstack([-self.weights_, self.weights_])
+        functions = self._linear()
+        columns = functions.weights if len(self.classes_) > 2 else np.hstack([-functions.weights, functions.weights])
         top = {}
         for label, column in zip(self.classes_.tolist(), columns.T, strict=True):
             best = np.argsort(-column, kind="stable")[:count]
-            top[label] = [(self.features_.name(int(i)), float(column[i])) for i in best if column[i] > 0]
+            top[label] = [(functions.features.name(int(i)), float(column[i])) for i in best if column[i] > 0]
         return top
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads; only features with weight are kept."""
-        check_is_fitted(self, "weights_")
-        kept = np.flatnonzero(self.weights_.any(axis=1))
-        features_spec, features_arrays = self.features_.restrict(kept).state()
+        check_is_fitted(self, "functions_")
+        functions_spec, arrays = self.functions_.state()
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
-        spec |= {"kernel": self.plan_.kernel.spec(), "features": features_spec, "report": self.report_.as_dict()}
-        arrays = {f"features.{name}": array for name, array in features_arrays.items()}
-        save_estimator(
-            path, spec, arrays | {"weights": self.weights_[kept], "intercept": self.intercept_}, self.classes_
-        )
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec
+        save_estimator(path, spec, arrays, self.classes_)
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self.kernel = Kernel.from_spec(spec["kernel"])
-        own = {name.removeprefix("features."): a for name, a in arrays.items() if name.startswith("features.")}
-        self.features_ = self.kernel.load_features(spec["features"], own)
-        self.weights_, self.intercept_, self.classes_ = arrays["weights"], arrays["intercept"], classes
-        n_columns = len(classes) if len(classes) > 2 else 1
-        if self.weights_.shape != (self.features_.n_features, n_columns) or self.intercept_.shape != (n_columns,):
-            raise InputError("the weights in the file do not fit its features and classes")
+        self.functions_ = read_functions(self.kernel, spec, arrays, len(classes) if len(classes) > 2 else 1)
+        self.classes_ = classes
         self.report_ = Report.from_dict(spec["report"])
         self.n_iter_ = self.report_.epochs
-        sizes = f"{self.features_.n_features:,} features with weight"
-        self.plan_ = replace(plan(self.kernel, []), kernel_why="from the model file", sizes=sizes)
+        self.plan_ = replace(plan(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

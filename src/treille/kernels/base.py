@@ -51,7 +51,8 @@ class Kernel(BaseEstimator, ABC):
     """A similarity of structured examples, positive semi-definite.
 
     Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
-    are used. Those with explicit features implement `fit_features` and `load_features`.
+    are used. They implement `batch`, and one of two pairs: `fit_features` and `load_features` where a kernel has explicit features,
+    `gram` and `diagonal` where it has none, or can do better than multiply them.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -72,24 +73,40 @@ class Kernel(BaseEstimator, ABC):
     def check(self) -> None:
         """Raises an `InputError` where a parameter is out of its range; called before any work is done."""
 
-    @abstractmethod
+    @property
+    def has_features(self) -> bool:
+        """Whether there are explicit features: then cost grows with the data, not with its square."""
+        return type(self).fit_features is not Kernel.fit_features
+
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
         """The features of `batch`, frozen, and its rows."""
+        raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")
 
-    @abstractmethod
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""
+        raise InputError(f"{self!r} has no explicit features")
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
+        features, rows = self.fit_features(left, n_jobs)
+        phi = rows.to_csr()
+        other = phi if right is None else features.transform(right, n_jobs).to_csr()
+        return (phi @ other.T).toarray()
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        """k(x, x) of every example of a batch."""
+        return self.fit_features(batch, n_jobs)[1].diag()
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
-        features, rows = self.fit_features(self.batch(X, n_jobs), n_jobs)
-        left = rows.to_csr()
-        right = left if Y is None else features.transform(self.batch(Y, n_jobs), n_jobs).to_csr()
-        return (left @ right.T).toarray()
+        self.check()
+        left = self.batch(X, n_jobs)
+        return self.gram(left, None if Y is None else self.batch(Y, n_jobs), n_jobs)
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example."""
-        return self.fit_features(self.batch(X, n_jobs), n_jobs)[1].diag()
+        self.check()
+        return self.diagonal(self.batch(X, n_jobs), n_jobs)
 
     def normalized(self) -> Normalized:
         """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""

@@ -29,12 +29,35 @@ class Normalized(Kernel):
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
 
+    @property
+    def has_features(self) -> bool:
+        return self.kernel.has_features
+
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
         return NormalizedFeatures(features), rows.normalized()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         return NormalizedFeatures(self.kernel.load_features(spec, arrays))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if self.has_features:
+            return super().gram(left, right, n_jobs)
+        K = self.kernel.gram(left, right, n_jobs)
+        rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
+        columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
+        K *= rows[:, None]
+        K *= columns
+        return K
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        # Not 1 throughout: a zero vector stays zero.
+        return (self.kernel.diagonal(batch, n_jobs) > 0).astype(np.float64)
+
+
+def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
+    norms = np.sqrt(diagonal)
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
 class NormalizedFeatures(FeatureMap):

@@ -1,0 +1,114 @@
+"""What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, kept as weights of features or as weights of examples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille.data import Batch
+from treille.io.errors import InputError
+from treille.kernels import FeatureMap, Kernel
+
+CHUNK = 1 << 23  # symbols turned into rows at a time
+BLOCK = 1 << 24  # kernel values held at a time
+
+
+class Functions(ABC):
+    """One or more real functions on structured examples.
+
+    >>> import numpy as np
+    >>> from treille.kernels import NGram
+    >>> f = KernelFunctions(NGram(1), NGram(1).batch(["aa", "b"]), np.array([[1.0], [-1.0]]), np.zeros(1))
+    >>> f.outputs(f.kernel.batch(["ab"])).tolist()
+    [[1.0]]
+    """
+
+    intercept: np.ndarray
+
+    @abstractmethod
+    def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        """A row per example, a column per function."""
+
+    @abstractmethod
+    def sizes(self) -> str:
+        """How much is kept, in words."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What to keep in a model file; `read_functions` is the inverse."""
+
+
+@dataclass(frozen=True)
+class LinearFunctions(Functions):
+    """Weights of features: prediction costs what reading the example costs."""
+
+    features: FeatureMap
+    weights: np.ndarray  # a row per feature, a column per function
+    intercept: np.ndarray
+
+    def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        threads = effective_n_jobs(n_jobs)
+        parts = [self.features.transform(c, n_jobs).outputs(self.weights, threads) for c in batch.chunks(CHUNK)]
+        return np.concatenate(parts) + self.intercept
+
+    def sizes(self) -> str:
+        return f"{self.features.n_features:,} features with weight"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        kept = np.flatnonzero(self.weights.any(axis=1))
+        spec, arrays = self.features.restrict(kept).state()
+        named = {f"features.{name}": array for name, array in arrays.items()}
+        return {"features": spec}, named | {"weights": self.weights[kept], "intercept": self.intercept}
+
+
+@dataclass(frozen=True)
+class KernelFunctions(Functions):
+    """Weights of training examples: prediction costs a kernel value for each of them."""
+
+    kernel: Kernel
+    support: Batch
+    coefficients: np.ndarray  # a row per support example, a column per function
+    intercept: np.ndarray
+
+    @classmethod
+    def of(cls, kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray) -> KernelFunctions:
+        """Keeps only the examples that have weight."""
+        kept = np.flatnonzero(coefficients.any(axis=1))
+        return cls(kernel, batch[kept], coefficients[kept], intercept)
+
+    def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        out = np.empty((len(batch), len(self.intercept)))
+        step = max(1, BLOCK // max(1, len(self.support)))
+        for start in range(0, len(batch), step):
+            block = self.kernel.gram(batch[start : start + step], self.support, n_jobs)
+            out[start : start + step] = block @ self.coefficients
+        return out + self.intercept
+
+    def sizes(self) -> str:
+        return f"{len(self.support):,} examples with weight"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        spec, arrays = self.support.state()
+        named = {f"support.{name}": array for name, array in arrays.items()}
+        return {"support": spec}, named | {"coefficients": self.coefficients, "intercept": self.intercept}
+
+
+def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
+    """The functions a model file holds, checked."""
+    part = "features" if "features" in spec else "support"
+    own = {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
+    intercept = arrays["intercept"]
+    functions: LinearFunctions | KernelFunctions
+    if part == "features":
+        functions = LinearFunctions(kernel.load_features(spec[part], own), arrays["weights"], intercept)
+        found, expected = functions.weights.shape, (functions.features.n_features, n_functions)
+    else:
+        functions = KernelFunctions(kernel, Batch.from_state(spec[part], own), arrays["coefficients"], intercept)
+        found, expected = functions.coefficients.shape, (len(functions.support), n_functions)
+    if found != expected or intercept.shape != (n_functions,):
+        raise InputError("the weights in the file do not fit its features and classes")
+    return functions

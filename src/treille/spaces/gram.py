@@ -1,0 +1,39 @@
+"""The gram space: kernel values on demand, for solvers that ask for rows of the matrix and its diagonal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treille.data import Batch
+from treille.kernels import Kernel
+
+
+class GramSpace:
+    """A kernel met with a batch by way of its values. Nothing is stored: whoever asks twice keeps what it was given.
+
+    >>> from treille.kernels import NGram
+    >>> space = GramSpace(NGram(1), NGram(1).batch(["aab", "b"]))
+    >>> len(space), space.row(0).tolist(), space.diag().tolist()
+    (2, [5.0, 1.0], [5.0, 1.0])
+    """
+
+    def __init__(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None):
+        self.kernel = kernel
+        self.batch = batch
+        self.n_jobs = n_jobs
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def row(self, i: int) -> np.ndarray:
+        """k(x_i, x_j) for all j."""
+        return self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
+
+    def diag(self) -> np.ndarray:
+        """k(x_i, x_i) for all i."""
+        return self.kernel.diagonal(self.batch, self.n_jobs)
+
+    def sizes(self) -> str:
+        """How large the space is, in words."""
+        n = len(self)
+        return f"{n:,} examples, {n * (n + 1) // 2:,} kernel values"
