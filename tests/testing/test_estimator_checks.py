@@ -151,7 +151,8 @@ class Forgiving(SVC):
 
 class Hasty(SVC):
     def fit(self, X, y, sample_weight=None):
-        self.functions_ = replace(self.functions_, intercept=np.zeros(3))
+        if hasattr(self, "functions_"):
+            self.functions_ = replace(self.functions_, intercept=np.zeros(3))
         return super().fit(X, y, sample_weight)
 
 
