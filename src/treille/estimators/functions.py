@@ -14,7 +14,6 @@ from treille.io.errors import InputError
 from treille.kernels import FeatureMap, Kernel
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
-BLOCK = 1 << 24  # kernel values held at a time
 
 
 class Functions(ABC):
@@ -81,12 +80,7 @@ class KernelFunctions(Functions):
         return cls(kernel, batch[kept], coefficients[kept], intercept)
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        out = np.empty((len(batch), len(self.intercept)))
-        step = max(1, BLOCK // max(1, len(self.support)))
-        for start in range(0, len(batch), step):
-            block = self.kernel.gram(batch[start : start + step], self.support, n_jobs)
-            out[start : start + step] = block @ self.coefficients
-        return out + self.intercept
+        return self.kernel.apply(batch, self.support, self.coefficients, n_jobs) + self.intercept
 
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"

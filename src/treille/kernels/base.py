@@ -15,6 +15,8 @@ from treille.io.errors import InputError
 if TYPE_CHECKING:
     from treille.kernels.normalized import Normalized
 
+BLOCK = 1 << 24  # kernel values held at a time
+
 
 class FeatureMap(ABC):
     """The explicit features of a kernel, fitted on training data and frozen.
@@ -96,6 +98,14 @@ class Kernel(BaseEstimator, ABC):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
         return self.fit_features(batch, n_jobs)[1].diag()
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """``gram(left, right) @ coefficients`` (a row per example of `right`), the matrix never held whole."""
+        out = np.zeros((len(left), coefficients.shape[1]))
+        step = max(1, BLOCK // max(1, len(right)))
+        for start in range(0, len(left), step):
+            out[start : start + step] = self.gram(left[start : start + step], right, n_jobs) @ coefficients
+        return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
