@@ -48,7 +48,7 @@ struct DualCDOptions {
   std::uint64_t seed;
 };
 
-enum class Status { converged, max_epochs, stopped, rounding };  // rounding: Real is too coarse for this gap
+enum class Status { converged, max_epochs, stopped, rounding };  // rounding: Real may be too coarse for this gap
 
 template <class Weights>
 struct Solution {
@@ -81,6 +81,7 @@ class DualCD {
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       monitor_.relative_gap = sweep.primal > 0 ? ratio * sweep.gap / sweep.primal : 0.0;
       if (monitor_.stop) break;
+      if (stuck(sweep)) return finish(Status::rounding);
       if (options_.gradient_stop) {
         if (sweep.spread > options_.tol) continue;
         if (sweep.complete) {
@@ -94,7 +95,6 @@ class DualCD {
         if (small_gap()) {
           measure();
           if (small_gap()) return finish(Status::converged);
-          if (++refuted_ == kMaxRefuted && sizeof(Real) < sizeof(double)) return finish(Status::rounding);
           rows_.round(s_.w, w_);
         }
         if (sweep.gap > 0) ratio = std::min(0.3, 0.95 * s_.gap() / sweep.gap);
@@ -196,6 +196,16 @@ class DualCD {
     return sweep;
   }
 
+  // With w in float, whether the gap has not halved for so long that rounding may be what keeps it up.
+  bool stuck(const Sweep& sweep) {
+    if (sizeof(Real) == sizeof(double)) return false;
+    if (sweep.gap < 0.5 * smallest_) {
+      smallest_ = sweep.gap;
+      progress_ = visits_;
+    }
+    return visits_ - progress_ > kPatience * static_cast<std::int64_t>(all_.size());
+  }
+
   // The numbers are not delicate: full passes are the cost of too short a rest, hidden violators that of too long a one.
   void rest(std::size_t i, double strength) {
     Rest& rest = rest_[i];
@@ -283,7 +293,7 @@ class DualCD {
   // std::uniform_int_distribution differs between standard libraries; results must not.
   std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
-  static constexpr std::int64_t kLate = 15, kShortRest = 3, kMaxRefuted = 5;
+  static constexpr std::int64_t kLate = 15, kShortRest = 3, kPatience = 10;
   static constexpr double kFaint = 0.3;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -292,12 +302,14 @@ class DualCD {
   const DualCDOptions& options_;
   Monitor& monitor_;
   std::mt19937_64 random_;
-  Solution<Weights> s_;                                 // its w: as last measured
-  typename R::template Weights<Real> w_;                // w(alpha), as good as Real keeps it
-  double b_ = 0;                                        // bias of w(alpha); s_.b is the best one for the same w
-  std::vector<std::size_t> all_, awake_;                // examples with C_i > 0; those to visit in this sweep
-  std::vector<std::size_t> undecided_;                  // work space of best_bias
-  std::int64_t sweeps_ = 0, visits_ = 0, refuted_ = 0;  // the last: measurements that did not find what a peek did
+  Solution<Weights> s_;                   // its w: as last measured
+  typename R::template Weights<Real> w_;  // w(alpha), as good as Real keeps it
+  double b_ = 0;                          // bias of w(alpha); s_.b is the best one for the same w
+  std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this sweep
+  std::vector<std::size_t> undecided_;    // work space of best_bias
+  std::int64_t sweeps_ = 0, visits_ = 0;
+  double smallest_ = kInfinity;  // estimated gap that counted as progress, and the visits made until then
+  std::int64_t progress_ = 0;
   std::vector<Rest> rest_;
   double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before
   std::vector<double> outputs_;  // w.x_i without bias, as last read

@@ -181,3 +181,19 @@ def test_the_same_seed_gives_the_same_bits_and_another_the_same_optimum():
     assert not np.array_equal(one.weights, other.weights)
     assert other.report.dual <= one.report.primal
     assert one.report.dual <= other.report.primal
+
+
+@pytest.mark.parametrize("length", [5, 150, 1500])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+def test_rounding_on_the_way_never_keeps_a_run_from_its_gap(length, C):
+    """Counts by the thousand and a large C: 32-bit weights cannot resolve a gap of 1e-4 here, so the run goes on in 64 bits."""
+    random = np.random.default_rng(0)
+    mixtures = ([0.3, 0.2, 0.2, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2, 0.2, 0.3])
+    texts = ["".join(random.choice(list("abcdef"), p=p, size=length * random.integers(1, 10))) for p in mixtures * 50]
+    space = RowsSpace.of(NGram(2), NGram(2).batch(texts))
+    problem = Problem(space, np.tile([0, 1], 50).astype(np.int32), np.full(100, C))
+    for tol in (1e-3, 1e-4):
+        solution = problem.solve(tol=tol, max_epochs=100_000)
+        assert solution.report.status == "converged"
+        upper, lower = problem.values(solution.alpha[0], solution.bias[0])
+        assert (upper - lower) / upper <= tol * (1 + 1e-3)
