@@ -1,0 +1,40 @@
+"""String kernels against their peers: gapped k-mers on DNA and proteins, subsequences (strkernels), SMO (LIBSVM), all substrings.
+
+Each part is a page of its own. The sets of FastSK and the Reuters stories are looked for in the folder that TREILLE_DATA names; the
+peers are installed by ``pip install '.[test]' strkernels libsvm-official``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+from _all_substrings import all_substrings
+from _gapped_kmers import gapped_kmers
+from _smo import smo
+from _subsequence import subsequence
+from harness import Page, arguments
+
+PARTS = {
+    "gapped_kmers": (gapped_kmers, ()),
+    "subsequence": (subsequence, ("strkernels",)),
+    "smo": (smo, ("libsvm-official",)),
+    "all_substrings": (all_substrings, ()),
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--parts", choices=PARTS, nargs="+", default=PARTS)
+    options = parser.parse_args()
+    for part in options.parts:
+        run, peers = PARTS[part]
+        page = Page(f"String kernels: {part.replace('_', ' ')}", peers)
+        run(page, options.repeats)
+        page.write(options.write, part)
+
+
+if __name__ == "__main__":
+    main()
