@@ -1,7 +1,9 @@
 """Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
 
 from treille.data.base import Batch
-from treille.data.rows import Rows
+from treille.data.rows import FeatureRows, Rows
+from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.strings import Strings
+from treille.data.table import Table
 
-__all__ = ["Batch", "Rows", "Strings"]
+__all__ = ["Batch", "CenteredRows", "FeatureRows", "Rows", "SideBySide", "Strings", "Table"]

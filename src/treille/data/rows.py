@@ -2,16 +2,73 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
 
+NONE = np.empty(0)
+
+
+class FeatureRows(ABC):
+    """What feature rows of any form offer. The core reads them by `parts`.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
+    >>> isinstance(rows, FeatureRows), len(rows.parts), rows.scaled(0.5).diag().tolist()
+    (True, 1, [1.25, 0.25])
+    """
+
+    if TYPE_CHECKING:  # a field of some, a property of others
+
+        @property
+        def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Any, ...]:
+        """Rows, or rows with a centre: features side by side, the ids of each part after those of the parts before it."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_entries(self) -> int:
+        """How many values are stored."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+
+    @abstractmethod
+    def diag(self) -> np.ndarray:
+        """k(x, x) of every row, parts outside the fitted feature space included."""
+
+    @abstractmethod
+    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
+        """All values times a number, or times one number a row."""
+
+    def normalized(self) -> FeatureRows:
+        """Every row divided by its norm. A zero row stays zero."""
+        return self.scaled(_inverse(np.sqrt(self.diag())))
+
+    @abstractmethod
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        """The same rows as a scipy matrix of float64."""
+
+    @abstractmethod
+    def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
+        """``self @ weights`` for dense `weights` with one row per feature: one row of outputs per example."""
+
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(FeatureRows):
     """Sparse rows, 4 bytes an entry in most cases, always exact.
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the word ``id << code_bits | code``: feature ``id`` with the value
@@ -33,8 +90,21 @@ class Rows:
     n_features: int
     n_shared: int
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (self,)
+
+    def for_core(self) -> tuple[Any, ...]:
+        """The part as the core takes it: coded rows, and no centre."""
+        shape = (self.n_features, self.n_shared)
+        return (self.indptr, self.entries, self.code_bits, self.palette, self.scale, *shape, NONE, NONE, NONE)
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.entries)
 
     @property
     def nbytes(self) -> int:
@@ -45,10 +115,12 @@ class Rows:
         """k(x, x) of every row."""
         return self.scale**2 * self.sq_norms
 
+    def scaled(self, factor: float | np.ndarray) -> Rows:
+        return replace(self, scale=self.scale * factor)
+
     def normalized(self) -> Rows:
         """Every row divided by its norm. A zero row stays zero."""
-        norms = np.sqrt(self.sq_norms)
-        return replace(self, scale=np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+        return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         """The same rows as a scipy matrix of float64."""
@@ -67,3 +139,7 @@ class Rows:
             self.indptr, self.entries, self.code_bits, self.palette, self.scale, flat, weights.shape[1], threads
         )
         return out.reshape(len(self), weights.shape[1])
+
+
+def _inverse(norms: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

@@ -1,7 +1,22 @@
 """Kernels: the parameters of a similarity. One file per family; base.py is the whole contract."""
 
+from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.centered import Centered
+from treille.kernels.columns import Columns
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 
-__all__ = ["FeatureMap", "Kernel", "NGram", "Normalized"]
+__all__ = [
+    "Centered",
+    "Columns",
+    "Constant",
+    "FeatureMap",
+    "Kernel",
+    "NGram",
+    "Normalized",
+    "Power",
+    "Product",
+    "Scaled",
+    "Sum",
+]

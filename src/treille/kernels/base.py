@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from inspect import signature
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from treille.data import Batch, Rows
+from treille.data import Batch, FeatureRows
 from treille.io.errors import InputError
 
 if TYPE_CHECKING:
+    from treille.kernels.centered import Centered
     from treille.kernels.normalized import Normalized
 
 BLOCK = 1 << 24  # kernel values held at a time
@@ -33,7 +35,7 @@ class FeatureMap(ABC):
         """How many features there are; ids are 0 .. n_features - 1."""
 
     @abstractmethod
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted space have no entry, but count in ``sq_norms``."""
 
     @abstractmethod
@@ -42,7 +44,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def restrict(self, ids: np.ndarray) -> FeatureMap:
-        """The map onto the features `ids` alone, renumbered in that order."""
+        """The map onto the features `ids` alone, which rise, renumbered in that order."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -80,7 +82,7 @@ class Kernel(BaseEstimator, ABC):
         """Whether there are explicit features: then cost grows with the data, not with its square."""
         return type(self).fit_features is not Kernel.fit_features
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows."""
         raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")
 
@@ -124,6 +126,43 @@ class Kernel(BaseEstimator, ABC):
 
         return Normalized(self)
 
+    def centered(self) -> Centered:
+        """The kernel of examples moved so that the mean of the training examples lies at 0."""
+        from treille.kernels.centered import Centered
+
+        return Centered(self)
+
+    __array_ufunc__ = None  # so that a numpy number times a kernel is left to the kernel
+
+    def __add__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Constant, Sum
+
+        if _is_number(other):
+            return self if other == 0 else Sum(self, Constant(_plain(other)))
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Constant, Sum
+
+        if not _is_number(other):
+            return NotImplemented
+        return self if other == 0 else Sum(Constant(_plain(other)), self)  # sum([k1, k2]) begins with 0
+
+    def __mul__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Product, Scaled
+
+        if _is_number(other):
+            return Scaled(_plain(other), self)
+        return Product(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self * other if _is_number(other) else NotImplemented
+
+    def __pow__(self, degree: Any) -> Kernel:
+        from treille.kernels.algebra import Power
+
+        return Power(self, _plain(degree)) if _is_number(degree) else NotImplemented
+
     def spec(self) -> dict[str, Any]:
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
         params: dict[str, Any] = {}
@@ -133,7 +172,7 @@ class Kernel(BaseEstimator, ABC):
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
                 )
-            params[name] = value.spec() if isinstance(value, Kernel) else _plain(value)
+            params[name] = _plain(value)
         return {"kernel": type(self).__name__, "params": params}
 
     @staticmethod
@@ -142,7 +181,7 @@ class Kernel(BaseEstimator, ABC):
 
         >>> from treille.kernels import Kernel, NGram
         >>> Kernel.from_spec(NGram(3).normalized().spec())
-        Normalized(kernel=NGram(n=3))
+        NGram(n=3).normalized()
         """
         import treille.kernels as kernels
 
@@ -150,9 +189,7 @@ class Kernel(BaseEstimator, ABC):
         kind = getattr(kernels, name, None) if name in kernels.__all__ else None
         if not (isinstance(kind, type) and issubclass(kind, Kernel)):
             raise InputError(f"the kernel {name!r} is unknown to this version of treille")
-        params = {
-            k: Kernel.from_spec(v) if isinstance(v, dict) and "kernel" in v else v for k, v in spec["params"].items()
-        }
+        params = {name: _read(value) for name, value in spec["params"].items()}
         try:
             return kind(**params)
         except TypeError as error:
@@ -163,9 +200,24 @@ def _same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, (str, int, float)) and value == default)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _plain(value: Any) -> Any:
+    """A parameter as JSON values; `_read` is the inverse."""
+    if isinstance(value, Kernel):
+        return value.spec()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, dict):
+        return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_plain(v) for v in value]
     return value
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)
