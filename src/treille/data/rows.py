@@ -67,3 +67,14 @@ class Rows:
             self.indptr, self.entries, self.code_bits, self.palette, self.scale, flat, weights.shape[1], threads
         )
         return out.reshape(len(self), weights.shape[1])
+
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+        flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
+        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
+        return _core.combine(*words, flat, width, self.n_features, threads).reshape(self.n_features, width)
+
+    def for_core(self) -> _core.CodedRows:
+        """The rows as solvers in the core take them."""
+        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
+        return _core.CodedRows(*words, self.n_features, self.n_shared)
