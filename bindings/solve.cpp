@@ -31,10 +31,44 @@ struct Answers {
   std::vector<std::string> status;
 };
 
-template <class Word>
-Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start,
-              const DualCDOptions& options, int threads, nb::object poll) {
-  const std::size_t n = data.indptr.size() - 1, K = classes.size(), F = data.n_features;
+struct CodedIn {
+  In<std::int64_t> indptr;
+  WordsIn entries;
+  int code_bits;
+  In<double> palette, scale;
+  std::size_t n_features, n_shared;
+
+  std::size_t size() const { return indptr.size() - 1; }
+};
+
+struct DenseIn {
+  In<double> values;
+  std::size_t n_rows, n_features;
+
+  std::size_t size() const { return n_rows; }
+};
+
+using RowsIn = std::variant<const CodedIn*, const DenseIn*>;
+
+// Calls `use` with the rows in the core's own form.
+template <class Use>
+void with_rows(const CodedIn& in, Use&& use) {
+  std::visit(
+      [&]<class Word>(const In<Word>& words) {
+        use(CodedRows<Word>({view(in.indptr), view(words), in.code_bits, view(in.palette), view(in.scale), in.n_features, in.n_shared}));
+      },
+      in.entries);
+}
+
+template <class Use>
+void with_rows(const DenseIn& in, Use&& use) {
+  use(DenseRows(view(in.values), in.n_rows, in.n_features));
+}
+
+// `run(rows, poll, keep)` solves K problems on the rows.
+template <class Run>
+Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run) {
+  const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), rows->n_features); }, in);
   Buffer<double> weights = Buffer<double>::zeros(F * K);
   Buffer<double> bias(K), alpha(K * n), primal(K), dual(K);
   std::vector<std::int64_t> epochs(K);
@@ -53,17 +87,18 @@ Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> label
   };
   {
     nb::gil_scoped_release release;
-    const CodedRows<Word> rows(data);
-    solve_one_vs_rest(rows, view(labels), view(classes), view(C), view(start), options, threads, polled,
-                      [&](std::size_t k, auto&& solution) {
-                        rows.write_weights(solution.w, weights.data() + k, K);
-                        std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
-                        bias[k] = solution.b;
-                        primal[k] = solution.primal;
-                        dual[k] = solution.dual;
-                        epochs[k] = solution.epochs;
-                        status[k] = name(solution.status);
-                      });
+    auto solve_on = [&, n = n](const auto& rows) {
+      run(rows, polled, [&](std::size_t k, auto&& solution) {
+        rows.write_weights(solution.w, weights.data() + k, K);
+        std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
+        bias[k] = solution.b;
+        primal[k] = solution.primal;
+        dual[k] = solution.dual;
+        epochs[k] = solution.epochs;
+        status[k] = name(solution.status);
+      });
+    };
+    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
   }
   if (raised) std::rethrow_exception(raised);
   return {give(std::move(weights)),
@@ -87,23 +122,37 @@ void bind_solve(nb::module_& m) {
       .def_ro("epochs", &Answers::epochs)
       .def_ro("status", &Answers::status);
 
+  nb::class_<CodedIn>(m, "CodedRows", "Coded rows as solvers take them.")
+      .def(nb::init<In<std::int64_t>, WordsIn, int, In<double>, In<double>, std::size_t, std::size_t>(), "indptr"_a, "entries"_a,
+           "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
+  nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
+      .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
+
   m.def(
       "dual_cd",
-      [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, std::size_t n_features,
-         std::size_t n_shared, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared_hinge,
-         double bias, double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads,
-         nb::object poll) {
-        const DualCDOptions options{squared_hinge, bias, tol, max_epochs, shrinking, gradient_stop, seed};
-        return std::visit(
-            [&]<class Word>(const In<Word>& words) {
-              return solve<Word>({view(indptr), view(words), code_bits, view(palette), view(scale), n_features, n_shared}, labels, classes,
-                                 C, start, options, threads, poll);
-            },
-            entries);
+      [](RowsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
+         double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
+        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
+        return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
+        });
       },
-      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a, "labels"_a, "classes"_a, "C"_a,
-      "start"_a, "squared_hinge"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a, "threads"_a, "poll"_a,
+      "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
+      "seed"_a, "threads"_a, "poll"_a,
       "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
+
+  m.def(
+      "dual_cd_regression",
+      [](RowsIn rows, In<double> y, In<double> C, double epsilon, In<double> start, bool squared, double bias, double tol,
+         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, nb::object poll) {
+        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
+        return solve(rows, 1, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          auto loss = [&](std::size_t) { return EpsilonInsensitive(view(y), view(C), epsilon, squared); };
+          solve_problems(rows, 1, loss, view(start), options, 1, poll, keep);
+        });
+      },
+      "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
+      "seed"_a, "poll"_a, "One problem of regression; poll as in dual_cd.");
 }
 
 }  // namespace treille

@@ -137,11 +137,11 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
                                           scale,
                                           features.size(),
                                           shared[plain]});
-    const DualCDOptions options{squared_hinge, bias, 1e-6, 20000, true, false, 1};
+    const DualCDOptions options{bias, 1e-6, 20000, true, false, 1};
     const std::vector<std::int32_t> classes{0, 1, 2};
     objectives[plain].resize(3);
     solve_one_vs_rest(
-        space, labels, classes, C, {}, options, 2, [](std::int64_t, std::int64_t, double) { return true; },
+        space, labels, classes, C, squared_hinge, {}, options, 2, [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t k, auto&& solution) {
           CHECK(solution.status == Status::converged && solution.gap() <= 1e-6 * solution.primal);
           CHECK(solution.dual <= solution.primal);

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from treille import kernels, solvers
 from treille.data import Batch, Strings
-from treille.estimators import SVC, Features, load
+from treille.estimators import SVC, SVR, Features, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
 from treille.spaces import Plan
@@ -20,12 +20,14 @@ from treille.spaces import Plan
 __version__ = version("treille")
 __all__ = [
     "SVC",
+    "SVR",
     "Batch",
     "ConvergenceWarning",
     "Features",
     "InputError",
     "Plan",
     "Report",
+    "Ridge",
     "Strings",
     "kernels",
     "load",

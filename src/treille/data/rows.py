@@ -11,8 +11,6 @@ import scipy.sparse as sp
 
 from treille import _core
 
-NONE = np.empty(0)
-
 
 class FeatureRows(ABC):
     """What feature rows of any form offer. The core reads them by `parts`.
@@ -66,6 +64,18 @@ class FeatureRows(ABC):
     def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
         """``self @ weights`` for dense `weights` with one row per feature: one row of outputs per example."""
 
+    @abstractmethod
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+
+    @abstractmethod
+    def gram(self, other: Any, threads: int) -> np.ndarray:
+        """Inner products with the rows `other`, of the same features and form; None: with these themselves."""
+
+    @abstractmethod
+    def for_core(self) -> Any:
+        """The rows as solvers in the core take them."""
+
 
 @dataclass(frozen=True)
 class Rows(FeatureRows):
@@ -93,11 +103,6 @@ class Rows(FeatureRows):
     @property
     def parts(self) -> tuple[Any, ...]:
         return (self,)
-
-    def for_core(self) -> tuple[Any, ...]:
-        """The part as the core takes it: coded rows, and no centre."""
-        shape = (self.n_features, self.n_shared)
-        return (self.indptr, self.entries, self.code_bits, self.palette, self.scale, *shape, NONE, NONE, NONE)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -139,6 +144,23 @@ class Rows(FeatureRows):
             self.indptr, self.entries, self.code_bits, self.palette, self.scale, flat, weights.shape[1], threads
         )
         return out.reshape(len(self), weights.shape[1])
+
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+        flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
+        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
+        return _core.combine(*words, flat, width, self.n_features, threads).reshape(self.n_features, width)
+
+    def for_core(self) -> _core.CodedRows:
+        """The rows as solvers in the core take them."""
+        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
+        return _core.CodedRows(*words, self.n_features, self.n_shared)
+
+    def gram(self, other: FeatureRows | None, threads: int) -> np.ndarray:
+        """Inner products with the rows `other`, of the same features; None: with these themselves."""
+        mine = self.to_csr(threads)
+        theirs = mine if other is None else other.to_csr(threads)
+        return (mine @ theirs.T).toarray()
 
 
 def _inverse(norms: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from treille.estimators.features import Features
 from treille.estimators.persistence import load
+from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
+from treille.estimators.svr import SVR
 
-__all__ = ["SVC", "Features", "load"]
+__all__ = ["SVC", "SVR", "Features", "Ridge", "load"]

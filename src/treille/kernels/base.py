@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.data import Batch, FeatureRows
@@ -93,9 +94,8 @@ class Kernel(BaseEstimator, ABC):
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
         features, rows = self.fit_features(left, n_jobs)
-        phi = rows.to_csr()
-        other = phi if right is None else features.transform(right, n_jobs).to_csr()
-        return (phi @ other.T).toarray()
+        other = None if right is None else features.transform(right, n_jobs)
+        return rows.gram(other, effective_n_jobs(n_jobs))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,11 +18,14 @@ from treille.solvers.report import ConvergenceWarning, Report, Solution
 from treille.spaces import RowsSpace
 
 LOSSES = ("hinge", "squared_hinge")
+REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 Progress = Callable[[int, int, float], None]
 
 
 class DualCD(BaseEstimator):
     """Exact coordinate steps on the dual, with W' = sum_i alpha_i y_i Phi_i kept up to date. Needs rows.
+
+    For classes (`solve`) and for numbers (`solve_regression`).
 
     Parameters
     ----------
@@ -36,6 +40,7 @@ class DualCD(BaseEstimator):
     ----------
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
     Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. Algorithm 2.
+    Ho, Lin: Large-scale linear support vector regression. JMLR 2012.
 
     Examples
     --------
@@ -73,68 +78,103 @@ class DualCD(BaseEstimator):
         `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
         C, say). `progress(classes done, epochs, relative gap)` is called a few times a second.
         """
-        rows, begun = space.rows, time.perf_counter()
         labels, classes = np.ascontiguousarray(labels, np.int32), np.ascontiguousarray(classes, np.int32)
+
+        def run(**shared: Any) -> _core.Answers:
+            return _core.dual_cd(labels=labels, classes=classes, threads=effective_n_jobs(n_jobs), **shared)
+
+        _check_loss(loss, LOSSES)
+        _check_shape("labels", labels, (len(space.rows),))
+        return self._solve(space, run, len(classes), C, loss, bias, tol, max_epochs, seed, start, progress)
+
+    def solve_regression(
+        self,
+        space: RowsSpace,
+        y: np.ndarray,
+        C: np.ndarray,
+        *,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        bias: float = 1.0,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        seed: int = 0,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """One problem of regression on the numbers `y`: errors up to `epsilon` cost nothing. The rest is as in `solve`."""
+        y = np.ascontiguousarray(y, np.float64)
+
+        def run(**shared: Any) -> _core.Answers:
+            return _core.dual_cd_regression(y=y, epsilon=float(epsilon), **shared)
+
+        _check_loss(loss, REGRESSION_LOSSES)
+        _check_shape("y", y, (len(space.rows),))
+        return self._solve(space, run, 1, C, loss, bias, tol, max_epochs, seed, start, progress)
+
+    def _solve(
+        self,
+        space: RowsSpace,
+        run: Callable[..., _core.Answers],
+        n_problems: int,
+        C: np.ndarray,
+        loss: str,
+        bias: float,
+        tol: float,
+        max_epochs: int,
+        seed: int,
+        start: np.ndarray | None,
+        progress: Progress | None,
+    ) -> Solution:
+        if self.stopping not in ("gap", "gradient"):
+            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
+            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
+        rows, n, begun = space.rows, len(space.rows), time.perf_counter()
         C = np.ascontiguousarray(C, np.float64)
-        start = np.empty((0, len(rows))) if start is None else np.ascontiguousarray(start, np.float64)
-        self._check(len(rows), labels, classes, C, start, loss)
+        _check_shape("C", C, (n,))
+        if not ((C >= 0) & (np.inf > C)).all():
+            raise InputError("C holds a value that is not a number of at least 0")
+        start = np.empty((0, n)) if start is None else np.ascontiguousarray(start, np.float64)
+        _check_shape("start", start, (n_problems, n) if len(start) else (0, n))
 
         def poll(done: int, epochs: int, gap: float) -> bool:
             if progress is not None:
                 progress(done, epochs, gap)
             return self.max_seconds is None or time.perf_counter() - begun < self.max_seconds
 
-        answers = _core.dual_cd(
-            indptr=rows.indptr,
-            entries=rows.entries,
-            code_bits=rows.code_bits,
-            palette=rows.palette,
-            scale=rows.scale,
-            n_features=rows.n_features,
-            n_shared=rows.n_shared,
-            labels=labels,
-            classes=classes,
+        answers = run(
+            rows=rows.for_core(),
             C=C,
             start=start.ravel(),
-            squared_hinge=loss == "squared_hinge",
+            squared=loss.startswith("squared"),
             bias=float(bias),
             tol=float(tol),
             max_epochs=int(max_epochs),
             shrinking=bool(self.shrinking),
             gradient_stop=self.stopping == "gradient",
             seed=int(seed),
-            threads=effective_n_jobs(n_jobs),
             poll=poll,
         )
         report = _report(answers, time.perf_counter() - begun, seed)
         if report.status != "converged":
-            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=3)
-        n_classes = len(classes)
+            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=4)
         return Solution(
-            answers.weights.reshape(rows.n_features, n_classes),
+            answers.weights.reshape(rows.n_features, n_problems),
             answers.bias,
-            answers.alpha.reshape(n_classes, len(rows)),
+            answers.alpha.reshape(n_problems, n),
             report,
         )
 
-    def _check(
-        self, n: int, labels: np.ndarray, classes: np.ndarray, C: np.ndarray, start: np.ndarray, loss: str
-    ) -> None:
-        if self.stopping not in ("gap", "gradient"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
-        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
-            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
-        if loss not in LOSSES:
-            raise InputError(f"loss is {loss!r}, expected 'hinge' or 'squared_hinge'")
-        for name, found, expected in (
-            ("labels", labels.shape, (n,)),
-            ("C", C.shape, (n,)),
-            ("start", start.shape, (len(classes), n) if len(start) else (0, n)),
-        ):
-            if found != expected:
-                raise InputError(f"{name} has the shape {found}, expected {expected}")
-        if not ((C >= 0) & (np.inf > C)).all():
-            raise InputError("C holds a value that is not a number of at least 0")
+
+def _check_loss(loss: str, known: tuple[str, str]) -> None:
+    if loss not in known:
+        raise InputError(f"loss is {loss!r}, expected {known[0]!r} or {known[1]!r}")
+
+
+def _check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
+    if array.shape != expected:
+        raise InputError(f"{name} has the shape {array.shape}, expected {expected}")
 
 
 def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:

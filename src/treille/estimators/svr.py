@@ -1,0 +1,139 @@
+"""Support vector regression on structured examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treille.estimators.functions import LinearFunctions
+from treille.estimators.regressor import Regressor
+from treille.estimators.targets import check_positive, check_whole
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.solvers import DualCD
+from treille.solvers.progress import progress_bar
+from treille.spaces import RowsSpace
+
+LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
+
+
+class SVR(Regressor):
+    """Support vector machine for numbers: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        The similarity; None picks one for the kind of the data, and `plan_` says which.
+    C : float
+        Weight of the losses against the regulariser.
+    epsilon : float
+        Errors up to this cost nothing; in the unit of y.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+    tol : float
+        Stop when the duality gap is at most this part of the primal value.
+    max_epochs : int
+        Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
+    fit_intercept : bool
+        Learn an intercept, as the weight of a constant feature (regularised, like LIBLINEAR's).
+    solver : "auto" or DualCD
+        A solver with options of its own, such as ``DualCD(max_seconds=60)``.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+    random_state : int
+        Seed of the order in which examples are visited.
+    verbose : int
+        1 shows progress on a terminal.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_iter_
+        As in scikit-learn; ``coef_`` has a number per feature.
+    report_ : Report
+        Primal and dual value, gap, epochs, seconds, status, seed.
+    plan_ : Plan
+        Which kernel, space and solver were chosen, and why.
+    features_ : FeatureMap
+        The fitted features; ``features_.name(i)`` reads entry i of ``coef_``.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> model = treille.SVR(NGram(1), C=10.0, epsilon=0.01).fit(["a", "aa", "ab", "b"], [1.0, 2.0, 0.0, -1.0])
+    >>> model.predict(["aab", ""]).round(1).tolist(), model.report_.status
+    ([1.0, 0.0], 'converged')
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        fit_intercept: bool = True,
+        solver: str | DualCD = "auto",
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.loss = loss
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
+        """Trains on examples X with the numbers y."""
+        self.check_parameters()
+        chosen, batch, numbers, weights = self._read(X, y, sample_weight)
+        if numbers.ndim == 2 and numbers.shape[1] != 1:
+            raise InputError(f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more")
+        numbers = numbers.ravel()
+        space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
+        solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
+        with progress_bar(1, self.tol, self.verbose) as progress:
+            solution = solver.solve_regression(
+                space,
+                numbers,
+                self.C * weights,
+                epsilon=self.epsilon,
+                loss=self.loss,
+                bias=1.0 if self.fit_intercept else 0.0,
+                tol=self.tol,
+                max_epochs=self.max_epochs,
+                seed=self.random_state,
+                progress=progress,
+            )
+        functions = LinearFunctions(space.features, solution.weights, solution.bias)
+        self._keep(functions, solution.report, replace(chosen, sizes=space.sizes()), True)
+        return self
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
+
+        >>> import treille
+        >>> treille.SVR(epsilon=-1).check_parameters()
+        Traceback (most recent call last):
+        treille.io.errors.InputError: epsilon is -1, expected a number of at least 0
+        """
+        check_positive("C", self.C)
+        known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
+        if not (known and 0 <= float(self.epsilon) < np.inf):
+            raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
+        if self.loss not in LOSSES:
+            raise InputError(f"loss is {self.loss!r}, expected {LOSSES[0]!r} or {LOSSES[1]!r}")
+        check_whole("random_state", self.random_state, 0)
+        if self.solver != "auto" and not isinstance(self.solver, DualCD):
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
+        super().check_parameters()
