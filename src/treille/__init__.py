@@ -11,7 +11,7 @@
 from importlib.metadata import version
 
 from treille import kernels, solvers
-from treille.data import Batch, Strings
+from treille.data import Batch, Strings, Vectors
 from treille.estimators import SVC, Features, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
@@ -27,6 +27,7 @@ __all__ = [
     "Plan",
     "Report",
     "Strings",
+    "Vectors",
     "kernels",
     "load",
     "solvers",

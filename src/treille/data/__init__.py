@@ -3,5 +3,6 @@
 from treille.data.base import Batch
 from treille.data.rows import Rows
 from treille.data.strings import Strings
+from treille.data.vectors import Vectors
 
-__all__ = ["Batch", "Rows", "Strings"]
+__all__ = ["Batch", "Rows", "Strings", "Vectors"]
