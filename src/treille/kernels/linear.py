@@ -76,6 +76,8 @@ class LinearMap(FeatureMap):
         return Rows.from_csr(matrix, self._ids(batch), sq_norms, self.n_features, n_shared, effective_n_jobs(n_jobs))
 
     def _ids(self, batch: Vectors) -> np.ndarray:
+        if len(batch) == 0:  # of an empty list nobody knows the columns
+            return np.full(batch.n_columns, -1, dtype=np.int64)
         if (batch.names is None) != (self.names is None):
             named, bare = ("features", "new rows") if batch.names is None else ("new rows", "features")
             raise InputError(
