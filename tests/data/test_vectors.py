@@ -92,7 +92,7 @@ def test_a_frame_of_pandas_is_read():
     frame = pandas.DataFrame({"age": pandas.array([30, 40], dtype="Int64"), "gc": [0.5, 0.25]})
     assert Vectors(frame).to_csr().toarray().tolist() == [[30, 0.5], [40, 0.25]]
     frame.loc[1, "age"] = pandas.NA
-    with pytest.raises(InputError, match="'age', row 1 is missing|row 1, column 'age' is nan"):
+    with pytest.raises(InputError, match=r"'age', row 1 is missing|row 1, column 'age' is nan"):
         Vectors(frame)
 
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from treille.data.base import Batch, runs
 from treille.io.errors import InputError
+from treille.io.records import NumberRows
 
 MOST_COLUMNS = 2**31 - 1
 
@@ -21,7 +22,7 @@ class Vectors(Batch):
 
     Parameters
     ----------
-    data : 2-D array, sparse matrix, DataFrame, list of rows, or list of dicts
+    data : 2-D array, sparse matrix, DataFrame, list of rows, list of dicts, or what `treille.io` read
         A row per example. A dict holds the numbers that are not zero, by name; names of other dicts are zero in it.
     names : list of str or None
         Names of the columns. A DataFrame and dicts have theirs; without names columns are told apart by place.
@@ -136,7 +137,7 @@ def looks_like_vectors(data: Any) -> bool:
     >>> looks_like_vectors([[0.5, 1.0]]), looks_like_vectors([{"gc": 0.5}]), looks_like_vectors([["a", "b"]])
     (True, True, False)
     """
-    if isinstance(data, Vectors) or sp.issparse(data) or _is_frame(data):
+    if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or _is_frame(data):
         return True
     if isinstance(data, np.ndarray):
         return data.ndim == 2 and data.dtype.kind in "fb"
@@ -150,6 +151,8 @@ def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
     """The numbers as a CSR matrix of float64, and the names of the columns if they have some."""
     if isinstance(data, Vectors):
         return data.to_csr().copy(), data.names
+    if isinstance(data, NumberRows):
+        return data.matrix.copy(), data.names
     if sp.issparse(data):
         if data.dtype.kind not in "fiub":
             raise InputError(f"found a sparse matrix of {data.dtype}, expected numbers")
