@@ -11,6 +11,11 @@
 using namespace nb::literals;
 
 namespace treille {
+namespace {
+
+using Words = std::variant<Out<std::uint32_t>, Out<std::uint64_t>>;
+
+}  // namespace
 
 void bind_spaces(nb::module_& m) {
   m.def(
@@ -63,6 +68,20 @@ void bind_spaces(nb::module_& m) {
             entries);
       },
       "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "threads"_a, "Column ids and values of the entries.");
+
+  m.def(
+      "code_rows",
+      [](In<std::int64_t> indptr, In<std::int32_t> columns, In<double> values, In<std::uint32_t> ids, std::size_t n_ids, int threads) {
+        CodedEntries coded;
+        {
+          nb::gil_scoped_release release;
+          coded = code_rows(view(indptr), view(columns), view(values), view(ids), n_ids, threads);
+        }
+        Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, coded.entries);
+        return std::tuple(give(std::move(coded.indptr)), std::move(words), coded.code_bits, give(std::move(coded.palette)));
+      },
+      "indptr"_a, "columns"_a, "values"_a, "ids"_a, "n_ids"_a, "threads"_a,
+      "indptr, entries, code_bits and palette of a CSR matrix, column j as feature ids[j]; left out where that is 2^32 - 1.");
 }
 
 }  // namespace treille

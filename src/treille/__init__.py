@@ -11,7 +11,7 @@
 from importlib.metadata import version
 
 from treille import kernels, solvers
-from treille.data import Batch, Strings
+from treille.data import Batch, Strings, Vectors
 from treille.estimators import SVC, SVR, Features, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
@@ -29,6 +29,7 @@ __all__ = [
     "Report",
     "Ridge",
     "Strings",
+    "Vectors",
     "kernels",
     "load",
     "solvers",

@@ -5,5 +5,6 @@ from treille.data.rows import FeatureRows, Rows
 from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.strings import Strings
 from treille.data.table import Table
+from treille.data.vectors import Vectors
 
-__all__ = ["Batch", "CenteredRows", "FeatureRows", "Rows", "SideBySide", "Strings", "Table"]
+__all__ = ["Batch", "CenteredRows", "FeatureRows", "Rows", "SideBySide", "Strings", "Table", "Vectors"]

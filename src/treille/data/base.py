@@ -67,6 +67,25 @@ class Batch(ABC):
         yield self
 
 
+def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
+    """`Batch.chunks` of a batch whose example i holds the symbols ``offsets[i]`` to ``offsets[i + 1]``.
+
+    >>> import treille
+    >>> batch = treille.Strings(["abba", "b", "aaabbba"])
+    >>> [list(run) for run in runs(batch, batch.offsets, 6)]
+    [['abba', 'b'], ['aaabbba']]
+    """
+    if offsets[-1] <= n_symbols:
+        yield batch
+        return
+    start = 0
+    while start < len(batch):
+        stop = int(np.searchsorted(offsets, offsets[start] + n_symbols, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield batch[start:stop]
+        start = stop
+
+
 def readable_size(n_bytes: int) -> str:
     """A number of bytes, in words.
 

@@ -100,6 +100,21 @@ class Rows(FeatureRows):
     n_features: int
     n_shared: int
 
+    @classmethod
+    def from_csr(
+        cls, matrix: sp.csr_matrix, ids: np.ndarray, sq_norms: np.ndarray, n_features: int, n_shared: int, threads: int
+    ) -> Rows:
+        """Rows of any numbers that are not zero. Column j is feature ``ids[j]``, or is left out where that is -1.
+
+        >>> matrix = sp.csr_matrix([[0.5, 0.0, 2.0], [0.0, 1.0, 4.0]])
+        >>> Rows.from_csr(matrix, np.array([1, -1, 0]), np.array([4.25, 17.0]), 2, 1, 1).to_csr().toarray().tolist()
+        [[2.0, 0.5], [4.0, 0.0]]
+        """
+        names = np.asarray(ids, np.int64).astype(np.uint32)  # -1 is the word that means none
+        offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        parts = _core.code_rows(offsets, columns, matrix.data, names, n_features, threads)
+        return cls(*parts, np.ones(len(sq_norms)), sq_norms, n_features, n_shared)
+
     @property
     def parts(self) -> tuple[Any, ...]:
         return (self,)

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data.base import Batch
+from treille.data.base import Batch, runs
 from treille.io.errors import InputError
 
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -169,15 +169,7 @@ class Strings(Batch):
         return cls.from_arrays(arrays["symbols"], arrays["offsets"], spec["alphabet"], spec["unit"])
 
     def chunks(self, n_symbols: int) -> Iterator[Strings]:
-        if self.offsets[-1] <= n_symbols:
-            yield self
-            return
-        start = 0
-        while start < len(self):
-            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_symbols, side="right")) - 1
-            stop = max(stop, start + 1)
-            yield self[start:stop]
-            start = stop
+        return runs(self, self.offsets, n_symbols)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"

@@ -4,6 +4,7 @@ from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
+from treille.kernels.linear import Linear
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 
@@ -13,6 +14,7 @@ __all__ = [
     "Constant",
     "FeatureMap",
     "Kernel",
+    "Linear",
     "NGram",
     "Normalized",
     "Power",

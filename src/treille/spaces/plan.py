@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any
 
 from treille.data import Strings
-from treille.kernels import Kernel, NGram
+from treille.data.vectors import looks_like_vectors
+from treille.kernels import Kernel, Linear, NGram
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ def plan(kernel: Kernel | None, X: Any, solver: str = "auto") -> Plan:
 
 def default_kernel(X: Any) -> tuple[Kernel, str]:
     """A sensible kernel for data of this kind, and the reason."""
+    if looks_like_vectors(X):
+        return Linear(), "chosen: rows of numbers have a weight for each column"
     unit = X.unit if isinstance(X, Strings) else Strings(list(islice(X, 1)) if isinstance(X, Iterable) else X).unit
     if unit in ("word", "token", "integer"):
         kernel = NGram(2, min_n=1, unit="word").normalized()
