@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/rows.hpp"
+#include "spaces/side_by_side.hpp"
 
 using namespace nb::literals;
 
@@ -48,7 +49,23 @@ struct DenseIn {
   std::size_t size() const { return n_rows; }
 };
 
-using RowsIn = std::variant<const CodedIn*, const DenseIn*>;
+// A centre is three empty arrays where there is none.
+struct PartIn {
+  CodedIn rows;
+  In<double> mean, shift, dots;
+};
+
+struct PartsIn {
+  std::vector<PartIn> parts;
+  std::size_t n_features;
+
+  explicit PartsIn(const std::vector<PartIn>& given) : parts(given), n_features(0) {
+    for (const PartIn& part : parts) n_features += part.rows.n_features;
+  }
+  std::size_t size() const { return parts.front().rows.size(); }
+};
+
+using RowsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*>;
 
 // Calls `use` with the rows in the core's own form.
 template <class Use>
@@ -63,6 +80,17 @@ void with_rows(const CodedIn& in, Use&& use) {
 template <class Use>
 void with_rows(const DenseIn& in, Use&& use) {
   use(DenseRows(view(in.values), in.n_rows, in.n_features));
+}
+
+template <class Use>
+void with_rows(const PartsIn& in, Use&& use) {
+  using Parts = SideBySide<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  std::vector<Parts::Part> parts;
+  for (const PartIn& part : in.parts)
+    with_rows(part.rows, [&](auto&& rows) {
+      parts.push_back({std::move(rows), part.rows.n_features, {view(part.mean), view(part.shift), view(part.dots)}});
+    });
+  use(Parts(std::move(parts)));
 }
 
 // `run(rows, poll, keep)` solves K problems on the rows.
@@ -127,6 +155,10 @@ void bind_solve(nb::module_& m) {
            "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
   nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
       .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
+
+  nb::class_<PartIn>(m, "RowsPart", "Coded rows, and their centre, as one part of several.")
+      .def(nb::init<CodedIn, In<double>, In<double>, In<double>>(), "rows"_a, "mean"_a, "shift"_a, "dots"_a);
+  nb::class_<PartsIn>(m, "SideBySide", "Parts side by side as solvers take them.").def(nb::init<std::vector<PartIn>>(), "parts"_a);
 
   m.def(
       "dual_cd",

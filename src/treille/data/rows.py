@@ -171,6 +171,11 @@ class Rows(FeatureRows):
         words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
         return _core.CodedRows(*words, self.n_features, self.n_shared)
 
+    def part(self) -> _core.RowsPart:
+        """The rows as one part of several."""
+        none = np.empty(0)
+        return _core.RowsPart(self.for_core(), none, none, none)
+
     def gram(self, other: FeatureRows | None, threads: int) -> np.ndarray:
         """Inner products with the rows `other`, of the same features; None: with these themselves."""
         mine = self.to_csr(threads)

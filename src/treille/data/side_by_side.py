@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from treille import _core
 from treille.data.base import readable_size
 from treille.data.rows import FeatureRows, Rows
 from treille.io.errors import InputError
@@ -63,6 +64,19 @@ class SideBySide(FeatureRows):
         each = zip(self.parts, pairwise(cuts), strict=True)
         return np.sum([part.outputs(weights[a:b], threads) for part, (a, b) in each], axis=0)
 
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        return np.concatenate([part.combine(coefficients, threads) for part in self.parts])
+
+    def gram(self, other: SideBySide | None, threads: int) -> np.ndarray:
+        others = [None] * len(self.parts) if other is None else other.parts
+        K, *rest = (part.gram(each, threads) for part, each in zip(self.parts, others, strict=True))
+        for each in rest:
+            K += each
+        return K
+
+    def for_core(self) -> _core.SideBySide:
+        return _core.SideBySide([part.part() for part in self.parts])
+
 
 @dataclass(frozen=True)
 class CenteredRows(FeatureRows):
@@ -96,9 +110,12 @@ class CenteredRows(FeatureRows):
     def parts(self) -> tuple[Any, ...]:
         return (self,)
 
-    def for_core(self) -> tuple[Any, ...]:
-        """The part as the core takes it: coded rows, and their centre."""
-        return (*self.rows.for_core()[:-3], self.mean, self.shift, self.dots)
+    def part(self) -> _core.RowsPart:
+        """The rows as one part of several."""
+        return _core.RowsPart(self.rows.for_core(), self.mean, self.shift, self.dots)
+
+    def for_core(self) -> _core.SideBySide:
+        return _core.SideBySide([self.part()])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -138,3 +155,15 @@ class CenteredRows(FeatureRows):
             whole = np.zeros((len(self.mean), weights.shape[1]))
             whole[self.kept] = weights
         return self.rows.outputs(whole, threads) - np.outer(self.shift, self.mean @ whole)
+
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        sums = self.rows.combine(coefficients, threads) - np.outer(self.mean, self.shift @ coefficients)
+        return sums if self.kept is None else sums[self.kept]
+
+    def gram(self, other: CenteredRows | None, threads: int) -> np.ndarray:
+        right = self if other is None else other
+        K = self.rows.gram(None if other is None else other.rows, threads)
+        K -= np.outer(self.shift, right.dots)
+        K -= np.outer(self.dots, right.shift)
+        K += (self.mean @ self.mean) * np.outer(self.shift, right.shift)
+        return K

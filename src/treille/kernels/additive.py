@@ -60,13 +60,12 @@ class AdditiveMap(FeatureMap):
     def __init__(self, kernel: Additive, maps: list[FeatureMap]):
         self.kernel = kernel
         self.maps = maps
+        self.labels = [label for label, _ in kernel.terms()]
+        self.cuts = np.cumsum([0, *(each.n_features for each in maps)])
 
     @property
     def n_features(self) -> int:
-        return sum(each.n_features for each in self.maps)
-
-    def _cuts(self) -> np.ndarray:
-        return np.cumsum([0, *(each.n_features for each in self.maps)])
+        return int(self.cuts[-1])
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
@@ -75,17 +74,15 @@ class AdditiveMap(FeatureMap):
     def name(self, id: int) -> str:
         if not 0 <= id < self.n_features:
             raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
-        cuts = self._cuts()
-        place = int(np.searchsorted(cuts, id, side="right")) - 1
-        return f"{self.kernel.terms()[place][0]}: {self.maps[place].name(id - int(cuts[place]))}"
+        place = int(np.searchsorted(self.cuts, id, side="right")) - 1
+        return f"{self.labels[place]}: {self.maps[place].name(id - int(self.cuts[place]))}"
 
     def restrict(self, ids: np.ndarray) -> AdditiveMap:
         # A term that loses all its features stays: its part of the norm does.
-        cuts = self._cuts()
-        owner = np.searchsorted(cuts, ids, side="right")
+        owner = np.searchsorted(self.cuts, ids, side="right")
         if (np.diff(owner) < 0).any():
             raise InputError("the ids are in no order that keeps the terms of the sum apart: sort them")
-        each = zip(self.maps, pairwise(cuts), strict=True)
+        each = zip(self.maps, pairwise(self.cuts), strict=True)
         return AdditiveMap(self.kernel, [m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

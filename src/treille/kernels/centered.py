@@ -53,8 +53,8 @@ class Centered(Expression, Kernel):
         features, rows = self.kernel.fit_features(batch, n_jobs)
         if any(isinstance(part, CenteredRows) for part in rows.parts):
             raise InputError(f"{self!r} is centred twice: centre once, on the outside")
-        totals = [np.asarray(part.to_csr(effective_n_jobs(n_jobs)).sum(axis=0)).ravel() for part in rows.parts]
-        fitted = CenteredMap(features, np.concatenate(totals) / max(1, len(batch)))
+        mean = rows.combine(np.full((len(batch), 1), 1 / max(1, len(batch))), effective_n_jobs(n_jobs))[:, 0]
+        fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -67,10 +67,7 @@ class Centered(Expression, Kernel):
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if right is not None:
-            raise InputError(
-                f"{self!r} of two sets is not defined, since it centres on one: kernel(X) centres on X; where the kernel has "
-                "explicit features, estimators centre on their training examples"
-            )
+            raise self._not_defined()
         K = self.kernel.gram(left, None, n_jobs)
         means = K.mean(axis=0)
         K -= means
@@ -80,6 +77,15 @@ class Centered(Expression, Kernel):
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.fit_features(batch, n_jobs)[1].diag() if self.has_features else self.gram(batch).diagonal().copy()
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        raise self._not_defined()
+
+    def _not_defined(self) -> InputError:
+        return InputError(
+            f"{self!r} of two sets is not defined, since it centres on one: kernel(X) centres on X; where the kernel has "
+            "explicit features, estimators centre on their training examples"
+        )
 
 
 class CenteredMap(FeatureMap):

@@ -44,7 +44,7 @@ def plan(kernel: Kernel | None, X: Any, solver: str = "auto") -> Plan:
     """Picks what is left open: a kernel for the kind of `X`, a space the kernel offers, a solver that needs that space.
 
     >>> plan(None, [["to", "be"], ["or", "not"]]).kernel
-    Normalized(kernel=NGram(n=2, min_n=1, unit='word'))
+    NGram(n=2, min_n=1, unit='word').normalized()
     """
     kernel_why = "as given"
     if kernel is None:
