@@ -49,6 +49,7 @@ class Features(TransformerMixin, BaseEstimator):
         """Like `fit`, but returns the rows of X in treille's compact form."""
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
+        self.kernel.check()
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")

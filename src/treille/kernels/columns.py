@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from treille.kernels.base import Kernel
 class Columns(Additive):
     """k(x, y) = sum over the columns c of weight_c k_c(x_c, y_c): a kernel for each part of an example.
 
-    Examples come as a data frame (pandas, polars), a dict of columns, a structured array, a list of dicts, or a `Table`. Columns
-    without a kernel are left alone.
+    Examples come as a data frame (pandas or its like), a dict of columns, a structured array, a list of dicts, or a `Table`. Columns
+    without a kernel are left alone. A column of single numbers is read as rows of one number each, for `Linear`.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Columns(Additive):
         columns = _read(X, list(self.kernels))
         for name, kernel in self.kernels.items():
             try:
-                parts[name] = kernel.batch(columns[name], n_jobs)
+                parts[name] = kernel.batch(_rows_of_one(columns[name]), n_jobs)
             except InputError as error:
                 raise InputError(f"column {name!r}: {error}") from None
         return Table(parts)
@@ -114,6 +115,19 @@ def _read(X: Any, names: list[str]) -> Mapping[str, Any]:
     if missing:
         raise InputError(f"there is no column {missing[0]!r}: there are {', '.join(map(repr, offered)) or 'none'}")
     return {name: X[name] for name in names}
+
+
+def _rows_of_one(values: Any) -> Any:
+    """A column of single numbers as a matrix; all else as it is."""
+    if not isinstance(values, Iterable) or isinstance(values, Batch) or getattr(values, "ndim", 1) != 1:
+        return values
+    values = list(values) if isinstance(values, Iterator) else values
+    if not isinstance(next(iter(values), None), (Real, np.bool_)):
+        return values
+    try:
+        return np.asarray(values, dtype=np.float64)[:, None]
+    except (TypeError, ValueError):  # other things among the numbers: the kernel tells which
+        return values
 
 
 def _read_dicts(X: Any, names: list[str]) -> dict[str, list[Any]]:
