@@ -119,7 +119,8 @@ def test_features_are_centred_once():
 
 
 @pytest.mark.parametrize(
-    "damage", [{"mean": np.zeros(3)}, {"kept": np.array([1, 0])}, {"kept": np.array([0, 9])}, {"kept": np.zeros((1, 1))}]
+    "damage",
+    [{"mean": np.zeros(3)}, {"kept": np.array([1, 0])}, {"kept": np.array([0, 9])}, {"kept": np.zeros((1, 1))}],
 )
 def test_means_that_do_not_fit_are_refused(damage):
     features, _ = NGram(1).centered().fit_features(Strings(["ab"]))

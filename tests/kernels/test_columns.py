@@ -78,11 +78,13 @@ def test_a_column_without_features_leaves_the_matrix():
 
 def test_columns_are_the_sum_of_their_kernels_in_a_model_too(tmp_path):
     model = SVC(KERNEL, tol=1e-6).fit(frame(), CODES)
-    stacked = np.hstack([
-        Features(NGram(2).normalized()).fit_transform(TITLES).toarray(),
-        0.5**0.5 * Features(NGram(1, unit="word")).fit_transform(TAGS).toarray(),
-        PRICES[:, None],
-    ])
+    stacked = np.hstack(
+        [
+            Features(NGram(2).normalized()).fit_transform(TITLES).toarray(),
+            0.5**0.5 * Features(NGram(1, unit="word")).fit_transform(TAGS).toarray(),
+            PRICES[:, None],
+        ]
+    )
     plain = SVC(Linear(), tol=1e-6).fit(stacked, CODES)
     assert model.report_.primal == pytest.approx(plain.report_.primal, rel=1e-5)
     np.testing.assert_allclose(model.decision_function(frame()), plain.decision_function(stacked), atol=1e-2)
@@ -112,7 +114,9 @@ def test_parameters_go_down_to_each_column():
     assert kernel.get_params()["title__kernel__n"] == 2
     before = kernel.kernels
     kernel.set_params(title__kernel__n=4, tags=NGram(3), weights=None)
-    assert repr(kernel).startswith("Columns(kernels={'title': NGram(n=4).normalized(), 'tags': NGram(n=3), 'price': Linear(")
+    assert repr(kernel).startswith(
+        "Columns(kernels={'title': NGram(n=4).normalized(), 'tags': NGram(n=3), 'price': Linear("
+    )
     assert repr(before["tags"]) == "NGram(n=1, unit='word')", "the dict that was given is left as it was"
     kernel.set_params(kernels={"a": NGram(1)}, a__n=2)
     assert repr(kernel) == "Columns(kernels={'a': NGram(n=2)})"

@@ -82,8 +82,8 @@ class SideBySide(FeatureRows):
 class CenteredRows(FeatureRows):
     """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, and is never written out.
 
-    A product with it costs what one with `rows` costs, and a constant more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the products
-    of `rows` with the mean. Where `kept` is given, the features are those ids alone; the norms stay those of the whole rows.
+    A product with it costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the
+    products of `rows` with the mean. Where `kept` is given, the features are those ids alone; the norms stay those of the whole rows.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1).centered()).fit_rows(["aab", "b"])
@@ -144,7 +144,7 @@ class CenteredRows(FeatureRows):
         if len(self) * self.n_features > DENSE:
             raise InputError(
                 f"centred rows have no zeros: {len(self):,} x {self.n_features:,} values would take "
-                f"{readable_size(8 * len(self) * self.n_features)}: leave out .centered(), and centre what you compute from the rows"
+                f"{readable_size(8 * len(self) * self.n_features)}: leave out .centered(), and centre what is made of the rows"
             )
         kept = slice(None) if self.kept is None else self.kept
         return sp.csr_matrix(self.rows.to_csr(threads)[:, kept].toarray() - np.outer(self.shift, self.mean[kept]))

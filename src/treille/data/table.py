@@ -34,7 +34,9 @@ class Table(Batch):
             raise InputError("a table needs at least one column")
         for name, batch in self.columns.items():
             if not isinstance(batch, Batch):
-                raise InputError(f"column {name!r} is a {type(batch).__name__}, expected a batch such as treille.Strings")
+                raise InputError(
+                    f"column {name!r} is a {type(batch).__name__}, expected a batch such as treille.Strings"
+                )
             if len(batch) != len(self):
                 first = next(iter(self.columns))
                 raise InputError(

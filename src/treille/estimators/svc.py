@@ -112,6 +112,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             raise InputError("there are no examples: fit needs at least two, of two classes")
         classes, codes = check_labels(y, len(batch))
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
+        chosen = replace(chosen, kernel=chosen.kernel.suited(batch, self.n_jobs))
         space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         solver = self.solver if isinstance(self.solver, DualCD) else DualCD()

@@ -4,6 +4,7 @@ from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
+from treille.kernels.expanded import Expanded
 from treille.kernels.linear import Linear
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
@@ -12,6 +13,7 @@ __all__ = [
     "Centered",
     "Columns",
     "Constant",
+    "Expanded",
     "FeatureMap",
     "Kernel",
     "Linear",

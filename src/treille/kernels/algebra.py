@@ -72,7 +72,8 @@ class Sum(Pair, Additive):
 class Product(Pair):
     """k(x, y) = left(x, y) * right(x, y), what ``left * right`` makes.
 
-    Its features are all pairs of a feature of the left and one of the right. They are many, so the kernel goes by its matrix.
+    Its features are all pairs of a feature of the left and one of the right. They are many, so the kernel goes by its matrix,
+    but where they are few, estimators take its `Expanded` form.
 
     >>> from treille.kernels import NGram
     >>> (NGram(1) * NGram(2))(["ab", "abab"]).tolist()
@@ -84,6 +85,11 @@ class Product(Pair):
     def write(self, spell: Spell) -> str:
         return f"{within(self.left, PRODUCT, spell)} * {within(self.right, POWER, spell)}"
 
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        from treille.kernels.expanded import expanded_where_small
+
+        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = self.left.gram(left, right, n_jobs)
         K *= self.right.gram(left, right, n_jobs)
@@ -94,7 +100,8 @@ class Product(Pair):
 
 
 class Power(Expression, Kernel):
-    """k(x, y) ** degree, what ``k ** 3`` makes; ``(1 + k) ** 3`` is the polynomial kernel. It goes by its matrix, like a product.
+    """k(x, y) ** degree, what ``k ** 3`` makes; ``(1 + k) ** 3`` is the polynomial kernel. As a product, it goes by its
+    matrix, or where features are few, by its `Expanded` form.
 
     >>> from treille.kernels import NGram
     >>> kernel = (1 + NGram(1)) ** 2
@@ -121,6 +128,11 @@ class Power(Expression, Kernel):
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        from treille.kernels.expanded import expanded_where_small
+
+        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = self.kernel.gram(left, right, n_jobs)

@@ -83,6 +83,16 @@ class Kernel(BaseEstimator, ABC):
         """Whether there are explicit features: then cost grows with the data, not with its square."""
         return type(self).fit_features is not Kernel.fit_features
 
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        """The same k in the form that is cheapest on `batch`; estimators ask for it before they choose a road.
+
+        Products and powers of kernels get explicit features where those are few; all else is as it is.
+        """
+        params = self.get_params(deep=False)
+        parts = {name: part.suited(batch, n_jobs) for name, part in params.items() if isinstance(part, Kernel)}
+        same = all(part is params[name] for name, part in parts.items())
+        return self if same else type(self)(**params | parts)
+
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows."""
         raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")

@@ -18,8 +18,8 @@ from treille.kernels.base import Kernel
 class Columns(Additive):
     """k(x, y) = sum over the columns c of weight_c k_c(x_c, y_c): a kernel for each part of an example.
 
-    Examples come as a data frame (pandas or its like), a dict of columns, a structured array, a list of dicts, or a `Table`. Columns
-    without a kernel are left alone. A column of single numbers is read as rows of one number each, for `Linear`.
+    Examples come as a data frame (pandas or its like), a dict of columns, a structured array, a list of dicts, or a
+    `Table`. Columns without a kernel are left alone. A column of single numbers is read as rows of one number each, for `Linear`.
 
     Parameters
     ----------
@@ -86,6 +86,10 @@ class Columns(Additive):
             except InputError as error:
                 raise InputError(f"column {name!r}: {error}") from None
         return Table(parts)
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Columns:
+        each = zip(self.kernels.items(), self.batches(batch), strict=True)
+        return Columns({name: kernel.suited(own, n_jobs) for (name, kernel), own in each}, self.weights)
 
     def terms(self) -> list[tuple[str, Kernel]]:
         weights = self.weights or {}

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
-from treille.data import Rows
+from treille.data import FeatureRows
 from treille.io.errors import InputError
 from treille.solvers.report import ConvergenceWarning, Report
 
@@ -80,7 +80,7 @@ class LeastSquares:
         beta = self.root * u
         return beta - np.outer(self.share, beta.sum(axis=0))
 
-    def by_normal_equations(self, rows: Rows, threads: int) -> Fit:
+    def by_normal_equations(self, rows: FeatureRows, threads: int) -> Fit:
         """For few features: (X'X + alpha) w = X'y by Cholesky. O(entries) for each product, d^3 for the factor."""
         factor = self._factor(self._normal_matrix(rows, threads))
         w = np.zeros((rows.n_features, self.y.shape[1]))
@@ -94,7 +94,7 @@ class LeastSquares:
                 break
         return self._fit(w, self.mean(rows.outputs(w, threads)), primal, gap, steps)
 
-    def _normal_matrix(self, rows: Rows, threads: int) -> np.ndarray:
+    def _normal_matrix(self, rows: FeatureRows, threads: int) -> np.ndarray:
         X, d = rows.to_csr(threads), rows.n_features
         step = max(1, BLOCK // max(1, d))
         if X.nnz < DENSE * X.shape[0] * d:
