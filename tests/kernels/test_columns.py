@@ -183,3 +183,28 @@ def test_no_examples_are_a_table_of_length_0():
     kernel = Columns({"title": NGram(1), "tags": NGram(1)})
     assert len(kernel.batch([])) == 0
     assert kernel([], [{"title": "a", "tags": "b"}]).shape == (0, 1)
+
+
+def test_columns_are_added_and_multiplied():
+    a, b = Columns({"title": NGram(1)}), Columns({"tags": NGram(2, unit="word")})
+    X, Y = frame()[:9], frame()[9:14]
+    for kernel, expected in (
+        (a + b, a(X, Y) + b(X, Y)),
+        ((1 + a) * b, (1 + a(X, Y)) * b(X, Y)),
+        ((a * b + a) ** 2, (a(X, Y) * b(X, Y) + a(X, Y)) ** 2),
+        (a * KERNEL, a(X, Y) * KERNEL(X, Y)),
+    ):
+        np.testing.assert_allclose(kernel(X, Y), expected)
+        np.testing.assert_allclose(kernel(kernel.batch(X), iter(Y.to_dict("records"))), expected)
+    check_kernel(a + b.normalized(), X)
+    small = treille.SVC((a * a).normalized()).fit(frame(), CODES)
+    assert "Expanded" in repr(small.plan_.kernel)
+
+
+def test_a_column_read_in_two_ways_is_refused():
+    for unit in ("char", str.split):
+        kernel = Columns({"tags": NGram(1, unit="word")}) + Columns({"tags": NGram(1, unit=unit)})
+        with pytest.raises(InputError, match="column 'tags' is read in two ways"):
+            kernel(frame())
+    with pytest.raises(InputError):
+        (Columns({"tags": NGram(1)}) + NGram(1))(frame())

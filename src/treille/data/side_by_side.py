@@ -83,7 +83,7 @@ class CenteredRows(FeatureRows):
     """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, and is never written out.
 
     A product with it costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the
-    products of `rows` with the mean. Where `kept` is given, the features are those ids alone; the norms stay those of the whole rows.
+    products of `rows` with the mean. Where `kept` is given, the features are those ids alone, and norms stay those of whole rows.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1).centered()).fit_rows(["aab", "b"])

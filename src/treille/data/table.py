@@ -44,6 +44,22 @@ class Table(Batch):
                     "all must have the same number"
                 )
 
+    def joined(self, other: Batch) -> Table:
+        """The columns of both; those that both have must be the same.
+
+        >>> from treille import Strings
+        >>> list(Table({"a": Strings(["x"])}).joined(Table({"b": Strings(["y"])})).columns)
+        ['a', 'b']
+        """
+        if not isinstance(other, Table):
+            raise InputError(f"the same examples are read as a table and as {other!r}: give each part a column")
+        for name in self.columns.keys() & other.columns.keys():
+            (mine, arrays), (theirs, others) = self.columns[name].state(), other.columns[name].state()
+            same = mine == theirs and all(np.array_equal(array, others.get(key)) for key, array in arrays.items())
+            if not same:
+                raise InputError(f"column {name!r} is read in two ways: make the kernels agree, or name it twice")
+        return Table(self.columns | other.columns)
+
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows, Rows
+from treille.data import Batch, FeatureRows, Rows, Table
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive
 from treille.kernels.base import FeatureMap, Kernel
@@ -36,7 +37,11 @@ class Pair(Expression, Kernel):
             )
         # A constant reads any batch, but makes none.
         first, second = (self.right, self.left) if isinstance(self.left, Constant) else (self.left, self.right)
-        return second.batch(first.batch(X, n_jobs), n_jobs)
+        X = list(X) if isinstance(X, Iterator) else X
+        batch = first.batch(X, n_jobs)
+        if isinstance(batch, Table) and not isinstance(second, Constant):
+            return batch.joined(second.batch(X, n_jobs))
+        return second.batch(batch, n_jobs)
 
 
 class Sum(Pair, Additive):
