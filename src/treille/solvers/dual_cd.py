@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable
-from numbers import Real
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,11 +10,10 @@ from sklearn.base import BaseEstimator
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.solvers.report import ConvergenceWarning, Report, Solution
+from treille.solvers.report import Progress, Solution, check_budget, poll_until, summary, warn_unless_converged
 from treille.spaces import RowsSpace
 
 LOSSES = ("hinge", "squared_hinge")
-Progress = Callable[[int, int, float], None]
 
 
 class DualCD(BaseEstimator):
@@ -79,11 +75,6 @@ class DualCD(BaseEstimator):
         start = np.empty((0, len(rows))) if start is None else np.ascontiguousarray(start, np.float64)
         self._check(len(rows), labels, classes, C, start, loss)
 
-        def poll(done: int, epochs: int, gap: float) -> bool:
-            if progress is not None:
-                progress(done, epochs, gap)
-            return self.max_seconds is None or time.perf_counter() - begun < self.max_seconds
-
         answers = _core.dual_cd(
             indptr=rows.indptr,
             entries=rows.entries,
@@ -104,11 +95,10 @@ class DualCD(BaseEstimator):
             gradient_stop=self.stopping == "gradient",
             seed=int(seed),
             threads=effective_n_jobs(n_jobs),
-            poll=poll,
+            poll=poll_until(begun, self.max_seconds, progress),
         )
-        report = _report(answers, time.perf_counter() - begun, seed)
-        if report.status != "converged":
-            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=3)
+        report = summary(answers, time.perf_counter() - begun, seed)
+        warn_unless_converged(report, tol)
         n_classes = len(classes)
         return Solution(
             answers.weights.reshape(rows.n_features, n_classes),
@@ -122,8 +112,7 @@ class DualCD(BaseEstimator):
     ) -> None:
         if self.stopping not in ("gap", "gradient"):
             raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
-        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
-            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
+        check_budget(self.max_seconds)
         if loss not in LOSSES:
             raise InputError(f"loss is {loss!r}, expected 'hinge' or 'squared_hinge'")
         for name, found, expected in (
@@ -135,26 +124,3 @@ class DualCD(BaseEstimator):
                 raise InputError(f"{name} has the shape {found}, expected {expected}")
         if not ((C >= 0) & (np.inf > C)).all():
             raise InputError("C holds a value that is not a number of at least 0")
-
-
-def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:
-    each = tuple(
-        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
-        for primal, dual, epochs, status in zip(
-            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
-        )
-    )
-    if len(each) == 1:
-        return each[0]
-    worst = next((r.status for r in each if r.status != "converged"), "converged")
-    return Report(
-        sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each), seconds, worst, seed, each
-    )
-
-
-def _advice(report: Report, tol: float) -> str:
-    budget = "max_epochs" if report.status == "max_epochs" else "max_seconds"
-    return (
-        f"stopped at {budget} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: raise {budget}, "
-        "use a larger tol, a smaller C, or a normalized kernel"
-    )
