@@ -12,7 +12,6 @@ Since the primal is quadratic, the gap also bounds how far the fitted values are
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from treille.data import Rows
 from treille.io.errors import InputError
-from treille.solvers.report import ConvergenceWarning, Report
+from treille.solvers.report import Report, together, warn_unless_converged
 
 Product = Callable[[np.ndarray], np.ndarray]
 REFINEMENTS = 5
@@ -176,19 +175,8 @@ class LeastSquares:
             Report(float(p), float(p - g), epochs, seconds, "converged" if g <= self.tol * p else "max_epochs", 0)
             for p, g in zip(primal, gap, strict=True)
         )
-        report = each[0]
-        if len(each) > 1:
-            status = next((r.status for r in each if r.status != "converged"), "converged")
-            report = Report(
-                sum(r.primal for r in each), sum(r.dual for r in each), epochs, seconds, status, 0, per_class=each
-            )
-        if report.status != "converged":
-            warnings.warn(
-                f"stopped with a relative duality gap of {report.relative_gap:.2g}, asked for {self.tol:.2g}: "
-                "raise max_epochs, use a larger tol or alpha, or a normalized kernel",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        report = together(each)
+        warn_unless_converged(report, self.tol, "a larger alpha")
         return Fit(coefficients, self.mean(self.y) - mean_output, report)
 
 

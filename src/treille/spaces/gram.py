@@ -25,6 +25,15 @@ class GramSpace:
     def __len__(self) -> int:
         return len(self.batch)
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the matrix lies in memory already, so that `matrix` takes no more of it."""
+        return False
+
+    def matrix(self) -> np.ndarray:
+        """k(x_i, x_j) for all i and j."""
+        return self.kernel.gram(self.batch, None, self.n_jobs)
+
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
         return self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
