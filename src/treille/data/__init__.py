@@ -1,7 +1,7 @@
 """Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
 
 from treille.data.base import Batch
-from treille.data.rows import Rows
+from treille.data.rows import RowProducts, Rows
 from treille.data.strings import Strings
 
-__all__ = ["Batch", "Rows", "Strings"]
+__all__ = ["Batch", "RowProducts", "Rows", "Strings"]

@@ -96,7 +96,7 @@ class Ridge(Regressor):
     def _solve(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> tuple[Functions, Report, Plan]:
         kernel, threads = chosen.kernel, effective_n_jobs(self.n_jobs)
         if self.solver == "cholesky" or not kernel.has_features:
-            fit = problem.by_cholesky(kernel.gram(batch, n_jobs=self.n_jobs))
+            fit = problem.by_cholesky(kernel(batch, n_jobs=self.n_jobs))  # refused where memory would not do
             functions = KernelFunctions.of(kernel, batch, fit.coefficients, fit.intercept)
             why = f"because {kernel!r} has no explicit features" if not kernel.has_features else "as the solver needs it"
             sizes = GramSpace(kernel, batch).sizes()

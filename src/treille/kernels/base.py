@@ -7,9 +7,11 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.data import Batch, Rows
+from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,9 +93,8 @@ class Kernel(BaseEstimator, ABC):
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
         features, rows = self.fit_features(left, n_jobs)
-        phi = rows.to_csr()
-        other = phi if right is None else features.transform(right, n_jobs).to_csr()
-        return (phi @ other.T).toarray()
+        other = None if right is None else features.transform(right, n_jobs)
+        return rows.gram(other, effective_n_jobs(n_jobs))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
@@ -101,6 +102,10 @@ class Kernel(BaseEstimator, ABC):
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """``gram(left, right) @ coefficients`` (a row per example of `right`), the matrix never held whole."""
+        if self.has_features:  # then the sum over examples is taken once, feature by feature
+            features, rows = self.fit_features(right, n_jobs)
+            threads = effective_n_jobs(n_jobs)
+            return features.transform(left, n_jobs).outputs(rows.combine(coefficients, threads), threads)
         out = np.zeros((len(left), coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(right)))
         for start in range(0, len(left), step):
@@ -111,7 +116,9 @@ class Kernel(BaseEstimator, ABC):
         """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
         self.check()
         left = self.batch(X, n_jobs)
-        return self.gram(left, None if Y is None else self.batch(Y, n_jobs), n_jobs)
+        right = None if Y is None else self.batch(Y, n_jobs)
+        _check_memory(len(left), len(left if right is None else right))
+        return self.gram(left, right, n_jobs)
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example."""
@@ -157,6 +164,16 @@ class Kernel(BaseEstimator, ABC):
             return kind(**params)
         except TypeError as error:
             raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+
+
+def _check_memory(n_rows: int, n_columns: int) -> None:
+    needed, available = 8 * n_rows * n_columns, available_memory()
+    if needed > available:
+        raise InputError(
+            f"the matrix of {n_rows:,} by {n_columns:,} kernel values would take {readable_size(needed)}, but "
+            f"{readable_size(available)} are free: compute it in blocks of rows, or train without it: SVC with a kernel that "
+            "has explicit features never needs it, and SVC(solver=SMO(cache_mb=...)) keeps only some of its rows"
+        )
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from functools import cached_property
 
-from treille.data import Batch
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille.data import Batch, RowProducts
 from treille.kernels import Kernel
+from treille.spaces.rows import RowsSpace
 
 
 class GramSpace:
@@ -30,17 +34,30 @@ class GramSpace:
         """Whether the matrix lies in memory already, so that `matrix` takes no more of it."""
         return False
 
+    @cached_property
+    def rows(self) -> RowsSpace:
+        """The explicit features, where the kernel has them, fitted once."""
+        return RowsSpace.of(self.kernel, self.batch, self.n_jobs)
+
+    @cached_property
+    def _products(self) -> RowProducts:
+        return RowProducts(self.rows.rows)
+
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
+        if self.kernel.has_features:
+            return self._products.matrix(effective_n_jobs(self.n_jobs))
         return self.kernel.gram(self.batch, None, self.n_jobs)
 
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
+        if self.kernel.has_features:
+            return self._products.row(i)
         return self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
-        return self.kernel.diagonal(self.batch, self.n_jobs)
+        return self.rows.rows.diag() if self.kernel.has_features else self.kernel.diagonal(self.batch, self.n_jobs)
 
     def sizes(self) -> str:
         """How large the space is, in words."""
