@@ -80,7 +80,7 @@ class DualCD(BaseEstimator):
         def run(**shared: Any) -> _core.Answers:
             return _core.dual_cd(labels=labels, classes=classes, threads=effective_n_jobs(n_jobs), **shared)
 
-        _check_loss(loss, LOSSES)
+        check_loss(loss, LOSSES)
         _check_shape("labels", labels, (len(space.rows),))
         return self._solve(space, run, len(classes), C, loss, bias, tol, max_epochs, seed, start, progress)
 
@@ -105,7 +105,7 @@ class DualCD(BaseEstimator):
         def run(**shared: Any) -> _core.Answers:
             return _core.dual_cd_regression(y=y, epsilon=float(epsilon), **shared)
 
-        _check_loss(loss, REGRESSION_LOSSES)
+        check_loss(loss, REGRESSION_LOSSES)
         _check_shape("y", y, (len(space.rows),))
         return self._solve(space, run, 1, C, loss, bias, tol, max_epochs, seed, start, progress)
 
@@ -156,7 +156,8 @@ class DualCD(BaseEstimator):
         )
 
 
-def _check_loss(loss: str, known: tuple[str, str]) -> None:
+def check_loss(loss: str, known: tuple[str, str]) -> None:
+    """Refuses a loss that is not one of the two known."""
     if loss not in known:
         raise InputError(f"loss is {loss!r}, expected {known[0]!r} or {known[1]!r}")
 

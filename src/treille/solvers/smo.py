@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.solvers.dual_cd import LOSSES
+from treille.solvers.dual_cd import LOSSES, REGRESSION_LOSSES, check_loss
 from treille.solvers.report import Progress, Report, Solution, check_budget, poll_until, summary, warn_unless_converged
 from treille.spaces import GramSpace
 
@@ -77,15 +77,9 @@ class SMO(BaseEstimator):
         `C` has one value per example, `start` a row of dual variables per class to begin from, whose sum over the class equals that
         over the rest. `progress(classes done, epochs, relative gap)` is called a few times a second.
         """
-        if loss not in LOSSES:
-            raise InputError(f"loss is {loss!r}, expected 'hinge' or 'squared_hinge'")
+        check_loss(loss, LOSSES)
         y = np.where(np.asarray(labels) == np.asarray(classes)[:, None], 1.0, -1.0)
-        C = np.asarray(C, np.float64)
-        if loss == "squared_hinge":
-            d = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
-            C = np.where(C > 0, np.inf, 0.0)
-        else:
-            d = np.zeros_like(C)
+        C, d = _box(C, loss)
         alpha, bias, report = self.minimize(
             space,
             y,
@@ -99,6 +93,41 @@ class SMO(BaseEstimator):
             progress=progress,
         )
         return Solution(None, bias, alpha, report)
+
+    def solve_regression(
+        self,
+        space: GramSpace,
+        y: np.ndarray,
+        C: np.ndarray,
+        *,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """One problem of regression on the numbers `y`: errors up to `epsilon` cost nothing. The rest is as in `solve`.
+
+        An example has two variables, a for errors above and a' for those below; `alpha` of the solution is a - a'.
+        """
+        check_loss(loss, REGRESSION_LOSSES)
+        y = np.asarray(y, np.float64)
+        C, d = _box(C, loss)
+        pairs, bias, report = self.minimize(
+            space,
+            np.repeat([1.0, -1.0], len(y)),
+            np.concatenate([epsilon - y, epsilon + y]),
+            np.tile(C, 2),
+            d=np.tile(d, 2),
+            examples=np.tile(np.arange(len(y)), 2),
+            tol=tol,
+            max_epochs=max_epochs,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        above, below = pairs.reshape(2, len(y))
+        return Solution(None, bias, (above - below)[None], report)
 
     def minimize(
         self,
@@ -163,3 +192,11 @@ class SMO(BaseEstimator):
             raise InputError("y holds a value other than +1 and -1")
         if not (C >= 0).all():
             raise InputError("C holds a value that is not a number of at least 0")
+
+
+def _box(C: np.ndarray, loss: str) -> tuple[np.ndarray, np.ndarray]:
+    """Upper bounds, and what a squared loss adds to the diagonal instead."""
+    C = np.asarray(C, np.float64)
+    if not loss.startswith("squared"):
+        return C, np.zeros_like(C)
+    return np.where(C > 0, np.inf, 0.0), np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
