@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from treille import kernels, solvers
 from treille.data import Batch, Strings
-from treille.estimators import SVC, Features, load
+from treille.estimators import SVC, Features, OneClassSVM, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
 from treille.spaces import Plan
@@ -24,6 +24,7 @@ __all__ = [
     "ConvergenceWarning",
     "Features",
     "InputError",
+    "OneClassSVM",
     "Plan",
     "Report",
     "Strings",

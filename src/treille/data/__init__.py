@@ -1,7 +1,8 @@
 """Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
 
 from treille.data.base import Batch
+from treille.data.objects import KernelValues, Objects
 from treille.data.rows import RowProducts, Rows
 from treille.data.strings import Strings
 
-__all__ = ["Batch", "RowProducts", "Rows", "Strings"]
+__all__ = ["Batch", "KernelValues", "Objects", "RowProducts", "Rows", "Strings"]
