@@ -2,7 +2,8 @@
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
+from treille.data.objects import KernelValues, Objects
 from treille.data.rows import RowProducts, Rows
 from treille.data.strings import Strings
 
-__all__ = ["Batch", "DenseRows", "RowProducts", "Rows", "Strings"]
+__all__ = ["Batch", "DenseRows", "KernelValues", "Objects", "RowProducts", "Rows", "Strings"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille.data import Batch, RowProducts
-from treille.kernels import Kernel
+from treille.kernels import Kernel, Precomputed
 from treille.spaces.rows import RowsSpace
 
 
@@ -32,7 +31,7 @@ class GramSpace:
     @property
     def is_stored(self) -> bool:
         """Whether the matrix lies in memory already, so that `matrix` takes no more of it."""
-        return False
+        return isinstance(self.kernel, Precomputed)
 
     @cached_property
     def rows(self) -> RowsSpace:
@@ -45,8 +44,6 @@ class GramSpace:
 
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
-        if self.kernel.has_features:
-            return self._products.matrix(effective_n_jobs(self.n_jobs))
         return self.kernel.gram(self.batch, None, self.n_jobs)
 
     def row(self, i: int) -> np.ndarray:

@@ -1,0 +1,118 @@
+"""What estimators with a kernel share: the plan, the space, the functions learnt, and model files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Batch
+from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions, read_functions
+from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.estimators.targets import check_positive
+from treille.io.errors import InputError
+from treille.kernels import FeatureMap, Kernel, Precomputed
+from treille.kernels.given import as_kernel
+from treille.solvers import Report
+from treille.spaces import GramSpace, Plan, RowsSpace, plan
+
+
+class KernelMachine(BaseEstimator):
+    """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
+
+    plan_: Plan
+    report_: Report
+    functions_: Functions
+    n_iter_: int
+    _needs: type | None = None  # the one space it can use, if there is but one
+
+    def _plan(self, X: Any) -> tuple[Plan, Batch]:
+        """What is chosen for X, and X as a batch."""
+        X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
+        chosen = plan(self.kernel, X, self.solver, self._needs)
+        return chosen, chosen.kernel.batch(X, self.n_jobs)
+
+    def _keep(self, chosen: Plan, space: RowsSpace | GramSpace, functions: Functions, report: Report) -> None:
+        self.functions_ = functions
+        self.report_ = report
+        self.n_iter_ = report.epochs
+        self.plan_ = replace(chosen, sizes=space.sizes())
+
+    def _check_shared(self, solvers: tuple[type, ...]) -> None:
+        """Refuses values of the shared parameters that are out of their range."""
+        check_positive("tol", self.tol)
+        self._check_whole("max_epochs", 1)
+        if self.solver != "auto" and not isinstance(self.solver, solvers):
+            example = solvers[0].__name__
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()")
+        kernel = as_kernel(self.kernel)
+        if kernel is not None:
+            kernel.check()
+
+    def _check_whole(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
+            raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights, one row per function, one column per feature."""
+        return self._linear().weights.T
+
+    @property
+    def features_(self) -> FeatureMap:
+        """The fitted features; ``features_.name(i)`` reads column i of ``coef_``."""
+        return self._linear().features
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """One number per function."""
+        check_is_fitted(self, "functions_")
+        return self.functions_.intercept
+
+    def _linear(self) -> LinearFunctions:
+        check_is_fitted(self, "functions_")
+        if not isinstance(self.functions_, LinearFunctions):
+            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
+        return self.functions_
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        """A row per example, a column per function."""
+        check_is_fitted(self, "functions_")
+        return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+
+    def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
+        functions_spec, arrays = self.functions_.state()
+        spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec
+        save_estimator(path, spec, arrays, classes)
+
+    def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
+        self.kernel = Kernel.from_spec(spec["kernel"])
+        self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
+        self.report_ = Report.from_dict(spec["report"])
+        self.n_iter_ = self.report_.epochs
+        chosen = plan(self.kernel, [], self.solver, self._needs)
+        self.plan_ = replace(chosen, kernel_why="from the model file", sizes=self.functions_.sizes())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        return tags
+
+
+def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
+    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k: by features where there are any, for prediction needs no examples then."""
+    if space.kernel.has_features:
+        rows = space.rows
+        return LinearFunctions(rows.features, rows.rows.to_csr().T @ coefficients, bias)
+    return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)
