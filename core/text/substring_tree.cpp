@@ -202,7 +202,13 @@ void SubstringTree::gram(int threads, double* out) const {
         for (std::size_t k = 0; k < width; ++k) b[(first_column + first + k) * stride + k] = 1.0;
       },
       [&](std::size_t first, std::size_t width, std::size_t stride, const double* o) {
-        for (std::size_t i = 0; i < n_rows(); ++i) std::copy_n(o + i * stride, width, out + i * n_columns() + first);
+        if (two_sided()) {
+          for (std::size_t i = 0; i < n_rows(); ++i) std::copy_n(o + i * stride, width, out + i * n_columns() + first);
+          return;
+        }
+        for (std::size_t k = 0; k < width; ++k)  // exactly symmetric: sums taken in another order may differ in the last bit
+          for (std::size_t i = first + k; i < n_rows(); ++i)
+            out[i * n_rows() + first + k] = out[(first + k) * n_rows() + i] = o[i * stride + k];
       });
 }
 

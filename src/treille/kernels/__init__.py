@@ -1,7 +1,8 @@
 """Kernels: the parameters of a similarity. One file per family; base.py is the whole contract."""
 
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.all_substrings import AllSubstrings
+from treille.kernels.base import FeatureMap, Kernel, Product
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 
-__all__ = ["FeatureMap", "Kernel", "NGram", "Normalized"]
+__all__ = ["AllSubstrings", "FeatureMap", "Kernel", "NGram", "Normalized", "Product"]

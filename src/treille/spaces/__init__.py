@@ -2,6 +2,7 @@
 
 from treille.spaces.gram import GramSpace
 from treille.spaces.plan import Plan, plan
+from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
 
-__all__ = ["GramSpace", "Plan", "RowsSpace", "plan"]
+__all__ = ["GramSpace", "Plan", "ProductSpace", "RowsSpace", "plan"]
