@@ -51,12 +51,31 @@ class FeatureMap(ABC):
         """What to keep in a model file: JSON values, and arrays."""
 
 
+class Product(ABC):
+    """The matrix of a kernel on one batch as a linear map, never written out.
+
+    >>> from treille.kernels import AllSubstrings
+    >>> kernel = AllSubstrings(1.0)
+    >>> kernel.fit_product(kernel.batch(["ab", "b"])).product(np.array([1.0, 1.0])).tolist()
+    [4.0, 2.0]
+    """
+
+    @abstractmethod
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with an entry per example or a matrix with a row per example."""
+
+    @abstractmethod
+    def sizes(self) -> str:
+        """How large it is, in words."""
+
+
 class Kernel(BaseEstimator, ABC):
     """A similarity of structured examples, positive semi-definite.
 
     Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
     are used. They implement `batch`, and one of two pairs: `fit_features` and `load_features` where a kernel has explicit features,
-    `gram` and `diagonal` where it has none, or can do better than multiply them.
+    `gram` and `diagonal` where it has none, or can do better than multiply them. `fit_product` is for those that multiply their
+    matrix in less time than it takes to write it out.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -89,6 +108,15 @@ class Kernel(BaseEstimator, ABC):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
+
+    @property
+    def has_product(self) -> bool:
+        """Whether the matrix of a batch can be multiplied in time that grows with the data, not with its square."""
+        return type(self).fit_product is not Kernel.fit_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        """The matrix of `batch` with itself as a linear map: built once, then applied as often as asked."""
+        raise InputError(f"{self!r} has no fast product: use it by way of its matrix, kernel(X, Y)")
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, Rows
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import FeatureMap, Kernel, Product
 
 
 class Normalized(Kernel):
@@ -50,6 +50,18 @@ class Normalized(Kernel):
         K *= columns
         return K
 
+    @property
+    def has_product(self) -> bool:
+        return self.kernel.has_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs)))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        columns = _inverse_norms(self.kernel.diagonal(right, n_jobs))
+        rows = _inverse_norms(self.kernel.diagonal(left, n_jobs))
+        return self.kernel.apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
+
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not 1 throughout: a zero vector stays zero.
         return (self.kernel.diagonal(batch, n_jobs) > 0).astype(np.float64)
@@ -58,6 +70,21 @@ class Normalized(Kernel):
 def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     norms = np.sqrt(diagonal)
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+class ScaledProduct(Product):
+    """D K D as a linear map, D diagonal."""
+
+    def __init__(self, inner: Product, scale: np.ndarray):
+        self.inner = inner
+        self.scale = scale
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        scale = self.scale.reshape(-1, *[1] * (np.ndim(beta) - 1))
+        return scale * self.inner.product(scale * beta)
+
+    def sizes(self) -> str:
+        return self.inner.sizes()
 
 
 class NormalizedFeatures(FeatureMap):

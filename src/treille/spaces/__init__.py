@@ -3,6 +3,7 @@
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
 from treille.spaces.plan import Plan, plan
+from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
 
-__all__ = ["GramSpace", "Nystrom", "NystromSpace", "Plan", "RowsSpace", "plan"]
+__all__ = ["GramSpace", "Nystrom", "NystromSpace", "Plan", "ProductSpace", "RowsSpace", "plan"]
