@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +21,7 @@ from treille.io.errors import InputError
 from treille.kernels import FeatureMap, Kernel, Precomputed
 from treille.kernels.given import as_kernel
 from treille.solvers import Report
-from treille.spaces import GramSpace, Plan, RowsSpace, plan
+from treille.spaces import GramSpace, Plan, ProductSpace, RowsSpace, plan
 
 
 class KernelMachine(BaseEstimator):
@@ -35,25 +36,29 @@ class KernelMachine(BaseEstimator):
     def _plan(self, X: Any) -> tuple[Plan, Batch]:
         """What is chosen for X, and X as a batch."""
         X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
-        chosen = plan(self.kernel, X, self.solver, self._needs)
+        chosen = self._choose(X)
         return chosen, chosen.kernel.batch(X, self.n_jobs)
 
-    def _keep(self, chosen: Plan, space: RowsSpace | GramSpace, functions: Functions, report: Report) -> None:
+    def _choose(self, X: Any) -> Plan:
+        return plan(self.kernel, X, self.solver, self._needs)
+
+    def _keep(self, chosen: Plan, space: RowsSpace | GramSpace | ProductSpace, functions: Functions, report: Report) -> None:
         self.functions_ = functions
         self.report_ = report
         self.n_iter_ = report.epochs
         self.plan_ = replace(chosen, sizes=space.sizes())
 
-    def _check_shared(self, solvers: tuple[type, ...]) -> None:
-        """Refuses values of the shared parameters that are out of their range."""
+    def _check_shared(self, solvers: tuple[type, ...] = ()) -> Kernel | None:
+        """Refuses values of the shared parameters that are out of their range; the kernel, if given."""
         check_positive("tol", self.tol)
         self._check_whole("max_epochs", 1)
-        if self.solver != "auto" and not isinstance(self.solver, solvers):
+        if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
             example = solvers[0].__name__
             raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()")
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
+        return kernel
 
     def _check_whole(self, name: str, least: int) -> None:
         value = getattr(self, name)
@@ -90,16 +95,19 @@ class KernelMachine(BaseEstimator):
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
         functions_spec, arrays = self.functions_.state()
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec | self._extra()
         save_estimator(path, spec, arrays, classes)
+
+    def _extra(self) -> dict[str, Any]:
+        """What else belongs in a model file."""
+        return {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
         self.kernel = Kernel.from_spec(spec["kernel"])
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
         self.report_ = Report.from_dict(spec["report"])
         self.n_iter_ = self.report_.epochs
-        chosen = plan(self.kernel, [], self.solver, self._needs)
-        self.plan_ = replace(chosen, kernel_why="from the model file", sizes=self.functions_.sizes())
+        self.plan_ = replace(self._choose([]), kernel_why="from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -114,5 +122,5 @@ def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.n
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k: by features where there are any, for prediction needs no examples then."""
     if space.kernel.has_features:
         rows = space.rows
-        return LinearFunctions(rows.features, rows.rows.to_csr().T @ coefficients, bias)
+        return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)
     return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)

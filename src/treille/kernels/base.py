@@ -145,7 +145,7 @@ class Kernel(BaseEstimator, ABC):
         self.check()
         left = self.batch(X, n_jobs)
         right = None if Y is None else self.batch(Y, n_jobs)
-        _check_memory(len(left), len(left if right is None else right))
+        check_memory(len(left), len(left if right is None else right))
         return self.gram(left, right, n_jobs)
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
@@ -194,7 +194,7 @@ class Kernel(BaseEstimator, ABC):
             raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
 
 
-def _check_memory(n_rows: int, n_columns: int) -> None:
+def check_memory(n_rows: int, n_columns: int) -> None:
     needed, available = 8 * n_rows * n_columns, available_memory()
     if needed > available:
         raise InputError(
