@@ -21,7 +21,9 @@ from treille.io.errors import InputError
 from treille.kernels import FeatureMap, Kernel, Precomputed
 from treille.kernels.given import as_kernel
 from treille.solvers import Report
-from treille.spaces import GramSpace, Plan, ProductSpace, RowsSpace, plan
+from treille.spaces import GramSpace, Nystrom, NystromSpace, Plan, ProductSpace, RowsSpace, plan
+
+Space = RowsSpace | GramSpace | ProductSpace | NystromSpace
 
 
 class KernelMachine(BaseEstimator):
@@ -40,11 +42,22 @@ class KernelMachine(BaseEstimator):
         return chosen, chosen.kernel.batch(X, self.n_jobs)
 
     def _choose(self, X: Any) -> Plan:
-        return plan(self.kernel, X, self.solver, self._needs)
+        return plan(self.kernel, X, self.solver, NystromSpace if self._nystrom() else self._needs)
 
-    def _keep(self, chosen: Plan, space: RowsSpace | GramSpace | ProductSpace, functions: Functions, report: Report) -> None:
+    def _nystrom(self) -> Nystrom | None:
+        """The approximation asked for, if any."""
+        return Nystrom.asked_for(getattr(self, "space", "auto"))
+
+    def _rows(self, chosen: Plan, batch: Batch) -> RowsSpace | NystromSpace:
+        """The space for DualCD."""
+        nystrom = self._nystrom()
+        if nystrom is None:
+            return RowsSpace.of(chosen.kernel, batch, self.n_jobs)
+        return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs)
+
+    def _keep(self, chosen: Plan, space: Space, functions: Functions, report: Report) -> None:
         self.functions_ = functions
-        self.report_ = report
+        self.report_ = replace(report, approximation_error=space.error) if isinstance(space, NystromSpace) else report
         self.n_iter_ = report.epochs
         self.plan_ = replace(chosen, sizes=space.sizes())
 
@@ -55,6 +68,7 @@ class KernelMachine(BaseEstimator):
         if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
             example = solvers[0].__name__
             raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()")
+        self._nystrom()
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
@@ -116,6 +130,16 @@ class KernelMachine(BaseEstimator):
             isinstance(self.kernel, str) and self.kernel == "precomputed"
         )
         return tags
+
+
+def functions_of_weights(
+    kernel: Kernel, space: RowsSpace | NystromSpace, weights: np.ndarray | None, bias: np.ndarray
+) -> Functions:
+    """f_k(x) = weights[:, k].phi(x) + bias_k; in a Nystrom space, these are functions of the landmarks."""
+    assert weights is not None
+    if isinstance(space, RowsSpace):
+        return LinearFunctions(space.features, weights, bias)
+    return KernelFunctions.of(kernel, space.landmarks, space.projection @ weights, bias)
 
 
 def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:

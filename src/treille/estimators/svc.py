@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelMachine, functions_of_examples
+from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
 from treille.estimators.functions import Functions, LinearFunctions
 from treille.estimators.targets import check_labels, check_positive, check_weights
 from treille.io.errors import InputError
@@ -18,7 +18,7 @@ from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
-from treille.spaces import GramSpace, RowsSpace
+from treille.spaces import GramSpace, Nystrom
 
 
 class SVC(ClassifierMixin, KernelMachine):
@@ -47,6 +47,9 @@ class SVC(ClassifierMixin, KernelMachine):
     solver : "auto", DualCD or SMO
         "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
         ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    space : "auto", "nystrom" or Nystrom
+        "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` says how many.
+        ``report_.approximation_error`` tells what is lost.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
     random_state : int
@@ -84,6 +87,7 @@ class SVC(ClassifierMixin, KernelMachine):
         fit_intercept: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         solver: str | DualCD | SMO = "auto",
+        space: str | Nystrom = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
         verbose: int = 0,
@@ -96,6 +100,7 @@ class SVC(ClassifierMixin, KernelMachine):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
+        self.space = space
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -112,17 +117,15 @@ class SVC(ClassifierMixin, KernelMachine):
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         options = {"loss": self.loss, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
-        space: RowsSpace | GramSpace
-        functions: Functions
+        space: Space
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
-            if chosen.space == "rows":
-                space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
+            if chosen.space != "gram":
+                space = self._rows(chosen, batch)
                 dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
                 bias = 1.0 if self.fit_intercept else 0.0
                 seed = self.random_state
                 solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, progress=progress, **options)
-                assert solution.weights is not None
-                functions = LinearFunctions(space.features, solution.weights, solution.bias)
+                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
             else:
                 if not self.fit_intercept:
                     raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")

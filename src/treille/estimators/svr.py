@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.base import functions_of_examples
-from treille.estimators.functions import Functions, LinearFunctions
+from treille.estimators.base import Space, functions_of_examples, functions_of_weights
 from treille.estimators.regressor import Regressor
 from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
@@ -17,7 +16,7 @@ from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import REGRESSION_LOSSES, check_loss
 from treille.solvers.progress import progress_bar
-from treille.spaces import GramSpace, RowsSpace
+from treille.spaces import GramSpace, Nystrom
 
 
 class SVR(Regressor):
@@ -42,6 +41,8 @@ class SVR(Regressor):
     solver : "auto", DualCD or SMO
         "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
         ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    space : "auto", "nystrom" or Nystrom
+        As in `SVC`.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
     random_state : int
@@ -79,6 +80,7 @@ class SVR(Regressor):
         max_epochs: int = 1000,
         fit_intercept: bool = True,
         solver: str | DualCD | SMO = "auto",
+        space: str | Nystrom = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
         verbose: int = 0,
@@ -91,6 +93,7 @@ class SVR(Regressor):
         self.max_epochs = max_epochs
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.space = space
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -103,18 +106,16 @@ class SVR(Regressor):
             raise InputError(f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more")
         numbers, C = numbers.ravel(), self.C * weights
         options = {"epsilon": self.epsilon, "loss": self.loss, "tol": self.tol, "max_epochs": self.max_epochs}
-        space: RowsSpace | GramSpace
-        functions: Functions
+        space: Space
         with progress_bar(1, self.tol, self.verbose) as progress:
-            if chosen.space == "rows":
-                space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
+            if chosen.space != "gram":
+                space = self._rows(chosen, batch)
                 dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
                 bias, seed = 1.0 if self.fit_intercept else 0.0, self.random_state
                 solution = dual_cd.solve_regression(
                     space, numbers, C, bias=bias, seed=seed, progress=progress, **options
                 )
-                assert solution.weights is not None
-                functions = LinearFunctions(space.features, solution.weights, solution.bias)
+                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
             else:
                 if not self.fit_intercept:
                     raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from treille import _core
 from treille.io.errors import InputError
 from treille.solvers.report import Progress, Solution, check_budget, poll_until, summary, warn_unless_converged
-from treille.spaces import RowsSpace
+from treille.spaces import NystromSpace, RowsSpace
 
 LOSSES = ("hinge", "squared_hinge")
 REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
@@ -56,7 +56,7 @@ class DualCD(BaseEstimator):
 
     def solve(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         labels: np.ndarray,
         classes: np.ndarray,
         C: np.ndarray,
@@ -86,7 +86,7 @@ class DualCD(BaseEstimator):
 
     def solve_regression(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         y: np.ndarray,
         C: np.ndarray,
         *,
@@ -111,7 +111,7 @@ class DualCD(BaseEstimator):
 
     def _solve(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         run: Callable[..., _core.Answers],
         n_problems: int,
         C: np.ndarray,

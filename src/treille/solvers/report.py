@@ -44,6 +44,7 @@ class Report:
     status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
     seed: int
     per_class: tuple[Report, ...] = ()
+    approximation_error: float = 0.0  # part of the kernel matrix's trace that the space lost; the gap is that of its problem
 
     @property
     def gap(self) -> float:
@@ -59,6 +60,8 @@ class Report:
 
     def __repr__(self) -> str:
         several = f", {len(self.per_class)} classes" if self.per_class else ""
+        if self.approximation_error > 0:
+            several += f", approximation_error={self.approximation_error:.2g}"
         return (
             f"Report(status={self.status!r}, relative_gap={self.relative_gap:.2g}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
             f"epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"

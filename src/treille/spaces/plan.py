@@ -12,6 +12,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel, NGram
 from treille.kernels.given import as_kernel
 from treille.spaces.gram import GramSpace
+from treille.spaces.nystrom import NystromSpace
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ def plan(kernel: Any, X: Any, solver: Any = "auto", needs: type | None = None) -
     if chosen is None:
         chosen, kernel_why = default_kernel(X)
     given = solver != "auto"
+    if needs is NystromSpace:
+        if given and solver.needs is GramSpace:
+            raise InputError("space='nystrom' makes features, but the solver needs kernel values: use 'auto' or DualCD()")
+        why = "as given: an approximation by kernel values with landmark examples"
+        return Plan(chosen, kernel_why, "nystrom", why, "DualCD", "as given" if given else "because it needs rows")
     if given and solver.needs is GramSpace:
         why = "because the solver needs kernel values"
         return Plan(chosen, kernel_why, "gram", why, type(solver).__name__, "as given")
