@@ -29,6 +29,7 @@ Space = RowsSpace | GramSpace | ProductSpace | NystromSpace
 class KernelMachine(BaseEstimator):
     """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
 
+    kernel: Any
     plan_: Plan
     report_: Report
     functions_: Functions
@@ -67,7 +68,9 @@ class KernelMachine(BaseEstimator):
         self._check_whole("max_epochs", 1)
         if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
             example = solvers[0].__name__
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()")
+            raise InputError(
+                f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()"
+            )
         self._nystrom()
         kernel = as_kernel(self.kernel)
         if kernel is not None:

@@ -62,8 +62,8 @@ class Ridge(Regressor):
     >>> import treille
     >>> from treille.kernels import NGram
     >>> model = treille.Ridge(NGram(1), alpha=0.01).fit(["a", "aa", "ab", "b"], [1.0, 2.0, 0.0, -1.0])
-    >>> model.predict(["aab", ""]).round(1).tolist(), model.report_.status
-    ([1.0, 0.0], 'converged')
+    >>> model.predict(["aab", "aaa"]).round(1).tolist(), model.report_.status
+    ([1.0, 3.0], 'converged')
     """
 
     def __init__(

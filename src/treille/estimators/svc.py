@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
-from treille.estimators.functions import Functions, LinearFunctions
 from treille.estimators.targets import check_labels, check_positive, check_weights
 from treille.io.errors import InputError
 from treille.kernels import Kernel
@@ -116,7 +115,12 @@ class SVC(ClassifierMixin, KernelMachine):
         classes, codes = check_labels(y, len(batch))
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        options = {"loss": self.loss, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
+        options: dict[str, Any] = {
+            "loss": self.loss,
+            "tol": self.tol,
+            "max_epochs": self.max_epochs,
+            "n_jobs": self.n_jobs,
+        }
         space: Space
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
             if chosen.space != "gram":

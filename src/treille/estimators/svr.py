@@ -66,8 +66,8 @@ class SVR(Regressor):
     >>> import treille
     >>> from treille.kernels import NGram
     >>> model = treille.SVR(NGram(1), C=10.0, epsilon=0.01).fit(["a", "aa", "ab", "b"], [1.0, 2.0, 0.0, -1.0])
-    >>> model.predict(["aab", ""]).round(1).tolist(), model.report_.status
-    ([1.0, 0.0], 'converged')
+    >>> model.predict(["aab", "aaa"]).round(1).tolist(), model.report_.status
+    ([1.0, 3.0], 'converged')
     """
 
     def __init__(
@@ -103,9 +103,16 @@ class SVR(Regressor):
         self.check_parameters()
         chosen, batch, numbers, weights = self._task(X, y, sample_weight)
         if numbers.ndim == 2 and numbers.shape[1] != 1:
-            raise InputError(f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more")
+            raise InputError(
+                f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
+            )
         numbers, C = numbers.ravel(), self.C * weights
-        options = {"epsilon": self.epsilon, "loss": self.loss, "tol": self.tol, "max_epochs": self.max_epochs}
+        options: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "loss": self.loss,
+            "tol": self.tol,
+            "max_epochs": self.max_epochs,
+        }
         space: Space
         with progress_bar(1, self.tol, self.verbose) as progress:
             if chosen.space != "gram":

@@ -44,7 +44,9 @@ class Report:
     status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
     seed: int
     per_class: tuple[Report, ...] = ()
-    approximation_error: float = 0.0  # part of the kernel matrix's trace that the space lost; the gap is that of its problem
+    approximation_error: float = (
+        0.0  # part of the kernel matrix's trace that the space lost; the gap is that of its problem
+    )
 
     @property
     def gap(self) -> float:

@@ -58,7 +58,9 @@ def plan(kernel: Any, X: Any, solver: Any = "auto", needs: type | None = None) -
     given = solver != "auto"
     if needs is NystromSpace:
         if given and solver.needs is GramSpace:
-            raise InputError("space='nystrom' makes features, but the solver needs kernel values: use 'auto' or DualCD()")
+            raise InputError(
+                "space='nystrom' makes features, but the solver needs kernel values: use 'auto' or DualCD()"
+            )
         why = "as given: an approximation by kernel values with landmark examples"
         return Plan(chosen, kernel_why, "nystrom", why, "DualCD", "as given" if given else "because it needs rows")
     if given and solver.needs is GramSpace:

@@ -415,8 +415,11 @@ LAWS: tuple[Callable[[_Case], None], ...] = (
     works_in_cross_validation,
     works_in_a_grid_search,
 )
-_OF_CLASSES = {labels_of_every_type_come_back_as_given, a_class_weight_is_a_sample_weight}
-_INSTEAD = {predicts_the_highest_decision: predicts_numbers, bad_labels_are_refused: bad_numbers_are_refused}
+_OF_CLASSES: set[Callable[[_Case], None]] = {labels_of_every_type_come_back_as_given, a_class_weight_is_a_sample_weight}
+_INSTEAD: dict[Callable[[_Case], None], Callable[[_Case], None]] = {
+    predicts_the_highest_decision: predicts_numbers,
+    bad_labels_are_refused: bad_numbers_are_refused,
+}
 REGRESSOR_LAWS: tuple[Callable[[_Case], None], ...] = (
     *(_INSTEAD.get(law, law) for law in LAWS if law not in _OF_CLASSES),
     numbers_of_every_type_will_do,
