@@ -5,8 +5,13 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+
 #include "arrays.hpp"
 #include "solve/one_vs_rest.hpp"
+#include "solve/smo.hpp"
 #include "spaces/rows.hpp"
 #include "spaces/side_by_side.hpp"
 
@@ -21,6 +26,8 @@ const char* name(Status status) {
       return "converged";
     case Status::max_epochs:
       return "max_epochs";
+    case Status::rounding:
+      return "rounding";
     default:
       return "stopped";
   }
@@ -30,6 +37,33 @@ struct Answers {
   Out<double> weights, bias, alpha, primal, dual;
   std::vector<std::int64_t> epochs;
   std::vector<std::string> status;
+};
+
+// Python's poll for a solver's threads. What it raises (Ctrl-C, too) must wait until they have ended.
+class PythonPoll {
+ public:
+  explicit PythonPoll(nb::object poll) : poll_(std::move(poll)) {}
+
+  bool operator()(std::int64_t done, std::int64_t epochs, double gap) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return nb::cast<bool>(poll_(done, epochs, gap));
+    } catch (...) {
+      raised_ = std::current_exception();
+      failed_ = true;
+      return false;
+    }
+  }
+  bool failed() const { return failed_; }
+  void raise() const {
+    if (failed_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  nb::object poll_;
+  std::exception_ptr raised_;
+  std::atomic<bool> failed_{false};
 };
 
 struct CodedIn {
@@ -101,22 +135,11 @@ Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run
   Buffer<double> bias(K), alpha(K * n), primal(K), dual(K);
   std::vector<std::int64_t> epochs(K);
   std::vector<std::string> status(K);
-  // What Python raises here (Ctrl-C, too) must wait until the solver's threads have ended.
-  std::exception_ptr raised;
-  auto polled = [&](std::int64_t done, std::int64_t epoch, double gap) {
-    nb::gil_scoped_acquire acquire;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return nb::cast<bool>(poll(done, epoch, gap));
-    } catch (...) {
-      raised = std::current_exception();
-      return false;
-    }
-  };
+  PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
     auto solve_on = [&, n = n](const auto& rows) {
-      run(rows, polled, [&](std::size_t k, auto&& solution) {
+      run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
         rows.write_weights(solution.w, weights.data() + k, K);
         std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
         bias[k] = solution.b;
@@ -128,7 +151,7 @@ Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run
     };
     std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
   }
-  if (raised) std::rethrow_exception(raised);
+  polled.raise();
   return {give(std::move(weights)),
           give(std::move(bias)),
           give(std::move(alpha)),
@@ -136,6 +159,43 @@ Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run
           give(std::move(dual)),
           epochs,
           status};
+}
+
+struct SMOAnswers {
+  Out<double> alpha, bias, primal, dual;
+  std::vector<std::int64_t> epochs;
+  std::vector<std::string> status;
+};
+
+struct SMOArrays {
+  In<std::int64_t> examples;
+  In<double> y, p, C, d, start;  // for each problem, a number per variable
+};
+
+template <GramRows R>
+SMOAnswers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
+  const std::size_t n = arrays.examples.size(), K = n > 0 ? arrays.y.size() / n : 0;
+  Buffer<double> alpha(K * n), bias(K), primal(K), dual(K);
+  std::vector<std::int64_t> epochs(K);
+  std::vector<std::string> status(K);
+  try {
+    nb::gil_scoped_release release;
+    solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+      auto part = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
+      const SMOProblem problem{view(arrays.examples), part(arrays.y), part(arrays.p), part(arrays.C), part(arrays.d), part(arrays.start)};
+      const SMOSolution solution = SMO<R>(rows, view(diagonal), problem, options, monitor).solve();
+      std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
+      bias[k] = solution.b;
+      primal[k] = solution.primal;
+      dual[k] = solution.dual;
+      epochs[k] = solution.epochs;
+      status[k] = name(solution.status);
+    });
+  } catch (...) {
+    if (!polled.failed()) throw;
+  }
+  polled.raise();
+  return {give(std::move(alpha)), give(std::move(bias)), give(std::move(primal)), give(std::move(dual)), epochs, status};
 }
 
 }  // namespace
@@ -185,6 +245,45 @@ void bind_solve(nb::module_& m) {
       },
       "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
       "seed"_a, "poll"_a, "One problem of regression; poll as in dual_cd.");
+
+  nb::class_<SMOAnswers>(m, "SMOAnswers", "One row or entry per problem.")
+      .def_ro("alpha", &SMOAnswers::alpha, nb::rv_policy::automatic)
+      .def_ro("bias", &SMOAnswers::bias, nb::rv_policy::automatic)
+      .def_ro("primal", &SMOAnswers::primal, nb::rv_policy::automatic)
+      .def_ro("dual", &SMOAnswers::dual, nb::rv_policy::automatic)
+      .def_ro("epochs", &SMOAnswers::epochs)
+      .def_ro("status", &SMOAnswers::status);
+
+  m.def(
+      "smo_stored",
+      [](In<double> matrix, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
+         In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads, nb::object poll) {
+        const StoredGram rows(view(matrix), diagonal.size());
+        PythonPoll polled(std::move(poll));
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+      },
+      "matrix"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a, "max_epochs"_a,
+      "shrinking"_a, "threads"_a, "poll"_a,
+      "min 1/2 a'Qa + p'a, y'a fixed, 0 <= a <= C, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of y, p, C, d and start.");
+  m.def(
+      "smo_cached",
+      [](nb::callable row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p,
+         In<double> C, In<double> d, In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking,
+         int threads, nb::object poll) {
+        PythonPoll polled(std::move(poll));
+        const std::size_t n = diagonal.size();
+        CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
+          if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
+          nb::gil_scoped_acquire acquire;
+          const auto values = nb::cast<In<double>>(row(i));
+          if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
+          std::copy_n(values.data(), n, out);
+        });
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+      },
+      "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a,
+      "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
+      "The same with rows asked for by row(i), and kept in a cache of so many bytes.");
 }
 
 }  // namespace treille

@@ -47,8 +47,6 @@ struct DualCDOptions {
   std::uint64_t seed;
 };
 
-enum class Status { converged, max_epochs, stopped, rounding };  // rounding: Real is too coarse for this gap
-
 template <class Weights>
 struct Solution {
   std::vector<double> alpha;

@@ -26,11 +26,11 @@ template <class L>
 concept DualLoss = requires(const L& loss, std::size_t i, double a, double f, double q, int piece) {
   { loss.takes_part(i) } -> std::same_as<bool>;
   { loss.sign(i) } -> std::same_as<double>;
-  { loss.scale() } -> std::same_as<double>;           // of outputs: what counts as a large or a tiny gradient
-  { loss.value(i, f) } -> std::same_as<double>;       // loss_i(f)
-  { loss.term(i, a, f) } -> std::same_as<double>;     // share of the gap
-  { loss.diagonal(i) } -> std::same_as<double>;       // what the dual adds to |x_i|^2
-  { loss.feasible(i, a) } -> std::same_as<double>;    // the nearest a_i allowed
+  { loss.scale() } -> std::same_as<double>;         // of outputs: what counts as a large or a tiny gradient
+  { loss.value(i, f) } -> std::same_as<double>;     // loss_i(f)
+  { loss.term(i, a, f) } -> std::same_as<double>;   // share of the gap
+  { loss.diagonal(i) } -> std::same_as<double>;     // what the dual adds to |x_i|^2
+  { loss.feasible(i, a) } -> std::same_as<double>;  // the nearest a_i allowed
   { loss.gradient(i, a, f) } -> std::same_as<DualGradient>;
   { loss.step(i, a, f, q) } -> std::same_as<double>;  // the best a_i, the others fixed; q = |x_i|^2 + diagonal, or 0
   { loss.piece(i, f) } -> std::same_as<int>;          // rises or falls with f, never both

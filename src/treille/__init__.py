@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from treille import kernels, solvers
 from treille.data import Batch, Strings, Vectors
-from treille.estimators import SVC, SVR, Features, Ridge, load
+from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
 from treille.spaces import Plan
@@ -25,6 +25,7 @@ __all__ = [
     "ConvergenceWarning",
     "Features",
     "InputError",
+    "OneClassSVM",
     "Plan",
     "Report",
     "Ridge",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -96,3 +99,17 @@ def readable_size(n_bytes: int) -> str:
         if n_bytes >= scale:
             return f"{n_bytes / scale:.1f} {unit}"
     return f"{n_bytes} bytes"
+
+
+def available_memory() -> int:
+    """Bytes that can be taken without swapping, as far as the system tells; where it tells nothing, no limit.
+
+    >>> available_memory() > 0
+    True
+    """
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # the whole memory: what is in use is not told
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return sys.maxsize

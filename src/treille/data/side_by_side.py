@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any
@@ -73,6 +73,10 @@ class SideBySide(FeatureRows):
         for each in rest:
             K += each
         return K
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        each = [part.row_products() for part in self.parts]
+        return lambda i: np.sum([row(i) for row in each], axis=0)
 
     def for_core(self) -> _core.SideBySide:
         return _core.SideBySide([part.part() for part in self.parts])
@@ -167,3 +171,7 @@ class CenteredRows(FeatureRows):
         K -= np.outer(self.dots, right.shift)
         K += (self.mean @ self.mean) * np.outer(self.shift, right.shift)
         return K
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        row, (shift, dots), square = self.rows.row_products(), (self.shift, self.dots), self.mean @ self.mean
+        return lambda i: row(i) - shift[i] * dots + (square * shift[i] - dots[i]) * shift

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
-from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions
+from treille.estimators.base import functions_of_examples
+from treille.estimators.functions import KernelFunctions, LinearFunctions
 from treille.estimators.regressor import Regressor
 from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.base import check_memory
 from treille.solvers.least_squares import LeastSquares
-from treille.solvers.report import Report
-from treille.spaces import GramSpace, Plan, RowsSpace
+from treille.spaces import GramSpace, Plan, ProductSpace, RowsSpace, plan
 
 SOLVERS = ("auto", "primal", "cg", "cholesky")
 FEW_FEATURES = 2000
@@ -29,8 +30,8 @@ class Ridge(Regressor):
 
     Parameters
     ----------
-    kernel : Kernel or None
-        The similarity; None picks one for the kind of the data, and `plan_` says which.
+    kernel : Kernel, "precomputed", function or None
+        As in `SVC`.
     alpha : float
         Weight of the regulariser against the sum of the squared errors.
     fit_intercept : bool
@@ -40,7 +41,8 @@ class Ridge(Regressor):
     max_epochs : int
         Budget of passes over the data for "cg"; a `ConvergenceWarning` tells when it ended first.
     solver : {"auto", "primal", "cg", "cholesky"}
-        Normal equations of the features; conjugate gradients on the rows of features; Cholesky on the kernel's matrix.
+        Normal equations of the features; conjugate gradients on the rows of features, or on the products of a kernel that has
+        them; Cholesky on the kernel's matrix.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -60,13 +62,13 @@ class Ridge(Regressor):
     >>> import treille
     >>> from treille.kernels import NGram
     >>> model = treille.Ridge(NGram(1), alpha=0.01).fit(["a", "aa", "ab", "b"], [1.0, 2.0, 0.0, -1.0])
-    >>> model.predict(["aab", ""]).round(1).tolist(), model.report_.status
-    ([1.0, 0.0], 'converged')
+    >>> model.predict(["aab", "aaa"]).round(1).tolist(), model.report_.status
+    ([1.0, 3.0], 'converged')
     """
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
         alpha: float = 1.0,
         fit_intercept: bool = True,
         tol: float = 1e-6,
@@ -85,38 +87,55 @@ class Ridge(Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Trains on examples X with the numbers y: one for each example, or a row of them."""
         self.check_parameters()
-        chosen, batch, numbers, weights = self._read(X, y, sample_weight)
+        chosen, batch, numbers, weights = self._task(X, y, sample_weight)
         one_target = numbers.ndim == 1
         columns = numbers[:, None] if one_target else numbers
         problem = LeastSquares(columns, weights, self.alpha, self.fit_intercept, self.tol, self.max_epochs)
-        functions, report, chosen = self._solve(problem, batch, chosen)
-        self._keep(functions, report, chosen, one_target)
+        solve = {"rows": self._on_rows, "product": self._on_products, "gram": self._on_matrix}[chosen.space]
+        solve(problem, batch, chosen)
+        self.one_target_ = one_target
         return self
 
-    def _solve(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> tuple[Functions, Report, Plan]:
-        kernel, threads = chosen.kernel, effective_n_jobs(self.n_jobs)
-        if self.solver == "cholesky" or not kernel.has_features:
-            fit = problem.by_cholesky(kernel.gram(batch, n_jobs=self.n_jobs))
-            functions = KernelFunctions.of(kernel, batch, fit.coefficients, fit.intercept)
-            why = f"because {kernel!r} has no explicit features" if not kernel.has_features else "as the solver needs it"
-            sizes = GramSpace(kernel, batch).sizes()
-            return functions, fit.report, self._plan(chosen, "gram", why, "cholesky", "because it needs the matrix", sizes)
-        space = RowsSpace.of(kernel, batch, self.n_jobs)
+    def _choose(self, kernel: Any, X: Any) -> Plan:
+        chosen = plan(kernel, X)
+        kernel, given = chosen.kernel, "as given"
+        if self.solver == "cholesky" or not (kernel.has_features or kernel.has_product):
+            why = "because the solver needs the matrix" if self.solver == "cholesky" else chosen.space_why
+            solver_why = given if self.solver == "cholesky" else "because it needs the matrix only"
+            return replace(chosen, space="gram", space_why=why, solver="cholesky", solver_why=solver_why)
+        if not kernel.has_features:
+            why = f"because {kernel!r} multiplies its matrix in less time than it takes to write it out"
+            solver_why = given if self.solver == "cg" else "because it needs products only"
+            return replace(chosen, space="product", space_why=why, solver="cg", solver_why=solver_why)
+        if self.solver == "auto":
+            return replace(chosen, solver="primal or cg", solver_why="as the number of features asks")
+        return replace(chosen, solver=self.solver, solver_why=given)
+
+    def _on_rows(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> None:
+        space, threads = RowsSpace.of(chosen.kernel, batch, self.n_jobs), effective_n_jobs(self.n_jobs)
         rows = space.rows
-        few = rows.n_features <= FEW_FEATURES and rows.n_features < len(rows)
-        if self.solver == "primal" or (self.solver == "auto" and few):
+        if self.solver == "auto":
+            few = rows.n_features <= FEW_FEATURES and rows.n_features < len(rows)
+            solver, why = ("primal", "are few") if few else ("cg", "are many")
+            chosen = replace(chosen, solver=solver, solver_why=f"because features {why}")
+        if chosen.solver == "primal":
             fit = problem.by_normal_equations(rows, threads)
-            weights, solver, why = fit.coefficients, "primal", "because features are few: normal equations, by Cholesky"
+            weights = fit.coefficients
         else:
             fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, threads), threads))
-            weights, solver = rows.combine(fit.coefficients, threads), "cg"
-            why = "because features are many: conjugate gradients, two passes over the rows an epoch"
-        functions = LinearFunctions(space.features, weights, fit.intercept)
-        return functions, fit.report, self._plan(chosen, chosen.space, chosen.space_why, solver, why, space.sizes())
+            weights = rows.combine(fit.coefficients, threads)
+        self._keep(chosen, space, LinearFunctions(space.features, weights, fit.intercept), fit.report)
 
-    def _plan(self, chosen: Plan, space: str, space_why: str, solver: str, why: str, sizes: str) -> Plan:
-        why = why if self.solver == "auto" else "as given"
-        return replace(chosen, space=space, space_why=space_why, solver=solver, solver_why=why, sizes=sizes)
+    def _on_products(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> None:
+        space = ProductSpace.of(chosen.kernel, batch, self.n_jobs)
+        fit = problem.by_conjugate_gradients(space.product)
+        self._keep(chosen, space, KernelFunctions.of(chosen.kernel, batch, fit.coefficients, fit.intercept), fit.report)
+
+    def _on_matrix(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> None:
+        space = GramSpace(chosen.kernel, batch, self.n_jobs)
+        check_memory(len(batch), len(batch))
+        fit = problem.by_cholesky(space.matrix().copy() if space.is_stored else space.matrix())  # it is overwritten
+        self._keep(chosen, space, functions_of_examples(space, fit.coefficients, fit.intercept), fit.report)
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
@@ -129,8 +148,10 @@ class Ridge(Regressor):
         check_positive("alpha", self.alpha)
         if self.solver not in SOLVERS:
             raise InputError(f"solver is {self.solver!r}, expected one of {', '.join(map(repr, SOLVERS))}")
-        super().check_parameters()
-        if self.solver in ("primal", "cg") and self.kernel is not None and not self.kernel.has_features:
+        kernel = self._check_shared()
+        if kernel is None or kernel.has_features or self.solver in ("auto", "cholesky"):
+            return
+        if self.solver == "primal" or not kernel.has_product:
             raise InputError(
-                f"solver is {self.solver!r}, but {self.kernel!r} has no explicit features: use 'auto' or 'cholesky'"
+                f"solver is {self.solver!r}, but {kernel!r} has no explicit features: use 'auto' or 'cholesky'"
             )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
-from treille.kernels import Kernel
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -19,26 +18,6 @@ def check_positive(name: str, value: Any) -> None:
     """
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuses what is not a whole number of at least `least`.
-
-    >>> check_whole("max_epochs", 10, 1)
-    """
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
-        raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
-
-
-def check_kernel_parameter(kernel: Any) -> None:
-    """Refuses what is neither a kernel with parameters in their ranges, nor None.
-
-    >>> check_kernel_parameter(None)
-    """
-    if kernel is not None and not isinstance(kernel, Kernel):
-        raise InputError(f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
-    if kernel is not None:
-        kernel.check()
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

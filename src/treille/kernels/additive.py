@@ -10,7 +10,7 @@ import numpy as np
 
 from treille.data import Batch, FeatureRows, SideBySide
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import FeatureMap, Kernel, Product
 
 
 class Additive(Kernel):
@@ -44,6 +44,14 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(left), rights, strict=True)
         return _total(kernel.gram(x, y, n_jobs) for (_, kernel), x, y in each)
 
+    @property
+    def has_product(self) -> bool:
+        return all(kernel.has_product for _, kernel in self.terms())
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        each = zip(self.terms(), self.batches(batch), strict=True)
+        return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])
+
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
@@ -52,6 +60,19 @@ class Additive(Kernel):
         # Term by term: some kernels know a faster way than by blocks of the matrix.
         each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
+
+
+class SummedProduct(Product):
+    """The sum of several matrices as a linear map."""
+
+    def __init__(self, terms: list[Product]):
+        self.terms = terms
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        return _total(term.product(beta) for term in self.terms)
+
+    def sizes(self) -> str:
+        return "; ".join(term.sizes() for term in self.terms)
 
 
 class AdditiveMap(FeatureMap):

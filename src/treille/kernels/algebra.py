@@ -12,7 +12,9 @@ from treille.data import Batch, FeatureRows, Rows, Table
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive
 from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Product as LinearMap
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
+from treille.kernels.normalized import ScaledProduct
 from treille.kernels.wrapped import WrappedMap
 
 
@@ -189,6 +191,13 @@ class Scaled(Expression, Kernel):
         K = self.kernel.gram(left, right, n_jobs)
         K *= self.scale
         return K
+
+    @property
+    def has_product(self) -> bool:
+        return self.kernel.has_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
+        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), np.full(len(batch), np.sqrt(self.scale)))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.scale * self.kernel.diagonal(batch, n_jobs)

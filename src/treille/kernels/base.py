@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.data import Batch, FeatureRows
+from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,12 +53,31 @@ class FeatureMap(ABC):
         """What to keep in a model file: JSON values, and arrays."""
 
 
+class Product(ABC):
+    """The matrix of a kernel on one batch as a linear map, never written out.
+
+    >>> from treille.kernels import AllSubstrings
+    >>> kernel = AllSubstrings(1.0)
+    >>> kernel.fit_product(kernel.batch(["ab", "b"])).product(np.array([1.0, 1.0])).tolist()
+    [4.0, 2.0]
+    """
+
+    @abstractmethod
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with an entry per example or a matrix with a row per example."""
+
+    @abstractmethod
+    def sizes(self) -> str:
+        """How large it is, in words."""
+
+
 class Kernel(BaseEstimator, ABC):
     """A similarity of structured examples, positive semi-definite.
 
     Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
     are used. They implement `batch`, and one of two pairs: `fit_features` and `load_features` where a kernel has explicit features,
-    `gram` and `diagonal` where it has none, or can do better than multiply them.
+    `gram` and `diagonal` where it has none, or can do better than multiply them. `fit_product` is for those that multiply their
+    matrix in less time than it takes to write it out.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -101,6 +121,15 @@ class Kernel(BaseEstimator, ABC):
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
+    @property
+    def has_product(self) -> bool:
+        """Whether the matrix of a batch can be multiplied in time that grows with the data, not with its square."""
+        return type(self).fit_product is not Kernel.fit_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        """The matrix of `batch` with itself as a linear map: built once, then applied as often as asked."""
+        raise InputError(f"{self!r} has no fast product: use it by way of its matrix, kernel(X, Y)")
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
         features, rows = self.fit_features(left, n_jobs)
@@ -113,6 +142,10 @@ class Kernel(BaseEstimator, ABC):
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """``gram(left, right) @ coefficients`` (a row per example of `right`), the matrix never held whole."""
+        if self.has_features:  # then the sum over examples is taken once, feature by feature
+            features, rows = self.fit_features(right, n_jobs)
+            threads = effective_n_jobs(n_jobs)
+            return features.transform(left, n_jobs).outputs(rows.combine(coefficients, threads), threads)
         out = np.zeros((len(left), coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(right)))
         for start in range(0, len(left), step):
@@ -123,7 +156,9 @@ class Kernel(BaseEstimator, ABC):
         """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
         self.check()
         left = self.batch(X, n_jobs)
-        return self.gram(left, None if Y is None else self.batch(Y, n_jobs), n_jobs)
+        right = None if Y is None else self.batch(Y, n_jobs)
+        check_memory(len(left), len(left if right is None else right))
+        return self.gram(left, right, n_jobs)
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example."""
@@ -204,6 +239,16 @@ class Kernel(BaseEstimator, ABC):
             return kind(**params)
         except TypeError as error:
             raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+
+
+def check_memory(n_rows: int, n_columns: int) -> None:
+    needed, available = 8 * n_rows * n_columns, available_memory()
+    if needed > available:
+        raise InputError(
+            f"the matrix of {n_rows:,} by {n_columns:,} kernel values would take {readable_size(needed)}, but "
+            f"{readable_size(available)} are free: compute it in blocks of rows, or train without it: SVC with a kernel that "
+            "has explicit features never needs it, and SVC(solver=SMO(cache_mb=...)) keeps only some of its rows"
+        )
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -15,6 +15,7 @@ from treille.data import Batch, Rows, Strings
 from treille.data.strings import UNITS
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.suffix import SubstringProduct, longest
 
 
 class NGram(Kernel):
@@ -75,6 +76,12 @@ class NGram(Kernel):
         )
         fitted = NGramMap(features, batch.alphabet, batch.unit)
         return fitted, fitted.rows(rows, features.n_shared)
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
+        min_n, n, scales = self._orders()
+        weights = np.zeros(min(n, longest(batch)) + 1)
+        weights[min_n:] = scales[: max(0, len(weights) - min_n)] ** 2
+        return SubstringProduct(batch, min_n, np.cumsum(weights), n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
         min_n, n, scales = self._orders()

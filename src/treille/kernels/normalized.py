@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, FeatureRows
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import FeatureMap, Kernel, Product
 from treille.kernels.expression import NAME, Expression, Spell, within
 from treille.kernels.wrapped import WrappedMap
 
@@ -51,9 +51,21 @@ class Normalized(Expression, Kernel):
         K = self.kernel.gram(left, right, n_jobs)
         rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
         columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
-        K *= rows[:, None]
-        K *= columns
+        for start in range(0, len(K), 256):  # the norms are multiplied first, or symmetry would be lost to rounding
+            K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
+
+    @property
+    def has_product(self) -> bool:
+        return self.kernel.has_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs)))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        columns = _inverse_norms(self.kernel.diagonal(right, n_jobs))
+        rows = _inverse_norms(self.kernel.diagonal(left, n_jobs))
+        return self.kernel.apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not 1 throughout: a zero vector stays zero.
@@ -63,6 +75,21 @@ class Normalized(Expression, Kernel):
 def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     norms = np.sqrt(diagonal)
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+class ScaledProduct(Product):
+    """D K D as a linear map, D diagonal."""
+
+    def __init__(self, inner: Product, scale: np.ndarray):
+        self.inner = inner
+        self.scale = scale
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        scale = self.scale.reshape(-1, *[1] * (np.ndim(beta) - 1))
+        return scale * self.inner.product(scale * beta)
+
+    def sizes(self) -> str:
+        return self.inner.sizes()
 
 
 class NormalizedMap(WrappedMap):

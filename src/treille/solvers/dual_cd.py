@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,11 @@ from sklearn.base import BaseEstimator
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.solvers.report import ConvergenceWarning, Report, Solution
-from treille.spaces import RowsSpace
+from treille.solvers.report import Progress, Solution, check_budget, poll_until, summary, warn_unless_converged
+from treille.spaces import NystromSpace, RowsSpace
 
 LOSSES = ("hinge", "squared_hinge")
 REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
-Progress = Callable[[int, int, float], None]
 
 
 class DualCD(BaseEstimator):
@@ -59,7 +56,7 @@ class DualCD(BaseEstimator):
 
     def solve(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         labels: np.ndarray,
         classes: np.ndarray,
         C: np.ndarray,
@@ -83,13 +80,13 @@ class DualCD(BaseEstimator):
         def run(**shared: Any) -> _core.Answers:
             return _core.dual_cd(labels=labels, classes=classes, threads=effective_n_jobs(n_jobs), **shared)
 
-        _check_loss(loss, LOSSES)
+        check_loss(loss, LOSSES)
         _check_shape("labels", labels, (len(space.rows),))
         return self._solve(space, run, len(classes), C, loss, bias, tol, max_epochs, seed, start, progress)
 
     def solve_regression(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         y: np.ndarray,
         C: np.ndarray,
         *,
@@ -108,13 +105,13 @@ class DualCD(BaseEstimator):
         def run(**shared: Any) -> _core.Answers:
             return _core.dual_cd_regression(y=y, epsilon=float(epsilon), **shared)
 
-        _check_loss(loss, REGRESSION_LOSSES)
+        check_loss(loss, REGRESSION_LOSSES)
         _check_shape("y", y, (len(space.rows),))
         return self._solve(space, run, 1, C, loss, bias, tol, max_epochs, seed, start, progress)
 
     def _solve(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         run: Callable[..., _core.Answers],
         n_problems: int,
         C: np.ndarray,
@@ -128,8 +125,7 @@ class DualCD(BaseEstimator):
     ) -> Solution:
         if self.stopping not in ("gap", "gradient"):
             raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
-        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
-            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
+        check_budget(self.max_seconds)
         rows, n, begun = space.rows, len(space.rows), time.perf_counter()
         C = np.ascontiguousarray(C, np.float64)
         _check_shape("C", C, (n,))
@@ -137,12 +133,6 @@ class DualCD(BaseEstimator):
             raise InputError("C holds a value that is not a number of at least 0")
         start = np.empty((0, n)) if start is None else np.ascontiguousarray(start, np.float64)
         _check_shape("start", start, (n_problems, n) if len(start) else (0, n))
-
-        def poll(done: int, epochs: int, gap: float) -> bool:
-            if progress is not None:
-                progress(done, epochs, gap)
-            return self.max_seconds is None or time.perf_counter() - begun < self.max_seconds
-
         answers = run(
             rows=rows.for_core(),
             C=C,
@@ -154,11 +144,10 @@ class DualCD(BaseEstimator):
             shrinking=bool(self.shrinking),
             gradient_stop=self.stopping == "gradient",
             seed=int(seed),
-            poll=poll,
+            poll=poll_until(begun, self.max_seconds, progress),
         )
-        report = _report(answers, time.perf_counter() - begun, seed)
-        if report.status != "converged":
-            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=4)
+        report = summary(answers, time.perf_counter() - begun, seed)
+        warn_unless_converged(report, tol)
         return Solution(
             answers.weights.reshape(rows.n_features, n_problems),
             answers.bias,
@@ -167,7 +156,8 @@ class DualCD(BaseEstimator):
         )
 
 
-def _check_loss(loss: str, known: tuple[str, str]) -> None:
+def check_loss(loss: str, known: tuple[str, str]) -> None:
+    """Refuses a loss that is not one of the two known."""
     if loss not in known:
         raise InputError(f"loss is {loss!r}, expected {known[0]!r} or {known[1]!r}")
 
@@ -175,26 +165,3 @@ def _check_loss(loss: str, known: tuple[str, str]) -> None:
 def _check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
     if array.shape != expected:
         raise InputError(f"{name} has the shape {array.shape}, expected {expected}")
-
-
-def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:
-    each = tuple(
-        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
-        for primal, dual, epochs, status in zip(
-            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
-        )
-    )
-    if len(each) == 1:
-        return each[0]
-    worst = next((r.status for r in each if r.status != "converged"), "converged")
-    return Report(
-        sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each), seconds, worst, seed, each
-    )
-
-
-def _advice(report: Report, tol: float) -> str:
-    budget = "max_epochs" if report.status == "max_epochs" else "max_seconds"
-    return (
-        f"stopped at {budget} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: raise {budget}, "
-        "use a larger tol, a smaller C, or a normalized kernel"
-    )
