@@ -6,6 +6,7 @@ namespace treille {
 void bind_text(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
+void bind_subsequence(nb::module_& m);
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -13,4 +14,5 @@ NB_MODULE(_core, m) {
   treille::bind_text(m);
   treille::bind_spaces(m);
   treille::bind_solve(m);
+  treille::bind_subsequence(m);
 }

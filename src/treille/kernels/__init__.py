@@ -4,5 +4,6 @@ from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.given import FromFunction, Precomputed
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.subsequence import Subsequence
 
-__all__ = ["FeatureMap", "FromFunction", "Kernel", "NGram", "Normalized", "Precomputed"]
+__all__ = ["FeatureMap", "FromFunction", "Kernel", "NGram", "Normalized", "Precomputed", "Subsequence"]
