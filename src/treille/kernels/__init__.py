@@ -10,6 +10,7 @@ from treille.kernels.given import FromFunction, Precomputed
 from treille.kernels.linear import Linear
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.subsequence import Subsequence
 
 __all__ = [
     "AllSubstrings",
@@ -27,5 +28,6 @@ __all__ = [
     "Precomputed",
     "Product",
     "Scaled",
+    "Subsequence",
     "Sum",
 ]
