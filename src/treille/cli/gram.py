@@ -2,10 +2,11 @@
 
 \b
 Examples:
-  treille gram genes.fasta --alphabet dna --kernel 'ngram(6)' --output genes.npy
+  treille gram genes.fa --alphabet dna --kernel 'ngram(6)' --output genes.npy
   treille gram train.csv --kernel 'ngram(4)' --output train.libsvm
-  treille gram test.csv --against train.csv --kernel 'ngram(4)' --output test.libsvm
-  treille gram genomes.fa --kernel 'ngram(8)' --distance --output genomes.phylip
+  treille gram test.csv --against train.csv --kernel 'ngram(4)' \\
+      --output test.libsvm
+  treille gram genes.fa --kernel 'ngram(8)' --distance --output genes.phylip
 
 \b
 The name of --output tells the format:
@@ -28,6 +29,7 @@ from typing import IO, Annotated, Any
 import numpy as np
 import typer
 
+from treille import InputError
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import parse_kernel, spell_kernel
@@ -61,6 +63,11 @@ def run(
     """Reads examples, computes the matrix, writes it."""
     voice, chosen, n_jobs = Voice(json), parse_kernel(kernel) if kernel else None, jobs or -1
     check_output(output, SUFFIXES)
+    try:
+        if chosen is not None:
+            chosen.check()
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernel") from None
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"

@@ -131,10 +131,17 @@ class Reading:
         if self.alphabet is None:
             return examples.X
         if examples.numbers is not None:
-            raise InputError(f"{examples.source}: holds rows of numbers, which have no --alphabet: leave it out")
+            raise InputError(
+                f"{examples.source}: holds rows of numbers, expected texts over the alphabet {self.alphabet.value}"
+            )
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
-            alphabet, examples.texts, "keep", rna, -1, lambda i: f"{examples.source}, line {examples.lines[i]}"
+            alphabet,
+            examples.texts,
+            "keep",
+            rna,
+            -1,
+            lambda i: f"{examples.source}, the example on line {examples.lines[i]}",
         )
         kept = 0
         if alphabet.unknown in batch.alphabet:

@@ -6,7 +6,7 @@ Examples:
   treille train mail.csv --kernel 'ngram(4)' --C 0.01 --cv 5 --model mail.treille
   treille train news.jsonl.gz --text title+body --label topics=acq \\
       --test news.test.jsonl.gz --model acq.treille
-  zcat genes.fa.gz | treille train - --alphabet dna --kernel 'ngram(6)' --holdout 0.2
+  zcat genes.fa.gz | treille train - --alphabet dna --holdout 0.2
 
 Prints what was understood, what was chosen and why, and how training ended: the duality gap proves how far, at most,
 the model is from the best one. Scores are of models that were not trained on what they are scored on; the model
@@ -15,6 +15,7 @@ that is saved is trained on all of FILE. It remembers --alphabet: predict and ev
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,20 @@ def _note_classes(voice: Voice, labels: list[str], source: str) -> None:
     counts = words.class_counts(labels)
     if len(counts) < 2:
         raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes to tell apart")
+    if 2 * len(counts) > len(labels) and _are_scores(counts):
+        raise InputError(
+            f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
+            " To learn scores use treille.SVR in Python, on treille.io.read(...).targets()"
+        )
     voice.note(f"{words.count(len(counts), 'class')}: {words.shares(counts)}")
+
+
+def _are_scores(labels: Iterable[str]) -> bool:
+    """Numbers, and not all of them whole."""
+    try:
+        return not all(float(label).is_integer() for label in labels)
+    except ValueError:
+        return False
 
 
 def _score_parts(
