@@ -11,7 +11,7 @@
 from importlib.metadata import version
 
 from treille import kernels, solvers
-from treille.data import Batch, Strings, Vectors
+from treille.data import Batch, Strings, Vectors, dna, protein, reverse_complement
 from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
@@ -31,7 +31,10 @@ __all__ = [
     "Ridge",
     "Strings",
     "Vectors",
+    "dna",
     "kernels",
     "load",
+    "protein",
+    "reverse_complement",
     "solvers",
 ]

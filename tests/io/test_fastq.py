@@ -5,8 +5,8 @@ import gzip
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from test_read_back import read_back
+
 from treille import InputError
 from treille.io import read
 
@@ -26,7 +26,9 @@ def write(tmp_path):
 @pytest.mark.parametrize("name", ["a.fastq", "a.fq", "a.FASTQ.gz"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_records_of_four_lines_are_read_and_qualities_are_not(write, name, end):
-    path = write(*RECORD, "", "@r2 class=N", "acg", "+r2 class=N", "@@+", "@r3 class=N", "", "+", "", name=name, end=end)
+    path = write(
+        *RECORD, "", "@r2 class=N", "acg", "+r2 class=N", "@@+", "@r3 class=N", "", "+", "", name=name, end=end
+    )
     examples = read(path, label="class")
     assert (examples.texts, examples.labels) == (["ACGTN", "acg", ""], ["EI", "N", "N"])
     assert (examples.format, examples.lines) == ("fastq", [1, 6, 10])

@@ -85,7 +85,7 @@ def test_a_field_of_text_is_refused(write):
 
 
 def test_a_kernel_of_texts_says_what_it_found(write):
-    with pytest.raises(InputError, match="found NumberRows, expected a list of strings"):
+    with pytest.raises(InputError, match="found rows of numbers, expected strings: the kernel of numbers is"):
         treille.kernels.NGram(2)(read(write("1 1:1")).X)
 
 

@@ -6,8 +6,8 @@ import io
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from test_read_back import TEXTS, read_back
+
 from treille import InputError
 from treille.io import read
 from treille.io.read import HEADER_NAMES

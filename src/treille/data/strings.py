@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data.base import Batch, runs
 from treille.io.errors import InputError
+from treille.io.records import NumberRows
 
 WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
@@ -186,6 +187,8 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
+    if isinstance(data, NumberRows):
+        raise InputError("found rows of numbers, expected strings: the kernel of numbers is treille.kernels.Linear()")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
         raise InputError(
             f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"

@@ -121,6 +121,7 @@ def read(
             raise InputError(f"{source}: the file is empty, expected at least one example")
         kind, told = (format, "") if format else guess(source, head[-1], text)
         whole = chain(head, stream)
+        fields: Fields | None
         if kind == "svmlight":
             fields = choose(["label", "text"], text, label, labelled, f"{source}, line {len(head)}")
             numbers, found = svmlight.rows(whole, source)
@@ -190,9 +191,7 @@ def _headless(kind: str, names: Sequence[str]) -> bool:
     return kind in DELIMITERS and list(names) == table.column_numbers(len(names))
 
 
-def _of_two_columns(
-    record: Mapping[str, object], text: str | None, label: str | None
-) -> tuple[str | None, str | None]:
+def _of_two_columns(record: Mapping[str, object], text: str | None, label: str | None) -> tuple[str | None, str | None]:
     """Which column of a table with no header is text and which is label, where that is plain.
 
     One column is the text. Of two, one of them named leaves the other; of a number and a text, the number is the label.
