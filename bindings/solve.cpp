@@ -5,9 +5,15 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+
 #include "arrays.hpp"
 #include "solve/one_vs_rest.hpp"
+#include "solve/smo.hpp"
 #include "spaces/rows.hpp"
+#include "spaces/side_by_side.hpp"
 
 using namespace nb::literals;
 
@@ -20,6 +26,8 @@ const char* name(Status status) {
       return "converged";
     case Status::max_epochs:
       return "max_epochs";
+    case Status::rounding:
+      return "rounding";
     default:
       return "stopped";
   }
@@ -31,41 +39,119 @@ struct Answers {
   std::vector<std::string> status;
 };
 
-template <class Word>
-Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start,
-              const DualCDOptions& options, int threads, nb::object poll) {
-  const std::size_t n = data.indptr.size() - 1, K = classes.size(), F = data.n_features;
+// Python's poll for a solver's threads. What it raises (Ctrl-C, too) must wait until they have ended.
+class PythonPoll {
+ public:
+  explicit PythonPoll(nb::object poll) : poll_(std::move(poll)) {}
+
+  bool operator()(std::int64_t done, std::int64_t epochs, double gap) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return nb::cast<bool>(poll_(done, epochs, gap));
+    } catch (...) {
+      raised_ = std::current_exception();
+      failed_ = true;
+      return false;
+    }
+  }
+  bool failed() const { return failed_; }
+  void raise() const {
+    if (failed_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  nb::object poll_;
+  std::exception_ptr raised_;
+  std::atomic<bool> failed_{false};
+};
+
+struct CodedIn {
+  In<std::int64_t> indptr;
+  WordsIn entries;
+  int code_bits;
+  In<double> palette, scale;
+  std::size_t n_features, n_shared;
+
+  std::size_t size() const { return indptr.size() - 1; }
+};
+
+struct DenseIn {
+  In<double> values;
+  std::size_t n_rows, n_features;
+
+  std::size_t size() const { return n_rows; }
+};
+
+// A centre is three empty arrays where there is none.
+struct PartIn {
+  CodedIn rows;
+  In<double> mean, shift, dots;
+};
+
+struct PartsIn {
+  std::vector<PartIn> parts;
+  std::size_t n_features;
+
+  explicit PartsIn(const std::vector<PartIn>& given) : parts(given), n_features(0) {
+    for (const PartIn& part : parts) n_features += part.rows.n_features;
+  }
+  std::size_t size() const { return parts.front().rows.size(); }
+};
+
+using RowsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*>;
+
+// Calls `use` with the rows in the core's own form.
+template <class Use>
+void with_rows(const CodedIn& in, Use&& use) {
+  std::visit(
+      [&]<class Word>(const In<Word>& words) {
+        use(CodedRows<Word>({view(in.indptr), view(words), in.code_bits, view(in.palette), view(in.scale), in.n_features, in.n_shared}));
+      },
+      in.entries);
+}
+
+template <class Use>
+void with_rows(const DenseIn& in, Use&& use) {
+  use(DenseRows(view(in.values), in.n_rows, in.n_features));
+}
+
+template <class Use>
+void with_rows(const PartsIn& in, Use&& use) {
+  using Parts = SideBySide<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  std::vector<Parts::Part> parts;
+  for (const PartIn& part : in.parts)
+    with_rows(part.rows, [&](auto&& rows) {
+      parts.push_back({std::move(rows), part.rows.n_features, {view(part.mean), view(part.shift), view(part.dots)}});
+    });
+  use(Parts(std::move(parts)));
+}
+
+// `run(rows, poll, keep)` solves K problems on the rows.
+template <class Run>
+Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run) {
+  const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), rows->n_features); }, in);
   Buffer<double> weights = Buffer<double>::zeros(F * K);
   Buffer<double> bias(K), alpha(K * n), primal(K), dual(K);
   std::vector<std::int64_t> epochs(K);
   std::vector<std::string> status(K);
-  // What Python raises here (Ctrl-C, too) must wait until the solver's threads have ended.
-  std::exception_ptr raised;
-  auto polled = [&](std::int64_t done, std::int64_t epoch, double gap) {
-    nb::gil_scoped_acquire acquire;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return nb::cast<bool>(poll(done, epoch, gap));
-    } catch (...) {
-      raised = std::current_exception();
-      return false;
-    }
-  };
+  PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
-    const CodedRows<Word> rows(data);
-    solve_one_vs_rest(rows, view(labels), view(classes), view(C), view(start), options, threads, polled,
-                      [&](std::size_t k, auto&& solution) {
-                        rows.write_weights(solution.w, weights.data() + k, K);
-                        std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
-                        bias[k] = solution.b;
-                        primal[k] = solution.primal;
-                        dual[k] = solution.dual;
-                        epochs[k] = solution.epochs;
-                        status[k] = name(solution.status);
-                      });
+    auto solve_on = [&, n = n](const auto& rows) {
+      run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
+        rows.write_weights(solution.w, weights.data() + k, K);
+        std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
+        bias[k] = solution.b;
+        primal[k] = solution.primal;
+        dual[k] = solution.dual;
+        epochs[k] = solution.epochs;
+        status[k] = name(solution.status);
+      });
+    };
+    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
   }
-  if (raised) std::rethrow_exception(raised);
+  polled.raise();
   return {give(std::move(weights)),
           give(std::move(bias)),
           give(std::move(alpha)),
@@ -73,6 +159,43 @@ Answers solve(const typename CodedRows<Word>::Data& data, In<std::int32_t> label
           give(std::move(dual)),
           epochs,
           status};
+}
+
+struct SMOAnswers {
+  Out<double> alpha, bias, primal, dual;
+  std::vector<std::int64_t> epochs;
+  std::vector<std::string> status;
+};
+
+struct SMOArrays {
+  In<std::int64_t> examples;
+  In<double> y, p, C, d, start;  // for each problem, a number per variable
+};
+
+template <GramRows R>
+SMOAnswers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
+  const std::size_t n = arrays.examples.size(), K = n > 0 ? arrays.y.size() / n : 0;
+  Buffer<double> alpha(K * n), bias(K), primal(K), dual(K);
+  std::vector<std::int64_t> epochs(K);
+  std::vector<std::string> status(K);
+  try {
+    nb::gil_scoped_release release;
+    solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+      auto part = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
+      const SMOProblem problem{view(arrays.examples), part(arrays.y), part(arrays.p), part(arrays.C), part(arrays.d), part(arrays.start)};
+      const SMOSolution solution = SMO<R>(rows, view(diagonal), problem, options, monitor).solve();
+      std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
+      bias[k] = solution.b;
+      primal[k] = solution.primal;
+      dual[k] = solution.dual;
+      epochs[k] = solution.epochs;
+      status[k] = name(solution.status);
+    });
+  } catch (...) {
+    if (!polled.failed()) throw;
+  }
+  polled.raise();
+  return {give(std::move(alpha)), give(std::move(bias)), give(std::move(primal)), give(std::move(dual)), epochs, status};
 }
 
 }  // namespace
@@ -87,23 +210,80 @@ void bind_solve(nb::module_& m) {
       .def_ro("epochs", &Answers::epochs)
       .def_ro("status", &Answers::status);
 
+  nb::class_<CodedIn>(m, "CodedRows", "Coded rows as solvers take them.")
+      .def(nb::init<In<std::int64_t>, WordsIn, int, In<double>, In<double>, std::size_t, std::size_t>(), "indptr"_a, "entries"_a,
+           "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
+  nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
+      .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
+
+  nb::class_<PartIn>(m, "RowsPart", "Coded rows, and their centre, as one part of several.")
+      .def(nb::init<CodedIn, In<double>, In<double>, In<double>>(), "rows"_a, "mean"_a, "shift"_a, "dots"_a);
+  nb::class_<PartsIn>(m, "SideBySide", "Parts side by side as solvers take them.").def(nb::init<std::vector<PartIn>>(), "parts"_a);
+
   m.def(
       "dual_cd",
-      [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, std::size_t n_features,
-         std::size_t n_shared, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared_hinge,
-         double bias, double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads,
-         nb::object poll) {
-        const DualCDOptions options{squared_hinge, bias, tol, max_epochs, shrinking, gradient_stop, seed};
-        return std::visit(
-            [&]<class Word>(const In<Word>& words) {
-              return solve<Word>({view(indptr), view(words), code_bits, view(palette), view(scale), n_features, n_shared}, labels, classes,
-                                 C, start, options, threads, poll);
-            },
-            entries);
+      [](RowsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
+         double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
+        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
+        return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
+        });
       },
-      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a, "labels"_a, "classes"_a, "C"_a,
-      "start"_a, "squared_hinge"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a, "threads"_a, "poll"_a,
+      "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
+      "seed"_a, "threads"_a, "poll"_a,
       "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
+
+  m.def(
+      "dual_cd_regression",
+      [](RowsIn rows, In<double> y, In<double> C, double epsilon, In<double> start, bool squared, double bias, double tol,
+         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, nb::object poll) {
+        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
+        return solve(rows, 1, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          auto loss = [&](std::size_t) { return EpsilonInsensitive(view(y), view(C), epsilon, squared); };
+          solve_problems(rows, 1, loss, view(start), options, 1, poll, keep);
+        });
+      },
+      "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
+      "seed"_a, "poll"_a, "One problem of regression; poll as in dual_cd.");
+
+  nb::class_<SMOAnswers>(m, "SMOAnswers", "One row or entry per problem.")
+      .def_ro("alpha", &SMOAnswers::alpha, nb::rv_policy::automatic)
+      .def_ro("bias", &SMOAnswers::bias, nb::rv_policy::automatic)
+      .def_ro("primal", &SMOAnswers::primal, nb::rv_policy::automatic)
+      .def_ro("dual", &SMOAnswers::dual, nb::rv_policy::automatic)
+      .def_ro("epochs", &SMOAnswers::epochs)
+      .def_ro("status", &SMOAnswers::status);
+
+  m.def(
+      "smo_stored",
+      [](In<double> matrix, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
+         In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads, nb::object poll) {
+        const StoredGram rows(view(matrix), diagonal.size());
+        PythonPoll polled(std::move(poll));
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+      },
+      "matrix"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a, "max_epochs"_a,
+      "shrinking"_a, "threads"_a, "poll"_a,
+      "min 1/2 a'Qa + p'a, y'a fixed, 0 <= a <= C, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of y, p, C, d and start.");
+  m.def(
+      "smo_cached",
+      [](nb::callable row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p,
+         In<double> C, In<double> d, In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking,
+         int threads, nb::object poll) {
+        PythonPoll polled(std::move(poll));
+        const std::size_t n = diagonal.size();
+        CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
+          if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
+          nb::gil_scoped_acquire acquire;
+          const auto values = nb::cast<In<double>>(row(i));
+          if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
+          std::copy_n(values.data(), n, out);
+        });
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+      },
+      "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a,
+      "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
+      "The same with rows asked for by row(i), and kept in a cache of so many bytes.");
 }
 
 }  // namespace treille

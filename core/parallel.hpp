@@ -3,6 +3,7 @@
 // many parts there are, so that results are the same for any number of threads.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -29,6 +30,17 @@ void run_parts(int parts, Work&& work) {
   for (auto& thread : threads) thread.join();
   for (auto& error : errors)
     if (error) std::rethrow_exception(error);
+}
+
+// work(0) .. work(n - 1), for items that differ in cost: threads take a few each time.
+template <class Work>
+void run_in_turns(std::size_t n, int threads, Work&& work) {
+  constexpr std::size_t few = 8;
+  std::atomic<std::size_t> next{0};
+  run_parts(threads, [&](int) {
+    for (std::size_t first; (first = next.fetch_add(few)) < n;)
+      for (std::size_t i = first; i < std::min(n, first + few); ++i) work(i);
+  });
 }
 
 // Cuts items 0..n-1 into `parts` contiguous ranges of about equal weight: part p is [cuts[p], cuts[p + 1]).

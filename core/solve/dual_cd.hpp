@@ -1,18 +1,18 @@
 #pragma once
-// Dual coordinate descent for support vector machines.
+// Dual coordinate descent for support vector machines, classification and regression.
 //
-//   primal   min_w  1/2 |w|^2 + sum_i C_i loss(1 - y_i w.x_i),     loss(t) = max(0, t)  or  max(0, t)^2
-//   dual     max_a  sum(a) - 1/2 |w(a)|^2 - sum_i d_i a_i^2 / 2,   0 <= a_i <= U_i,      w(a) = sum_i a_i y_i x_i
-//            hinge: U_i = C_i, d_i = 0        squared hinge: U_i = inf, d_i = 1 / (2 C_i)
+//   primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i)
+//   dual     one variable a_i for each example,  w(a) = sum_i a_i sign_i x_i;  the losses and their duals: solve/losses.hpp
 //
-// One step is exact in a_i:  g = y_i w.x_i - 1 + d_i a_i,  a_i <- clip(a_i - g / (|x_i|^2 + d_i), 0, U_i),  and w follows.
+// One step is exact in a_i, and w follows. For the hinge loss, with y_i = +1 or -1 and 0 <= a_i <= C_i:
+//   g = y_i w.x_i - 1,   a_i <- clip(a_i - g / |x_i|^2, 0, C_i),   w <- w + (change of a_i) y_i x_i
 // A visit costs one dot, and one axpy where a_i moves; an epoch is as many visits as there are examples. With a bias, every x_i has one
 // more coordinate of value `bias` (regularised, as in LIBLINEAR).
 //
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
-// slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i.
+// slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
 //
-// Four things differ from both:
+// Four things differ from these:
 // - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some sweeps: longer each time, and the
 //   longer the stronger the gradient. After a few sweeps nearly every visit moves something. (LIBLINEAR shrinks such
 //   examples instead, for good, and starts over at the end.) Moves far below the average are left for later, and, late in
@@ -33,13 +33,13 @@
 #include <utility>
 #include <vector>
 
+#include "solve/losses.hpp"
 #include "solve/monitor.hpp"
 #include "spaces/rows.hpp"
 
 namespace treille {
 
 struct DualCDOptions {
-  bool squared_hinge;
   double bias;  // value of the constant feature; 0: none
   double tol;   // on gap / primal; with gradient_stop LIBLINEAR's eps, on the spread of projected gradients
   std::int64_t max_epochs;
@@ -47,8 +47,6 @@ struct DualCDOptions {
   bool gradient_stop;
   std::uint64_t seed;
 };
-
-enum class Status { converged, max_epochs, stopped, rounding };  // rounding: Real may be too coarse for this gap
 
 template <class Weights>
 struct Solution {
@@ -62,14 +60,13 @@ struct Solution {
   double gap() const { return primal - dual; }
 };
 
-template <FeatureRows R, class Real>
+template <FeatureRows R, DualLoss Loss, class Real>
 class DualCD {
  public:
   using Weights = typename R::template Weights<double>;
 
-  // y_i is +1 or -1, C_i >= 0; an example with C_i = 0 takes no part.
-  DualCD(const R& rows, std::span<const double> y, std::span<const double> C, const DualCDOptions& options, Monitor& monitor)
-      : rows_(rows), y_(y), C_(C), options_(options), monitor_(monitor), random_(options.seed) {}
+  DualCD(const R& rows, const Loss& loss, const DualCDOptions& options, Monitor& monitor)
+      : rows_(rows), loss_(loss), options_(options), monitor_(monitor), random_(options.seed) {}
 
   // `start`: alphas to begin from, or empty. Values outside the box are clipped.
   Solution<Weights> solve(std::span<const double> start) {
@@ -114,24 +111,13 @@ class DualCD {
     std::int64_t length = 0, until = 0;
   };
 
-  double diagonal(std::size_t i) const { return options_.squared_hinge ? 0.5 / C_[i] : 0.0; }
-  double upper(std::size_t i) const { return options_.squared_hinge ? kInfinity : C_[i]; }
   // Q_ii, computed at the first move, when the row is at hand: many examples never move.
   double q(std::size_t i) {
-    if (q_[i] < 0) q_[i] = rows_.sq_norm(i) + options_.bias * options_.bias + diagonal(i);
+    if (q_[i] < 0) q_[i] = rows_.sq_norm(i) + options_.bias * options_.bias + loss_.diagonal(i);
     return q_[i];
   }
-  double loss(std::size_t i, double slack) const {
-    if (slack <= 0) return 0;
-    return C_[i] * (options_.squared_hinge ? slack * slack : slack);
-  }
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
-  double slack(std::size_t i, double b) const { return 1 - y_[i] * (outputs_[i] + options_.bias * b); }
-  // The example's share of the gap, never negative; slack = 1 - y_i w.x_i. Hinge: (C_i - a_i) slack, or a_i (-slack).
-  double term(std::size_t i, double slack) const {
-    const double a = s_.alpha[i];
-    return loss(i, slack) - a * slack + 0.5 * diagonal(i) * a * a;
-  }
+  double output(std::size_t i, double b) const { return outputs_[i] + options_.bias * b; }
 
   void begin(std::span<const double> start) {
     const std::size_t n = rows_.size();
@@ -141,14 +127,14 @@ class DualCD {
     outputs_.assign(n, 0.0);
     q_.assign(n, -1.0);
     for (std::size_t i = 0; i < n; ++i) {
-      if (C_[i] <= 0) continue;
+      if (!loss_.takes_part(i)) continue;
       all_.push_back(i);
-      if (!start.empty() && start[i] > 0) move(i, std::min(start[i], upper(i)));
+      if (!start.empty() && start[i] != 0) move(i, loss_.feasible(i, start[i]));
     }
   }
 
   void move(std::size_t i, double alpha) {
-    const double step = (alpha - s_.alpha[i]) * y_[i];
+    const double step = (alpha - s_.alpha[i]) * loss_.sign(i);
     s_.alpha[i] = alpha;
     rows_.axpy(i, step, w_);
     b_ += step * options_.bias;
@@ -162,20 +148,20 @@ class DualCD {
     awake_.resize(std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs) * all_.size() - static_cast<std::size_t>(visits_)));
     Sweep sweep;
     sweep.complete = awake_.size() == all_.size();
+    const double scale = loss_.scale();
     double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0;
     std::int64_t violators = 0;
     for (std::size_t k = 0; k < awake_.size() && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
       const std::size_t i = awake_[k];
       if (k + 1 < awake_.size()) rows_.prefetch(awake_[k + 1]);
       outputs_[i] = rows_.dot(i, w_);
-      const double slack = this->slack(i, b_), margin = 1 - slack;
-      const double a = s_.alpha[i], U = upper(i), g = diagonal(i) * a - slack;
-      sweep.gap += term(i, slack);
-      sweep.primal += loss(i, slack);
-      w_dot_w += a * margin;
-      const double projected = a == 0 ? std::min(g, 0.0) : a == U ? std::max(g, 0.0) : g;
+      const double a = s_.alpha[i], f = output(i, b_);
+      sweep.gap += loss_.term(i, a, f);
+      sweep.primal += loss_.value(i, f);
+      w_dot_w += a * loss_.sign(i) * f;
+      const auto [projected, hold] = loss_.gradient(i, a, f);
       if (projected == 0) {
-        if (options_.shrinking) rest(i, std::abs(g));
+        if (options_.shrinking) rest(i, hold / scale);
         continue;
       }
       const double strength = std::abs(projected);
@@ -186,7 +172,7 @@ class DualCD {
       lowest = std::min(lowest, projected);
       if (options_.shrinking && strength < kFaint * mean_gradient_) continue;
       if (options_.shrinking && sweeps_ >= kLate && strength < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
-      if (strength > 1e-12) move(i, q(i) > 0 ? std::clamp(a - g / q(i), 0.0, U) : U);
+      if (strength > 1e-12 * scale) move(i, loss_.step(i, a, f, q(i)));
     }
     sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
     sweep.spread = highest - lowest;
@@ -224,26 +210,26 @@ class DualCD {
     s_.w = rows_.template zero<double>();
     b_ = 0;
     for (const std::size_t i : all_)
-      if (s_.alpha[i] > 0) {
-        rows_.axpy(i, s_.alpha[i] * y_[i], s_.w);
-        b_ += s_.alpha[i] * y_[i] * options_.bias;
+      if (s_.alpha[i] != 0) {
+        rows_.axpy(i, s_.alpha[i] * loss_.sign(i), s_.w);
+        b_ += s_.alpha[i] * loss_.sign(i) * options_.bias;
       }
     for (const std::size_t i : all_) {
       outputs_[i] = rows_.dot(i, s_.w);
-      if (term(i, slack(i, b_)) > 0) rest_[i] = {};
+      if (loss_.term(i, s_.alpha[i], output(i, b_)) > 0) rest_[i] = {};
     }
     evaluate();
   }
 
-  // Primal and dual value, at the best bias. With b_ = B sum_i a_i y_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
+  // Primal and dual value, at the best bias. With b_ = B sum_i a_i sign_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
   void evaluate() {
     s_.b = options_.bias > 0 ? best_bias() : 0.0;
     double gap = 0.5 * (s_.b - b_) * (s_.b - b_);
     s_.primal = 0.5 * s_.b * s_.b;
     for (const std::size_t i : all_) {
-      const double t = slack(i, s_.b);
-      s_.primal += 0.5 * s_.alpha[i] * y_[i] * outputs_[i] + loss(i, t);
-      gap += term(i, t);
+      const double f = output(i, s_.b);
+      s_.primal += 0.5 * s_.alpha[i] * loss_.sign(i) * outputs_[i] + loss_.value(i, f);
+      gap += loss_.term(i, s_.alpha[i], f);
     }
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
@@ -254,23 +240,20 @@ class DualCD {
     return std::move(s_);
   }
 
-  // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b - B sum_i C_i y_i loss'(slack_i), is bisected. Examples
-  // whose slack has one sign all over the bracket join `line`, the part of the slope that is linear there: O(n) in all, mostly.
+  // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b + B sum_i loss_i'(f_i), is bisected. Examples that are
+  // on one piece of their loss all over the bracket join `line`, the part of the slope that is linear there: O(n) in all, mostly.
   double best_bias() {
     const double B = options_.bias;
-    struct Line {
-      double constant, factor;
-    } line{0, 1};
-    auto add = [&](Line& to, std::size_t i) {
-      const double c = B * C_[i] * y_[i];
-      to.constant -= options_.squared_hinge ? 2 * c * (1 - y_[i] * outputs_[i]) : c;
-      if (options_.squared_hinge) to.factor += 2 * c * y_[i] * B;
+    Line line{0, 1};
+    auto add = [&](Line& to, std::size_t i, int piece) {
+      const Line slope = loss_.slope(i, piece);
+      to.constant += B * (slope.constant + slope.factor * outputs_[i]);
+      to.factor += B * slope.factor * B;
     };
     undecided_ = all_;
     auto slope = [&](double b) {
       Line sum = line;
-      for (const std::size_t i : undecided_)
-        if (slack(i, b) > 0) add(sum, i);
+      for (const std::size_t i : undecided_) add(sum, i, loss_.piece(i, output(i, b)));
       return sum.constant + sum.factor * b;
     };
     const double first = 1e-6 + 1e-3 * std::abs(b_);
@@ -279,8 +262,8 @@ class DualCD {
     for (double step = first; slope(high) < 0; step *= 4) high += step;
     for (int k = 0; k < 60; ++k) {
       std::erase_if(undecided_, [&](std::size_t i) {
-        const bool at_low = slack(i, low) > 0, at_high = slack(i, high) > 0;
-        if (at_low && at_high) add(line, i);
+        const int at_low = loss_.piece(i, output(i, low)), at_high = loss_.piece(i, output(i, high));
+        if (at_low == at_high) add(line, i, at_low);
         return at_low == at_high;
       });
       if (undecided_.empty()) return std::clamp(-line.constant / line.factor, low, high);
@@ -295,20 +278,19 @@ class DualCD {
 
   static constexpr std::int64_t kLate = 15, kShortRest = 3, kPatience = 10;
   static constexpr double kFaint = 0.3;
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   const R& rows_;
-  std::span<const double> y_, C_;
+  const Loss& loss_;
   const DualCDOptions& options_;
   Monitor& monitor_;
   std::mt19937_64 random_;
   Solution<Weights> s_;                   // its w: as last measured
   typename R::template Weights<Real> w_;  // w(alpha), as good as Real keeps it
   double b_ = 0;                          // bias of w(alpha); s_.b is the best one for the same w
-  std::vector<std::size_t> all_, awake_;  // examples with C_i > 0; those to visit in this sweep
+  std::vector<std::size_t> all_, awake_;  // examples that take part; those to visit in this sweep
   std::vector<std::size_t> undecided_;    // work space of best_bias
   std::int64_t sweeps_ = 0, visits_ = 0;
-  double smallest_ = kInfinity;  // estimated gap that counted as progress, and the visits made until then
+  double smallest_ = std::numeric_limits<double>::infinity();  // estimated gap that counted as progress, and the visits made until then
   std::int64_t progress_ = 0;
   std::vector<Rest> rest_;
   double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before

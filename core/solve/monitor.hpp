@@ -8,6 +8,8 @@
 
 namespace treille {
 
+enum class Status { converged, max_epochs, stopped, rounding };  // rounding: the numbers kept are too coarse for this gap
+
 struct Monitor {
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> epochs{0};

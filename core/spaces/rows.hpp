@@ -29,6 +29,58 @@ concept FeatureRows = RowsWithWeights<R, float> && RowsWithWeights<R, double> &&
   rows.prefetch(i);
 };
 
+// A dense matrix, row by row.
+class DenseRows {
+ public:
+  template <class Real>
+  using Weights = std::vector<Real>;
+
+  DenseRows(std::span<const double> values, std::size_t n_rows, std::size_t n_features) : values_(values), n_(n_rows), m_(n_features) {}
+
+  std::size_t size() const { return n_; }
+
+  template <class Real>
+  Weights<Real> zero() const {
+    return Weights<Real>(m_, Real{0});
+  }
+
+  template <class Real>
+  void round(const Weights<double>& exact, Weights<Real>& w) const {
+    std::transform(exact.begin(), exact.end(), w.begin(), [](double v) { return static_cast<Real>(v); });
+  }
+
+  double sq_norm(std::size_t i) const { return dot(i, std::vector<double>(row(i), row(i) + m_)); }
+
+  template <class Real>
+  double dot(std::size_t i, const std::vector<Real>& w) const {
+    const double* x = row(i);
+    double s[4] = {0, 0, 0, 0};
+    std::size_t z = 0;
+    for (; z + 4 <= m_; z += 4)
+      for (std::size_t k = 0; k < 4; ++k) s[k] += x[z + k] * w[z + k];
+    for (; z < m_; ++z) s[0] += x[z] * w[z];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+  }
+
+  template <class Real>
+  void axpy(std::size_t i, double a, std::vector<Real>& w) const {
+    const double* x = row(i);
+    for (std::size_t z = 0; z < m_; ++z) w[z] = static_cast<Real>(w[z] + a * x[z]);
+  }
+
+  void prefetch(std::size_t i) const { __builtin_prefetch(row(i)); }
+
+  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+    for (std::size_t z = 0; z < m_; ++z) out[z * stride] = w[z];
+  }
+
+ private:
+  const double* row(std::size_t i) const { return values_.data() + i * m_; }
+
+  std::span<const double> values_;
+  std::size_t n_, m_;
+};
+
 // Sparse rows in few bytes, always exact. An entry is one word, id << code_bits | code: the feature `id` with value
 // scale[i] * palette[code]. Counts have few distinct values, so 4 bytes hold an entry (Word = uint32) whenever the bits of
 // the number of features and of the largest code sum to at most 32; else 8 bytes do (uint64). One word also means one stream

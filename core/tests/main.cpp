@@ -10,6 +10,7 @@
 #include "spaces/csr.hpp"
 #include "spaces/outputs.hpp"
 #include "spaces/rows.hpp"
+#include "spaces/side_by_side.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_rows.hpp"
 
@@ -137,11 +138,11 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
                                           scale,
                                           features.size(),
                                           shared[plain]});
-    const DualCDOptions options{squared_hinge, bias, 1e-6, 20000, true, false, 1};
+    const DualCDOptions options{bias, 1e-6, 20000, true, false, 1};
     const std::vector<std::int32_t> classes{0, 1, 2};
     objectives[plain].resize(3);
     solve_one_vs_rest(
-        space, labels, classes, C, {}, options, 2, [](std::int64_t, std::int64_t, double) { return true; },
+        space, labels, classes, C, squared_hinge, {}, options, 2, [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t k, auto&& solution) {
           CHECK(solution.status == Status::converged && solution.gap() <= 1e-6 * solution.primal);
           CHECK(solution.dual <= solution.primal);
@@ -161,6 +162,56 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
         });
   }
   for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(objectives[0][k] - objectives[1][k]) <= 2e-6 * objectives[0][k]);
+}
+
+// Two parts, of words of either width, one of them with a centre, against rows written out in full.
+void parts_side_by_side_are_dense_rows() {
+  const std::vector<std::int64_t> indptr{0, 2, 3, 3, 5};
+  const std::vector<std::uint32_t> narrow{0 << 1 | 1, 2 << 1, 0 << 1, 0 << 1 | 1, 1 << 1};  // ids 1 and 2 stand in one row each
+  const std::vector<std::uint64_t> wide{0, 1, 0, 1, 2};
+  const std::vector<double> palette{1, 3}, one{2}, scale{0.5, 2, 1, 1.5}, mean{0.25, -1, 2}, shift{1, 0.5, 0, 3};
+  double dense[4][6] = {};
+  for (std::size_t i = 0; i < 4; ++i)
+    for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e) {
+      dense[i][narrow[e] >> 1] += scale[i] * palette[narrow[e] & 1];
+      dense[i][3 + wide[e]] += scale[i] * one[0];
+    }
+  std::vector<double> dots(4, 0.0);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t z = 0; z < 3; ++z) {
+      dots[i] += dense[i][3 + z] * mean[z];
+      dense[i][3 + z] -= shift[i] * mean[z];
+    }
+  using Both = SideBySide<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  std::vector<Both::Part> parts;
+  parts.push_back({CodedRows<std::uint32_t>({indptr, narrow, 1, palette, scale, 3, 1}), 3, {}});
+  parts.push_back({CodedRows<std::uint64_t>({indptr, wide, 0, one, scale, 3, 3}), 3, {mean, shift, dots}});
+  const Both rows(std::move(parts));
+  CHECK(rows.size() == 4);
+  auto w = rows.zero<double>();
+  std::vector<double> expected(6, 0.0);
+  std::mt19937 random(1);
+  for (int step = 0; step < 20; ++step) {
+    const std::size_t i = random() % 4;
+    const double a = static_cast<double>(random() % 9) - 4;
+    rows.axpy(i, a, w);
+    for (std::size_t z = 0; z < 6; ++z) expected[z] += a * dense[i][z];
+  }
+  auto coarse = rows.zero<float>();
+  rows.round(w, coarse);
+  for (std::size_t i = 0; i < 4; ++i) {
+    double dot = 0, sq_norm = 0;
+    for (std::size_t z = 0; z < 6; ++z) {
+      dot += dense[i][z] * expected[z];
+      sq_norm += dense[i][z] * dense[i][z];
+    }
+    rows.prefetch(i);
+    CHECK(std::abs(rows.dot(i, w) - dot) < 1e-9 && std::abs(rows.dot(i, coarse) - dot) < 1e-2);
+    CHECK(std::abs(rows.sq_norm(i) - sq_norm) < 1e-12);
+  }
+  std::vector<double> written(12, 0.0);
+  rows.write_weights(w, written.data() + 1, 2);
+  for (std::size_t z = 0; z < 6; ++z) CHECK(std::abs(written[2 * z + 1] - expected[z]) < 1e-9 && written[2 * z] == 0);
 }
 
 void texts_of_all_widths_become_symbols() {
@@ -187,7 +238,8 @@ int main() {
     }
   unknown_symbols_match_nothing_but_count_in_the_norm();
   texts_of_all_widths_become_symbols();
-  passed += 2;
+  parts_side_by_side_are_dense_rows();
+  passed += 3;
   for (const bool squared : {false, true})
     for (const double bias : {0.0, 1.0}) {
       the_gap_is_reached_and_private_features_change_nothing(squared, bias);

@@ -6,6 +6,7 @@
 
 #include "parallel.hpp"
 #include "text/gram_counter.hpp"
+#include "text/symbol_type.hpp"
 
 namespace treille {
 namespace {
@@ -136,14 +137,6 @@ GramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<co
       throw std::invalid_argument("the same n-gram stands twice among the features");
   }
   return dictionary;
-}
-
-// Calls `use` with a value of the narrowest type that holds symbols 0..size-1.
-template <class Use>
-auto with_symbol_type(std::int64_t size, Use&& use) {
-  if (size <= 256) return use(std::uint8_t{});
-  if (size <= 65536) return use(std::uint16_t{});
-  return use(std::int32_t{});
 }
 
 }  // namespace

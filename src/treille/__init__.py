@@ -11,8 +11,8 @@
 from importlib.metadata import version
 
 from treille import kernels, solvers
-from treille.data import Batch, Strings
-from treille.estimators import SVC, Features, load
+from treille.data import Batch, Strings, Vectors, dna, protein, reverse_complement
+from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
 from treille.spaces import Plan
@@ -20,14 +20,21 @@ from treille.spaces import Plan
 __version__ = version("treille")
 __all__ = [
     "SVC",
+    "SVR",
     "Batch",
     "ConvergenceWarning",
     "Features",
     "InputError",
+    "OneClassSVM",
     "Plan",
     "Report",
+    "Ridge",
     "Strings",
+    "Vectors",
+    "dna",
     "kernels",
     "load",
+    "protein",
+    "reverse_complement",
     "solvers",
 ]

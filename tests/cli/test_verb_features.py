@@ -73,4 +73,4 @@ def test_texts_without_labels_have_no_file_of_labels(cli):
 def test_texts_too_short_for_the_kernel_are_refused(cli, small):
     answer = cli("features", small, "--kernel", "ngram(9)")
     assert answer.code == 1
-    assert "no text has a feature of ngram(9)" in answer.err
+    assert "no example has a feature of ngram(9)" in answer.err

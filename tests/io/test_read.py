@@ -214,7 +214,9 @@ def test_another_encoding_is_read_when_named(tmp_path):
 
 
 def test_an_unknown_format_is_refused_with_those_that_are_known(write):
-    with pytest.raises(InputError, match="unknown format 'xml', expected one of jsonl, csv, tsv, lines, fasta"):
+    with pytest.raises(
+        InputError, match="unknown format 'xml', expected one of jsonl, csv, tsv, lines, fasta, fastq, svmlight"
+    ):
         read(write("a.csv", "text"), format="xml")
 
 
@@ -264,7 +266,9 @@ def test_a_text_that_is_not_there_is_named_with_the_fields_that_are(write):
 @pytest.mark.parametrize(("row", "found"), [("a", 1), ("a,b,c", 3)])
 def test_a_row_of_other_width_is_named(write, row, found):
     message = fault(write("a.csv", "text,label", '"two\nlines",x', row))
-    assert message.startswith(f", line 4: found {found} columns, expected 2 as in the header (text, label)")
+    assert message.startswith(
+        f", line 4: found {found} column{'s' * (found > 1)}, expected 2 as in the header (text, label)"
+    )
     assert "a field that holds a comma must be quoted" in message
 
 
@@ -306,14 +310,17 @@ def test_formats_without_names_still_list_the_fields_they_have(write, name):
 
 def test_wanted_labels_that_are_not_there_are_refused_with_the_fields_that_are(write):
     message = fault(write("a.csv", "text,stars", "a,5"), labelled=True)
-    assert message.startswith(", header line: no field is called label, class, y, target or category")
+    assert message.startswith(", header line: no field is called label, class, y, target, category or score")
     assert "the fields are: text, stars. Name the label with --label NAME" in message
 
 
-def test_a_table_with_no_header_shows_what_was_taken_for_one(write):
+def test_a_table_of_two_texts_and_no_header_says_how_its_columns_are_called(write):
     message = fault(write("a.csv", "good,a fine red", "bad,a sour one"))
-    assert message.startswith(", header line: no field is called text, sentence")
-    assert "the fields are: good, a fine red" in message
+    start = (
+        ", line 1: 'good, a fine red' is not recognised as a header, so the columns are called 1, 2: no field is called"
+    )
+    assert message.startswith(start)
+    assert "the fields are: 1, 2. Name the text with --text NAME" in message
 
 
 def test_a_list_as_label_is_refused_with_the_way_to_choose_and_the_most_frequent_values(stories):

@@ -43,5 +43,5 @@ def test_weights_of_orders_count_in_the_norm():
 
 
 def test_it_shows_the_kernel_inside():
-    assert repr(NGram(3).normalized()) == "Normalized(kernel=NGram(n=3))"
+    assert repr(NGram(3).normalized()) == "NGram(n=3).normalized()"
     assert Normalized(NGram(3)).set_params(kernel__n=4).kernel.n == 4

@@ -52,7 +52,7 @@ def test_data_of_no_known_kind_are_refused_with_or_without_a_kernel(X):
 def test_the_model_says_what_was_chosen_and_how_large_it_was():
     model = SVC().fit(["the quick", "brown fox"], [0, 1])
     shown = str(model.plan_)
-    assert shown.startswith("kernel: Normalized(kernel=NGram(n=5)), chosen: 5-grams of characters")
+    assert shown.startswith("kernel: NGram(n=5).normalized(), chosen: 5-grams of characters")
     assert "\nspace: rows, because NGram has explicit features" in shown
     assert "\nsolver: DualCD, because it needs rows and reports its duality gap" in shown
     assert "\nsizes: 2 examples, 10 features, 10 entries, " in shown

@@ -19,7 +19,7 @@ from dataclasses import replace
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Voice, aligned
-from treille.cli.models import class_names, class_scores, load_model, warn_unknown
+from treille.cli.models import class_names, class_scores, load_model, model_alphabet, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.scores import Scores, area, measure, positive_class
 from treille.cli.words import visible_label
@@ -41,12 +41,13 @@ def run(
     svc = load_model(model, file)
     names = class_names(svc)
     try:
-        examples, truth = Reading(text, label, format, encoding).read_labelled(voice, file)
+        reading = Reading(text, label, format, encoding, model_alphabet(model))
+        examples, truth = reading.read_labelled(voice, file)
         unknown = warn_unknown(voice, names, examples, truth)
     except InputError as error:
         raise InputError(f"{error}{_hint(names, label)}") from None
     with voice.busy("predicting"):
-        found = class_scores(svc, examples.texts)
+        found = class_scores(svc, reading.batch(voice, examples))
     positive = positive_class(names, truth)
     scores = measure(truth, [names[k] for k in found.argmax(axis=1)], positive)
     if positive is not None:

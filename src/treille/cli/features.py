@@ -18,7 +18,7 @@ Beside it, NAME.features.tsv names the columns and NAME.labels.txt holds the lab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,8 +31,9 @@ from treille import Features, InputError
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import parse_kernel, spell_kernel
-from treille.cli.models import check_writable
+from treille.cli.matrices import check_output, label_numbers, write_lines
 from treille.cli.options import Reading
+from treille.kernels import Linear, NGram
 
 SUFFIXES = (".npz", ".svmlight", ".tsv")
 
@@ -43,7 +44,11 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
-    kernel: Annotated[str, typer.Option("--kernel", metavar="KERNEL", help=options.KERNELS)] = "ngram(3)",
+    alphabet: options.AlphabetName = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", metavar="KERNEL", help=options.KERNELS, show_default="ngram(3), of numbers linear()"),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="PATH", help="Write the matrix: .npz, .svmlight or .tsv.")
     ] = None,
@@ -52,14 +57,19 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Reads texts, extracts features, writes them all and shows the most frequent."""
-    voice, features = Voice(json), Features(parse_kernel(kernel), jobs or -1)
+    voice, chosen = Voice(json), parse_kernel(kernel) if kernel else None
     if output is not None:
-        _check_output(output)
-    examples = Reading(text, label, format, encoding).read(voice, file, labelled=None)
+        check_output(output, SUFFIXES)
+    reading = Reading(text, label, format, encoding, alphabet)
+    examples = reading.read(voice, file, labelled=None)
+    X = reading.batch(voice, examples)
+    features = Features(chosen or (NGram(3) if examples.numbers is None else Linear()), jobs or -1)
     with voice.busy("extracting features"):
-        matrix = features.fit_transform(examples.texts)
+        matrix = features.fit_transform(X)
         if matrix.shape[1] == 0:
-            raise InputError(f"{examples.source}: no text has a feature of {kernel}: the texts may be too short for it")
+            raise InputError(
+                f"{examples.source}: no example has a feature of {spell_kernel(features.kernel)}: they may be too short for it"
+            )
         written = _write(output, features, matrix, examples.labels) if output is not None else []
     value = {
         "file": examples.source,
@@ -72,12 +82,6 @@ def run(
     }
     _tell(voice, value)
     voice.result(value)
-
-
-def _check_output(output: Path) -> None:
-    if output.suffix not in SUFFIXES:
-        raise typer.BadParameter(f"{output} ends with none of {', '.join(SUFFIXES)}", param_hint="--output")
-    check_writable(output, "matrix")
 
 
 def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[dict[str, Any]]:
@@ -115,20 +119,15 @@ def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list
     if output.suffix == ".npz":
         sp.save_npz(output, matrix)
     elif output.suffix == ".svmlight":
-        dump_svmlight_file(matrix, _class_numbers(labels, matrix.shape[0]), str(output), zero_based=False)
+        dump_svmlight_file(matrix, label_numbers(labels, matrix.shape[0]), str(output), zero_based=False)
     else:
-        _write_lines(output, _triples(matrix, names))
+        write_lines(output, _triples(matrix, names))
     written = [output, output.with_suffix(".features.tsv")]
-    _write_lines(written[1], (f"{i}\t{name}" for i, name in enumerate(names, output.suffix == ".svmlight")))
+    write_lines(written[1], (f"{i}\t{name}" for i, name in enumerate(names, output.suffix == ".svmlight")))
     if labels is not None:
         written.append(output.with_suffix(".labels.txt"))
-        _write_lines(written[2], map(words.one_line, labels))
+        write_lines(written[2], map(words.one_line, labels))
     return written
-
-
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def _triples(matrix: sp.csr_matrix, names: list[str]) -> Iterator[str]:
@@ -137,13 +136,3 @@ def _triples(matrix: sp.csr_matrix, names: list[str]) -> Iterator[str]:
         row = slice(matrix.indptr[i], matrix.indptr[i + 1])
         for id, value in zip(matrix.indices[row], matrix.data[row], strict=True):
             yield f"{i}\t{names[id]}\t{value:.17g}"
-
-
-def _class_numbers(labels: list[str] | None, n: int) -> np.ndarray:
-    """Labels for SVM-light: whole numbers as they are, other classes numbered from 1; 0 where there are none."""
-    if labels is None:
-        return np.zeros(n)
-    try:
-        return np.array([int(label) for label in labels])
-    except ValueError:
-        return np.unique(labels, return_inverse=True)[1] + 1

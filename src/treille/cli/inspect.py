@@ -13,31 +13,22 @@ Of a data file: how it is understood, its fields and classes, lengths, alphabet 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from treille import Strings
+from treille import Strings, Vectors
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
-from treille.cli.models import class_names, describe_report, load_model, looks_like_model, say_telling
+from treille.cli.models import class_names, describe_report, load_model, looks_like_model, model_alphabet, say_telling
 from treille.cli.options import Reading
 from treille.data.base import readable_size
-from treille.io import Examples, fasta, jsonl, open_text, table
-from treille.io.records import Records
+from treille.io import Examples
 
 SAMPLES = 3
-RECORDS: dict[str, Callable[..., Records]] = {
-    "jsonl": jsonl.records,
-    "fasta": fasta.records,
-    "csv": table.records,
-    "tsv": partial(table.records, delimiter="\t"),
-}
 
 
 def run(
@@ -66,6 +57,9 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
     size = path.stat().st_size
     voice.say(f"{path}: a model of treille, {readable_size(size)}", style="bold")
     voice.field("kernel", kernel)
+    alphabet = model_alphabet(path)
+    if alphabet is not None:
+        voice.field("alphabet", f"{alphabet.value}, as which texts are read")
     voice.field("classes", words.listed([words.visible_label(name) for name in names], 20))
     voice.field("features", f"{model.features_.n_features:,} with weight")
     chosen = f"C={model.C:g}, {model.loss} loss, seed {report.seed}"
@@ -79,6 +73,7 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
             "file": str(path),
             "bytes": size,
             "kernel": kernel,
+            "alphabet": alphabet and alphabet.value,
             "classes": names,
             "features": model.features_.n_features,
             "parameters": {
@@ -92,42 +87,49 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
 
 def _inspect_data(voice: Voice, reading: Reading, path: str) -> None:
     examples = reading.read(voice, path, labelled=None)
-    fields = [] if path == "-" else _fields(path, examples, reading.encoding)
     counts = words.class_counts(examples.labels or [])
+    if examples.fields and examples.format != "lines":
+        voice.field("fields", ", ".join(examples.fields))
+    voice.field("classes", words.shares(counts) if counts else "no labels; name a field with --label")
+    value: dict[str, Any] = {"kind": "data", "file": examples.source, "format": examples.format}
+    value |= {"fields": list(examples.fields), "examples": len(examples), "classes": counts}
+    if examples.numbers is None:
+        value |= _describe_texts(voice, examples)
+    else:
+        value |= _describe_numbers(voice, Vectors(examples.numbers))
+    voice.say("first examples:", style="bold")
+    for i, shown in enumerate(_samples(examples, voice.width)):
+        label = f"{words.visible_label(examples.labels[i])}  " if examples.labels else ""
+        voice.say(words.clipped(f"  {label}{shown}", voice.width), wrap=False)
+    voice.result(value)
+
+
+def _describe_texts(voice: Voice, examples: Examples) -> dict[str, Any]:
     batch = Strings(examples.texts, "char", n_jobs=-1)
     lengths = np.diff(batch.offsets)
-    if fields:
-        voice.field("fields", ", ".join(fields))
-    voice.field("classes", words.shares(counts) if counts else "no labels; name a field with --label")
     span = f"{lengths.min():,} to {lengths.max():,} characters, median {np.median(lengths):,.0f}"
     voice.field("lengths", f"{span}, {lengths.sum():,} in all")
     voice.field("alphabet", f"{words.count(len(batch.alphabet), 'character')}: {_alphabet(batch)}")
-    voice.say("first examples:", style="bold")
-    for i, text in enumerate(examples.texts[:SAMPLES]):
-        label = f"{words.visible_label(examples.labels[i])}  " if examples.labels else ""
-        line = f"  {label}{words.visible(text[: voice.width], blanks=False)}"
-        voice.say(words.clipped(line, voice.width), wrap=False)
-    voice.result(
-        {
-            "kind": "data",
-            "file": examples.source,
-            "format": examples.format,
-            "fields": fields,
-            "examples": len(examples),
-            "classes": counts,
-            "lengths": {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())},
-            "characters": int(lengths.sum()),
-            "alphabet": len(batch.alphabet),
-        }
-    )
+    return {
+        "lengths": {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())},
+        "characters": int(lengths.sum()),
+        "alphabet": len(batch.alphabet),
+    }
 
 
-def _fields(path: str, examples: Examples, encoding: str) -> list[str]:
-    """The fields of the first example, in the formats that name them."""
-    if examples.format not in RECORDS:
-        return []
-    with open_text(path, encoding) as lines:
-        return list(next(RECORDS[examples.format](lines, examples.source))[1])
+def _describe_numbers(voice: Voice, batch: Vectors) -> dict[str, Any]:
+    numbers, cells = len(batch.values), len(batch) * batch.n_columns
+    low, high = (float(batch.values.min()), float(batch.values.max())) if numbers else (0.0, 0.0)
+    voice.field("columns", f"{batch.n_columns:,}, {words.listed(batch.names or [])}")
+    voice.field("numbers", f"{numbers:,} are not zero, {numbers / max(cells, 1):.2%} of all, {low:.4g} to {high:.4g}")
+    return {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}
+
+
+def _samples(examples: Examples, width: int) -> list[str]:
+    if examples.numbers is None:
+        return [words.visible(text[:width], blanks=False) for text in examples.texts[:SAMPLES]]
+    rows = Vectors(examples.numbers)[:SAMPLES]
+    return [" ".join(f"{name}:{value:g}" for name, value in row.items()) for row in rows]
 
 
 def _alphabet(batch: Strings, most: int = 40) -> str:

@@ -1,15 +1,20 @@
-"""Kernels on a command line: ``ngram(3, min_n=1, unit=word).normalized()``. Read with `ast`, never evaluated."""
+"""Kernels on a command line: ``0.5*ngram(3, min_n=1) + ngram(5).normalized()``. Read with `ast`, never evaluated."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import operator
 from typing import Any
 
 import typer
 
 import treille.kernels
-from treille.kernels import Kernel, Normalized
+from treille.kernels import Constant, Kernel
+from treille.kernels.expression import Expression
+
+OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.pow}
+METHODS = ("normalized", "centered")
 
 
 def known_kernels() -> dict[str, type[Kernel]]:
@@ -30,7 +35,9 @@ def parse_kernel(text: str) -> Kernel:
     """The kernel that `text` names.
 
     >>> parse_kernel("ngram(3, min_n=1, unit=word).normalized()")
-    Normalized(kernel=NGram(n=3, min_n=1, unit='word'))
+    NGram(n=3, min_n=1, unit='word').normalized()
+    >>> parse_kernel("(1 + 0.5*ngram(2))**2")
+    (1 + 0.5 * NGram(n=2)) ** 2
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -40,6 +47,8 @@ def parse_kernel(text: str) -> Kernel:
         return _kernel(tree)
     except (TypeError, ValueError) as error:
         raise _refuse(text, str(error)) from None
+    except RecursionError:
+        raise _refuse(text, "it is nested too deeply") from None
 
 
 def spell_kernel(kernel: Kernel) -> str:
@@ -49,8 +58,8 @@ def spell_kernel(kernel: Kernel) -> str:
     >>> spell_kernel(NGram(3, min_n=1).normalized())
     'ngram(3, min_n=1).normalized()'
     """
-    if isinstance(kernel, Normalized):
-        return f"{spell_kernel(kernel.kernel)}.normalized()"
+    if isinstance(kernel, Expression):
+        return kernel.write(spell_kernel)
     values = kernel.get_params(deep=False)
     words = []
     for i, parameter in enumerate(_parameters(type(kernel))):
@@ -63,14 +72,20 @@ def spell_kernel(kernel: Kernel) -> str:
 def _kernel(node: ast.expr) -> Kernel:
     if isinstance(node, ast.Name):
         return _kind(node.id)()
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        operands = [_kernel(side) if _number(side) is None else _number(side) for side in (node.left, node.right)]
+        combined = OPERATORS[type(node.op)](*operands)
+        if isinstance(combined, Kernel):
+            return combined
     if not isinstance(node, ast.Call):
         raise ValueError(f"found {ast.unparse(node)!r}, expected a kernel")
     arguments = [_argument(value) for value in node.args]
     named = {keyword.arg or "**": _argument(keyword.value) for keyword in node.keywords}
     if isinstance(node.func, ast.Attribute):
-        if node.func.attr != "normalized" or arguments or named:
-            raise ValueError(f"found .{node.func.attr}(...), expected .normalized()")
-        return _kernel(node.func.value).normalized()
+        if node.func.attr not in METHODS or arguments or named:
+            raise ValueError(f"found .{node.func.attr}(...), expected .{'() or .'.join(METHODS)}()")
+        made: Kernel = getattr(_kernel(node.func.value), node.func.attr)()
+        return made
     if not isinstance(node.func, ast.Name):
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
     kind = _kind(node.func.id)
@@ -79,15 +94,23 @@ def _kernel(node: ast.expr) -> Kernel:
 
 
 def _argument(node: ast.expr) -> Any:
-    """A number, a list, a quoted or bare word, or another kernel."""
-    if isinstance(node, ast.Call):
+    """A number, a list, a quoted or bare word, another kernel, or kernels by name."""
+    if isinstance(node, (ast.Call, ast.BinOp)):
         return _kernel(node)
+    if isinstance(node, ast.Dict):
+        return {_argument(key or node): _argument(value) for key, value in zip(node.keys, node.values, strict=True)}
     if isinstance(node, ast.Name):
         return _kind(node.id)() if node.id.lower() in known_kernels() else node.id
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
         raise ValueError(f"found {ast.unparse(node)!r}, expected a number, a word or a list of numbers") from None
+
+
+def _number(node: ast.expr) -> float | None:
+    """A number, or None."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _kind(name: str) -> type[Kernel]:
@@ -103,12 +126,19 @@ def _parameters(kind: type[Kernel]) -> list[inspect.Parameter]:
 def _spell(value: Any) -> str:
     if isinstance(value, Kernel):
         return spell_kernel(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name!r}: {_spell(v)}" for name, v in value.items()) + "}"
     return value if isinstance(value, str) and value.isidentifier() else repr(value)
 
 
 def _refuse(text: str, why: str) -> typer.BadParameter:
-    forms = [f"{name}({', '.join(p.name for p in _parameters(kind))})" for name, kind in known_kernels().items()]
+    forms = [
+        f"{name}({', '.join(p.name for p in _parameters(kind))})"
+        for name, kind in known_kernels().items()
+        if not issubclass(kind, (Expression, Constant))
+    ]
     return typer.BadParameter(
-        f"{text!r}: {why}. The kernels are: {', '.join(forms)}; for example 'ngram(5).normalized()'",
+        f"{text!r}: {why}. The kernels are: {', '.join(forms)}; for example 'ngram(5).normalized()', or with +, * and **, "
+        "'0.5*ngram(3) + ngram(5).normalized()'",
         param_hint="--kernel",
     )

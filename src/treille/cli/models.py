@@ -13,8 +13,10 @@ from rich.cells import cell_len
 from treille import SVC, InputError, Report, load
 from treille.cli import words
 from treille.cli.console import Voice
+from treille.cli.options import Alphabet
 from treille.io import Examples
 from treille.io.labels import spell
+from treille.io.model import read_model, read_spec, write_model
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 
@@ -46,15 +48,34 @@ def load_model(path: Path, data: str | None = None) -> SVC:
     return model
 
 
+def save_model(model: SVC, path: Path, alphabet: Alphabet | None) -> None:
+    """Saves a model, and with it the alphabet that its texts were read over."""
+    model.save(path)
+    if alphabet is not None:
+        spec, arrays = read_model(path)
+        write_model(path, spec | {"reading": {"alphabet": alphabet.value}}, arrays)
+
+
+def model_alphabet(path: Path) -> Alphabet | None:
+    """The alphabet that a model's texts were read over, if one was asked for."""
+    remembered = read_spec(path).get("reading", {}).get("alphabet")
+    try:
+        return remembered and Alphabet(remembered)
+    except ValueError:
+        raise InputError(
+            f"{path}: reads texts over the alphabet {remembered!r}, unknown to this version of treille: upgrade treille"
+        ) from None
+
+
 def class_names(model: SVC) -> list[str]:
     """The classes as files spell them, in the model's order."""
     whole = [int(c) if isinstance(c, float) and c.is_integer() else c for c in model.classes_.tolist()]
     return [spell(label) or str(label) for label in whole]
 
 
-def class_scores(model: SVC, texts: list[str]) -> np.ndarray:
+def class_scores(model: SVC, X: Any) -> np.ndarray:
     """One column of scores per class, also for two classes."""
-    scores = model.decision_function(texts)
+    scores = model.decision_function(X)
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 

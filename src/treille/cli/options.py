@@ -12,8 +12,11 @@ from typing import Annotated
 
 import typer
 
+from treille import InputError, Strings
 from treille.cli.console import Voice
+from treille.data.sequences import DNA, PROTEIN, over
 from treille.io import Examples, read
+from treille.io.records import NumberRows
 
 
 class Loss(str, Enum):
@@ -23,6 +26,14 @@ class Loss(str, Enum):
     squared_hinge = "squared_hinge"
 
 
+class Alphabet(str, Enum):
+    """The alphabets that texts can be read over."""
+
+    dna = "dna"
+    rna = "rna"
+    protein = "protein"
+
+
 class ClassWeight(str, Enum):
     """The weights of classes that can be asked for."""
 
@@ -30,7 +41,10 @@ class ClassWeight(str, Enum):
 
 
 DataFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="JSON lines, CSV, TSV, lines or FASTA; .gz of each; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="FILE", help="JSON lines, CSV, TSV, lines, FASTA, FASTQ, SVM-light; .gz of each; - is standard input."
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
 
@@ -48,7 +62,18 @@ Label = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="NAME", help="jsonl, csv, tsv, lines or fasta.", show_default="told by name or content"
+        "--format",
+        metavar="NAME",
+        help="jsonl, csv, tsv, lines, fasta, fastq or svmlight.",
+        show_default="told by name or content",
+    ),
+]
+AlphabetName = Annotated[
+    Alphabet | None,
+    typer.Option(
+        "--alphabet",
+        metavar="NAME",
+        help="dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.",
     ),
 ]
 Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.")]
@@ -79,12 +104,13 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visi
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file: what the options --text, --label, --format and --encoding say."""
+    """How to read a file: what the options --text, --label, --format, --encoding and --alphabet say."""
 
     text: str | None = None
     label: str | None = None
     format: str | None = None
     encoding: str = "utf-8"
+    alphabet: Alphabet | None = None
 
     def read(self, voice: Voice, path: str, labelled: bool | None) -> Examples:
         """The examples of a file, after saying how they were understood."""
@@ -100,6 +126,30 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
+    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | Strings:
+        """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
+        if self.alphabet is None:
+            return examples.X
+        if examples.numbers is not None:
+            raise InputError(
+                f"{examples.source}: holds rows of numbers, expected texts over the alphabet {self.alphabet.value}"
+            )
+        alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
+        batch = over(
+            alphabet,
+            examples.texts,
+            "keep",
+            rna,
+            -1,
+            lambda i: f"{examples.source}, the example on line {examples.lines[i]}",
+        )
+        kept = 0
+        if alphabet.unknown in batch.alphabet:
+            kept = int((batch.symbols == batch.alphabet.index(alphabet.unknown)).sum())
+        share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {alphabet.unknown}"
+        voice.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
+        return batch
+
     def flags(self, labelled: bool = True) -> str:
         """The same options again, for a command to paste.
 
@@ -107,6 +157,7 @@ class Reading:
         ' --text title+body --label topics=acq'
         """
         given = {"text": self.text, "label": self.label if labelled else None, "format": self.format}
+        given["alphabet"] = self.alphabet and self.alphabet.value if labelled else None
         given["encoding"] = None if self.encoding == "utf-8" else self.encoding
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in given.items() if value)
 

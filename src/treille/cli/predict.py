@@ -23,7 +23,7 @@ import typer
 
 from treille.cli import options, words
 from treille.cli.console import Voice
-from treille.cli.models import check_writable, class_names, class_scores, load_model
+from treille.cli.models import check_writable, class_names, class_scores, load_model, model_alphabet
 from treille.cli.options import Reading
 
 STANDARD_OUTPUT = "-"
@@ -46,11 +46,12 @@ def run(
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions")
     svc = load_model(model, file)
-    examples = Reading(text, None, format, encoding).read(voice, file, labelled=False)
+    reading = Reading(text, None, format, encoding, model_alphabet(model))
+    examples = reading.read(voice, file, labelled=False)
     if examples.format == "lines" and "\t" in examples.texts[0]:
         voice.warn(f"{examples.source}: there are tabs, but no labels are read: each whole line was taken as a text")
     with voice.busy("predicting"):
-        found, names = class_scores(svc, examples.texts), class_names(svc)
+        found, names = class_scores(svc, reading.batch(voice, examples)), class_names(svc)
     labels = [names[k] for k in found.argmax(axis=1)]
     counts, lines = words.class_counts(labels), _lines(labels, names, found if scores else None)
     value: dict[str, Any] = {"model": str(model), "file": examples.source, "examples": len(labels)}

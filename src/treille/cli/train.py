@@ -6,15 +6,16 @@ Examples:
   treille train mail.csv --kernel 'ngram(4)' --C 0.01 --cv 5 --model mail.treille
   treille train news.jsonl.gz --text title+body --label topics=acq \\
       --test news.test.jsonl.gz --model acq.treille
-  zcat genes.fa.gz | treille train - --kernel 'ngram(6)' --holdout 0.2
+  zcat genes.fa.gz | treille train - --alphabet dna --holdout 0.2
 
 Prints what was understood, what was chosen and why, and how training ended: the duality gap proves how far, at most,
 the model is from the best one. Scores are of models that were not trained on what they are scored on; the model
-that is saved is trained on all of FILE.
+that is saved is trained on all of FILE. It remembers --alphabet: predict and evaluate read new files in the same way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from treille import SVC, Batch, InputError
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import parse_kernel, spell_kernel
-from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.models import check_writable, describe_report, save_model, warn_unknown
 from treille.cli.options import Reading, command
 from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
@@ -41,6 +42,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    alphabet: options.AlphabetName = None,
     kernel: options.KernelText = None,
     C: options.C = 1.0,
     loss: options.LossName = options.Loss.hinge,
@@ -62,19 +64,20 @@ def run(
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
     _check_parameters(svc)
-    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding)
+    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding, alphabet)
     examples, labels = reading.read_labelled(voice, file)
     _note_classes(voice, labels, examples.source)
     tested, truth = reading.read_labelled(voice, test) if test else (None, [])
     if tested:
         warn_unknown(voice, sorted(set(labels)), tested, truth)
-    batch = plan(svc.kernel, examples.texts).kernel.batch(examples.texts, svc.n_jobs)
+    X, X_test = reading.batch(voice, examples), reading.batch(voice, tested) if tested else None
+    batch = plan(svc.kernel, X).kernel.batch(X, svc.n_jobs)
     scored = _score_parts(voice, svc, batch, labels, cv, holdout)
     fit(svc, batch, labels)
     if model:
-        svc.save(model)
+        save_model(svc, model, alphabet)
     if tested:
-        scored = HeldOut(f"on {tested.source}", [score(svc, tested.texts, truth, labels)])
+        scored = HeldOut(f"on {tested.source}", [score(svc, X_test, truth, labels)])
     _tell(voice, svc, scored, model, reading)
     voice.result(_as_dict(svc, examples, scored, model))
     if svc.report_.status != "converged":
@@ -108,7 +111,20 @@ def _note_classes(voice: Voice, labels: list[str], source: str) -> None:
     counts = words.class_counts(labels)
     if len(counts) < 2:
         raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes to tell apart")
+    if 2 * len(counts) > len(labels) and _are_scores(counts):
+        raise InputError(
+            f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
+            " To learn scores use treille.SVR in Python, on treille.io.read(...).targets()"
+        )
     voice.note(f"{words.count(len(counts), 'class')}: {words.shares(counts)}")
+
+
+def _are_scores(labels: Iterable[str]) -> bool:
+    """Numbers, and not all of them whole."""
+    try:
+        return not all(float(label).is_integer() for label in labels)
+    except ValueError:
+        return False
 
 
 def _score_parts(

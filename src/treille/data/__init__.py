@@ -1,7 +1,29 @@
 """Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
 
 from treille.data.base import Batch
-from treille.data.rows import Rows
+from treille.data.dense_rows import DenseRows
+from treille.data.objects import KernelValues, Objects
+from treille.data.rows import FeatureRows, RowProducts, Rows
+from treille.data.side_by_side import CenteredRows, SideBySide
+from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.strings import Strings
+from treille.data.table import Table
+from treille.data.vectors import Vectors
 
-__all__ = ["Batch", "Rows", "Strings"]
+__all__ = [
+    "Batch",
+    "CenteredRows",
+    "DenseRows",
+    "FeatureRows",
+    "KernelValues",
+    "Objects",
+    "RowProducts",
+    "Rows",
+    "SideBySide",
+    "Strings",
+    "Table",
+    "Vectors",
+    "dna",
+    "protein",
+    "reverse_complement",
+]

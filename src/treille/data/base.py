@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -67,6 +70,25 @@ class Batch(ABC):
         yield self
 
 
+def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
+    """`Batch.chunks` of a batch whose example i holds the symbols ``offsets[i]`` to ``offsets[i + 1]``.
+
+    >>> import treille
+    >>> batch = treille.Strings(["abba", "b", "aaabbba"])
+    >>> [list(run) for run in runs(batch, batch.offsets, 6)]
+    [['abba', 'b'], ['aaabbba']]
+    """
+    if offsets[-1] <= n_symbols:
+        yield batch
+        return
+    start = 0
+    while start < len(batch):
+        stop = int(np.searchsorted(offsets, offsets[start] + n_symbols, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield batch[start:stop]
+        start = stop
+
+
 def readable_size(n_bytes: int) -> str:
     """A number of bytes, in words.
 
@@ -77,3 +99,17 @@ def readable_size(n_bytes: int) -> str:
         if n_bytes >= scale:
             return f"{n_bytes / scale:.1f} {unit}"
     return f"{n_bytes} bytes"
+
+
+def available_memory() -> int:
+    """Bytes that can be taken without swapping, as far as the system tells; where it tells nothing, no limit.
+
+    >>> available_memory() > 0
+    True
+    """
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # the whole memory: what is in use is not told
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return sys.maxsize

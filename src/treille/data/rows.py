@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,8 +13,77 @@ import scipy.sparse as sp
 from treille import _core
 
 
+class FeatureRows(ABC):
+    """What feature rows of any form offer. The core reads them by `parts`.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
+    >>> isinstance(rows, FeatureRows), len(rows.parts), rows.scaled(0.5).diag().tolist()
+    (True, 1, [1.25, 0.25])
+    """
+
+    if TYPE_CHECKING:  # a field of some, a property of others
+
+        @property
+        def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Any, ...]:
+        """Rows, or rows with a centre: features side by side, the ids of each part after those of the parts before it."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_entries(self) -> int:
+        """How many values are stored."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+
+    @abstractmethod
+    def diag(self) -> np.ndarray:
+        """k(x, x) of every row, parts outside the fitted feature space included."""
+
+    @abstractmethod
+    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
+        """All values times a number, or times one number a row."""
+
+    def normalized(self) -> FeatureRows:
+        """Every row divided by its norm. A zero row stays zero."""
+        return self.scaled(_inverse(np.sqrt(self.diag())))
+
+    @abstractmethod
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        """The same rows as a scipy matrix of float64."""
+
+    @abstractmethod
+    def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
+        """``self @ weights`` for dense `weights` with one row per feature: one row of outputs per example."""
+
+    @abstractmethod
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+
+    @abstractmethod
+    def gram(self, other: Any, threads: int) -> np.ndarray:
+        """Inner products with the rows `other`, of the same features and form; None: with these themselves."""
+
+    @abstractmethod
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        """What gives the inner products of row i with all rows; what it needs for that is built once, here."""
+
+    @abstractmethod
+    def for_core(self) -> Any:
+        """The rows as solvers in the core take them."""
+
+
 @dataclass(frozen=True)
-class Rows:
+class Rows(FeatureRows):
     """Sparse rows, 4 bytes an entry in most cases, always exact.
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the word ``id << code_bits | code``: feature ``id`` with the value
@@ -33,8 +105,31 @@ class Rows:
     n_features: int
     n_shared: int
 
+    @classmethod
+    def from_csr(
+        cls, matrix: sp.csr_matrix, ids: np.ndarray, sq_norms: np.ndarray, n_features: int, n_shared: int, threads: int
+    ) -> Rows:
+        """Rows of any numbers that are not zero. Column j is feature ``ids[j]``, or is left out where that is -1.
+
+        >>> matrix = sp.csr_matrix([[0.5, 0.0, 2.0], [0.0, 1.0, 4.0]])
+        >>> Rows.from_csr(matrix, np.array([1, -1, 0]), np.array([4.25, 17.0]), 2, 1, 1).to_csr().toarray().tolist()
+        [[2.0, 0.5], [4.0, 0.0]]
+        """
+        names = np.asarray(ids, np.int64).astype(np.uint32)  # -1 is the word that means none
+        offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        parts = _core.code_rows(offsets, columns, matrix.data, names, n_features, threads)
+        return cls(*parts, np.ones(len(sq_norms)), sq_norms, n_features, n_shared)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (self,)
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.entries)
 
     @property
     def nbytes(self) -> int:
@@ -45,10 +140,12 @@ class Rows:
         """k(x, x) of every row."""
         return self.scale**2 * self.sq_norms
 
+    def scaled(self, factor: float | np.ndarray) -> Rows:
+        return replace(self, scale=self.scale * factor)
+
     def normalized(self) -> Rows:
         """Every row divided by its norm. A zero row stays zero."""
-        norms = np.sqrt(self.sq_norms)
-        return replace(self, scale=np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+        return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         """The same rows as a scipy matrix of float64."""
@@ -67,3 +164,59 @@ class Rows:
             self.indptr, self.entries, self.code_bits, self.palette, self.scale, flat, weights.shape[1], threads
         )
         return out.reshape(len(self), weights.shape[1])
+
+    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+        flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
+        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
+        return _core.combine(*words, flat, width, self.n_features, threads).reshape(self.n_features, width)
+
+    def for_core(self) -> _core.CodedRows:
+        """The rows as solvers in the core take them."""
+        return _core.CodedRows(**self._arrays())
+
+    def gram(self, other: Rows | None, threads: int) -> np.ndarray:
+        """Inner products with the rows `other`, of the same features; None: with these themselves."""
+        if other is None:
+            return RowProducts(self).matrix(threads)
+        index = _core.GramIndex.of(**replace(other, n_shared=other.n_features)._arrays())
+        return index.block(**self._arrays(), threads=threads).reshape(len(self), len(other))
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        return RowProducts(self).row
+
+    def part(self) -> _core.RowsPart:
+        """The rows as one part of several."""
+        none = np.empty(0)
+        return _core.RowsPart(self.for_core(), none, none, none)
+
+    def _arrays(self) -> dict[str, Any]:
+        names = ("indptr", "entries", "code_bits", "palette", "scale", "n_features", "n_shared")
+        return {name: getattr(self, name) for name in names}
+
+
+class RowProducts:
+    """Inner products of rows among themselves, by an inverted index, which takes 8 bytes an entry.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b", "ac"])
+    >>> RowProducts(rows).row(0).tolist()
+    [5.0, 1.0, 2.0]
+    """
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        self._index = _core.GramIndex.of(**rows._arrays())
+
+    def matrix(self, threads: int) -> np.ndarray:
+        """All of them, exactly symmetric."""
+        n = len(self.rows)
+        return self._index.gram(**self.rows._arrays(), threads=threads).reshape(n, n)
+
+    def row(self, i: int) -> np.ndarray:
+        """Those of row i with all rows."""
+        return self._index.row(**self.rows._arrays(), i=i)
+
+
+def _inverse(norms: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

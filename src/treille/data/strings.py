@@ -11,8 +11,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data.base import Batch
+from treille.data.base import Batch, runs
 from treille.io.errors import InputError
+from treille.io.records import NumberRows
 
 WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
@@ -169,15 +170,7 @@ class Strings(Batch):
         return cls.from_arrays(arrays["symbols"], arrays["offsets"], spec["alphabet"], spec["unit"])
 
     def chunks(self, n_symbols: int) -> Iterator[Strings]:
-        if self.offsets[-1] <= n_symbols:
-            yield self
-            return
-        start = 0
-        while start < len(self):
-            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_symbols, side="right")) - 1
-            stop = max(stop, start + 1)
-            yield self[start:stop]
-            start = stop
+        return runs(self, self.offsets, n_symbols)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"
@@ -194,6 +187,8 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
+    if isinstance(data, NumberRows):
+        raise InputError("found rows of numbers, expected strings: the kernel of numbers is treille.kernels.Linear()")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
         raise InputError(
             f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"

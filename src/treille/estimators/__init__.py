@@ -1,7 +1,10 @@
 """Estimators: the scikit-learn face."""
 
 from treille.estimators.features import Features
+from treille.estimators.one_class_svm import OneClassSVM
 from treille.estimators.persistence import load
+from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
+from treille.estimators.svr import SVR
 
-__all__ = ["SVC", "Features", "load"]
+__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Ridge", "load"]

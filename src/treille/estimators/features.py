@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Rows
+from treille.data import FeatureRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 
@@ -45,10 +45,11 @@ class Features(TransformerMixin, BaseEstimator):
         self.fit_rows(X)
         return self
 
-    def fit_rows(self, X: Any) -> Rows:
+    def fit_rows(self, X: Any) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact form."""
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
+        self.kernel.check()
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")

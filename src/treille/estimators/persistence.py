@@ -73,15 +73,17 @@ def _write_param(value: Any) -> Any:
 
 
 def _read_params(params: dict[str, Any]) -> dict[str, Any]:
-    from treille import solvers
+    from treille import solvers, spaces
+
+    known = {name: getattr(solvers, name) for name in solvers.__all__} | {"Nystrom": spaces.Nystrom}
 
     read = {}
     for name, value in params.items():
         if isinstance(value, dict) and "pairs" in value:
             value = dict(value["pairs"])
         elif isinstance(value, dict):
-            if value["object"] not in solvers.__all__:
+            if value["object"] not in known:
                 raise InputError(f"the solver {value['object']!r} is unknown to this version of treille")
-            value = getattr(solvers, value["object"])(**value["params"])
+            value = known[value["object"]](**value["params"])
         read[name] = value
     return read

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import replace
-from numbers import Integral
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.functions import Functions, LinearFunctions, read_functions
-from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
 from treille.estimators.targets import check_labels, check_positive, check_weights
 from treille.io.errors import InputError
-from treille.kernels import FeatureMap, Kernel
-from treille.solvers import DualCD, Report
+from treille.kernels import Kernel
+from treille.solvers import SMO, DualCD
+from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
-from treille.spaces import Plan, RowsSpace, plan
+from treille.spaces import GramSpace, Nystrom
 
 
-class SVC(ClassifierMixin, BaseEstimator):
+class SVC(ClassifierMixin, KernelMachine):
     """Support vector machine for classes of strings and other structured examples, trained to a proven duality gap.
 
     Several classes are learnt one against the rest; the features are computed once.
 
     Parameters
     ----------
-    kernel : Kernel or None
-        The similarity; None picks one for the kind of the data, and `plan_` says which.
+    kernel : Kernel, "precomputed", function or None
+        The similarity; None picks one for the kind of the data, and `plan_` says which. With "precomputed", X is the square matrix
+        of kernel values in `fit`, and a row of values with the training examples for each example elsewhere. A function is
+        k(X, Y) that gives a matrix, or k(x, y) that gives a number.
     C : float
         Weight of the losses against the regulariser.
     loss : {"hinge", "squared_hinge"}
@@ -39,11 +39,16 @@ class SVC(ClassifierMixin, BaseEstimator):
     max_epochs : int
         Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
     fit_intercept : bool
-        Learn an intercept, as the weight of a constant feature (regularised, like LIBLINEAR's).
+        Learn an intercept: with DualCD as the weight of a constant feature (regularised, like LIBLINEAR's), with SMO, which always
+        does, free of regularisation (like LIBSVM's).
     class_weight : dict, "balanced" or None
         Multiplies C for the examples of a class.
-    solver : "auto" or DualCD
-        A solver with options of its own, such as ``DualCD(max_seconds=60)``.
+    solver : "auto", DualCD or SMO
+        "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
+        ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    space : "auto", "nystrom" or Nystrom
+        "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` says how many.
+        ``report_.approximation_error`` tells what is lost.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
     random_state : int
@@ -73,14 +78,15 @@ class SVC(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
         C: float = 1.0,
         loss: str = "hinge",
         tol: float = 1e-3,
         max_epochs: int = 1000,
         fit_intercept: bool = True,
         class_weight: dict[Any, float] | str | None = None,
-        solver: str | DualCD = "auto",
+        solver: str | DualCD | SMO = "auto",
+        space: str | Nystrom = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
         verbose: int = 0,
@@ -93,47 +99,47 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
+        self.space = space
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    plan_: Plan
-    report_: Report
     classes_: np.ndarray
-    functions_: Functions
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
         self.check_parameters()
-        X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
-        chosen = plan(self.kernel, X, self.solver)
-        batch = chosen.kernel.batch(X, self.n_jobs)
+        chosen, batch = self._plan(X)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least two, of two classes")
         classes, codes = check_labels(y, len(batch))
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
-        space = RowsSpace.of(chosen.kernel, batch, self.n_jobs)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
+        options: dict[str, Any] = {
+            "loss": self.loss,
+            "tol": self.tol,
+            "max_epochs": self.max_epochs,
+            "n_jobs": self.n_jobs,
+        }
+        space: Space
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
-            solution = solver.solve(
-                space,
-                codes,
-                positive,
-                C,
-                loss=self.loss,
-                bias=1.0 if self.fit_intercept else 0.0,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                seed=self.random_state,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
+            if chosen.space != "gram":
+                space = self._rows(chosen, batch)
+                dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
+                bias = 1.0 if self.fit_intercept else 0.0
+                seed = self.random_state
+                solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, progress=progress, **options)
+                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
+            else:
+                if not self.fit_intercept:
+                    raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")
+                space = GramSpace(chosen.kernel, batch, self.n_jobs)
+                smo = self.solver if isinstance(self.solver, SMO) else SMO()
+                solution = smo.solve(space, codes, positive, C, progress=progress, **options)
+                signs = np.where(codes == positive[:, None], 1.0, -1.0)
+                functions = functions_of_examples(space, (signs * solution.alpha).T, solution.bias)
         self.classes_ = classes
-        self.functions_ = LinearFunctions(space.features, solution.weights, solution.bias)
-        self.report_ = solution.report
-        self.n_iter_ = solution.report.epochs
-        self.plan_ = replace(chosen, sizes=space.sizes())
+        self._keep(chosen, space, functions, solution.report)
         return self
 
     def check_parameters(self) -> None:
@@ -145,46 +151,14 @@ class SVC(ClassifierMixin, BaseEstimator):
         treille.io.errors.InputError: C is -1, expected a positive number
         """
         check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        if self.loss not in ("hinge", "squared_hinge"):
+        if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        for name, least in (("max_epochs", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5), or None")
-        if self.solver != "auto" and not isinstance(self.solver, DualCD):
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
-        if self.kernel is not None:
-            self.kernel.check()
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights, one row per class (one row for two classes), one column per feature."""
-        return self._linear().weights.T
-
-    @property
-    def features_(self) -> FeatureMap:
-        """The fitted features; ``features_.name(i)`` reads column i of ``coef_``."""
-        return self._linear().features
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """One number per class (one for two classes)."""
-        check_is_fitted(self, "functions_")
-        return self.functions_.intercept
-
-    def _linear(self) -> LinearFunctions:
-        check_is_fitted(self, "functions_")
-        if not isinstance(self.functions_, LinearFunctions):
-            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
-        return self.functions_
+        self._check_whole("random_state", 0)
+        self._check_shared((DualCD, SMO))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
-        check_is_fitted(self, "functions_")
-        scores = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+        scores = self._outputs(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -209,22 +183,10 @@ class SVC(ClassifierMixin, BaseEstimator):
         return top
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that `treille.load` reads; only features with weight are kept."""
+        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept."""
         check_is_fitted(self, "functions_")
-        functions_spec, arrays = self.functions_.state()
-        spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec
-        save_estimator(path, spec, arrays, self.classes_)
+        self._save(path, self.classes_)
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        self.kernel = Kernel.from_spec(spec["kernel"])
-        self.functions_ = read_functions(self.kernel, spec, arrays, len(classes) if len(classes) > 2 else 1)
+        self._read(spec, arrays, len(classes) if len(classes) > 2 else 1)
         self.classes_ = classes
-        self.report_ = Report.from_dict(spec["report"])
-        self.n_iter_ = self.report_.epochs
-        self.plan_ = replace(plan(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        return tags

@@ -1,4 +1,4 @@
-"""The door for labels and weights of examples."""
+"""The door for labels, numbers to learn, and weights of examples."""
 
 from __future__ import annotations
 
@@ -55,19 +55,52 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes.astype(np.int32)
 
 
+def check_numbers(y: Any, n: int) -> np.ndarray:
+    """The numbers to learn as float64, as many dimensions as given: one, or two with a column per target.
+
+    >>> check_numbers([1, 2.5], 2).tolist()
+    [1.0, 2.5]
+    """
+    if y is None:
+        raise InputError("targets are missing: fit(X, y) needs a number for each example")
+    given = np.asarray(y)
+    if given.ndim not in (1, 2) or given.shape[-1] == 0:
+        raise InputError(f"targets have the shape {given.shape}, expected a number, or a row of them, per example")
+    if len(given) != n:
+        raise InputError(f"there are {n:,} examples but {len(given):,} targets")
+    if given.dtype.kind not in "biufO":
+        raise InputError(f"target 0 is {given.ravel()[0].item()!r}, expected a number; to learn classes, use SVC")
+    numbers = _numbers(given, "y")
+    bad = ~np.isfinite(numbers)
+    _refuse(bad if numbers.ndim == 1 else bad.any(axis=1), "NaN or infinite, expected a number", "target")
+    return numbers
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
+    """One number of at least 0 per example; None is 1 for each.
+
+    >>> check_sample_weight(None, 2).tolist()
+    [1.0, 1.0]
+    """
+    if sample_weight is None:
+        return np.ones(n)
+    given = _numbers(sample_weight, "sample_weight")
+    if given.shape != (n,):
+        raise InputError(f"sample_weight has the shape {given.shape}, expected ({n},)")
+    _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
+    if not given.any():
+        raise InputError("sample_weight is 0 for every example: there is nothing to learn from")
+    return given
+
+
 def check_weights(
     C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any
 ) -> np.ndarray:
     """C times class weight times sample weight, for every example."""
-    weights = np.full(len(codes), float(C))
-    if sample_weight is not None:
-        given = _numbers(sample_weight, "sample_weight")
-        if given.shape != codes.shape:
-            raise InputError(f"sample_weight has the shape {given.shape}, expected ({len(codes)},)")
-        _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
-        if len(np.unique(codes[given > 0])) < 2:
-            raise InputError("sample_weight leaves fewer than two classes with any weight")
-        weights *= given
+    given = check_sample_weight(sample_weight, len(codes))
+    if len(np.unique(codes[given > 0])) < 2:
+        raise InputError("sample_weight leaves fewer than two classes with any weight")
+    weights = float(C) * given
     if class_weight is None:
         return weights
     if isinstance(class_weight, dict):
@@ -98,6 +131,5 @@ def _is_missing(label: Any) -> bool:
 
 def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:
     if bad.any():
-        raise InputError(
-            f"{what} {int(np.argmax(bad))} is {found}" if what == "label" else f"{what}[{int(np.argmax(bad))}]: {found}"
-        )
+        at = int(np.argmax(bad))
+        raise InputError(f"{what}[{at}]: {found}" if what == "sample_weight" else f"{what} {at} is {found}")

@@ -22,7 +22,7 @@ def records(lines: Iterable[str], source: str) -> Records:
     for number, line in enumerate(lines, 1):
         if line.startswith(">"):
             if start:
-                yield start, _record(header, parts)
+                yield start, record(header, parts)
             start, header, parts = number, line[1:], []
         elif start:
             parts += line.split()
@@ -30,10 +30,15 @@ def records(lines: Iterable[str], source: str) -> Records:
             found = line.strip()[:40]
             raise InputError(f"{source}, line {number}: found {found!r}, expected a FASTA header such as '>1'")
     if start:
-        yield start, _record(header, parts)
+        yield start, record(header, parts)
 
 
-def _record(header: str, parts: list[str]) -> dict[str, object]:
+def record(header: str, parts: list[str]) -> dict[str, object]:
+    """The fields of a header without its mark, and of the parts of a sequence.
+
+    >>> record("EI organism=human", ["ACGT", "TT"])
+    {'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'}
+    """
     words = header.split()
     named = dict(word.partition("=")[::2] for word in words if "=" in word)
     first = {"label": words[0]} if words else {}

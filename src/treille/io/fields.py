@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .errors import InputError
 
 TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
-LABELS = ("label", "class", "y", "target", "category")
+LABELS = ("label", "class", "y", "target", "category", "score")
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 
 from .fields import TEXTS
+from .svmlight import looks_like_svmlight
 
 SUFFIXES = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".ffn", ".faa"),
+    "fastq": (".fastq", ".fq"),
+    "svmlight": (".svmlight", ".libsvm", ".svm"),
 }
 
 
@@ -30,6 +33,8 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
         return "fasta", "content"
     if line.lstrip().startswith("{"):
         return "jsonl", "content"
+    if looks_like_svmlight(line):
+        return "svmlight", "content"
     wanted = {text, *text.split("+")} if text else set(TEXTS)
     for kind, delimiter in (("tsv", "\t"), ("csv", ",")):
         names = {cell.strip().strip('"') for cell in line.split(delimiter)}

@@ -1,7 +1,6 @@
 """Model files: safetensors (numbers) with a JSON spec (everything else). Nothing in them is ever executed.
 
-The spec stands in the file's metadata under "treille", with a SHA-256 over spec and arrays under "sha256". Files are written under
-a temporary name in the same folder and renamed, so that a failure leaves an older file intact.
+The spec stands in the file's metadata under "treille", with a SHA-256 over spec and arrays under "sha256".
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from treille.io.errors import InputError
+from treille.io.whole import write_whole
 
 FORMAT = 1
 
@@ -34,22 +32,7 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps({"format": FORMAT, **spec}, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
     data = save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        kept = "the older file is untouched" if target.is_file() else "nothing was written"
-        raise OSError(error.errno, f"cannot save the model: {error.strerror or error}; {kept}", str(path)) from None
+    write_whole(path, lambda file: file.write(data), "model")
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -82,15 +65,16 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     return spec, arrays
 
 
+def read_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The spec alone of a file that `read_model` has read before, and so found whole."""
+    with safe_open(os.fspath(path), framework="numpy") as file:
+        spec: dict[str, Any] = json.loads(file.metadata()["treille"])
+    return spec
+
+
 def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
     digest = hashlib.sha256(text.encode("utf-8"))
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,8 +1,26 @@
-"""What every format is read into: examples as named fields, each with the line it begins on."""
+"""What every format is read into: examples as named fields, each with the line it begins on, or rows of numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import scipy.sparse as sp
 
 Record = tuple[int, Mapping[str, object]]
 Records = Iterator[Record]
+
+
+@dataclass(frozen=True)
+class NumberRows:
+    """Rows of numbers with names of their columns, as a file holds them: what `treille.Vectors` is made of.
+
+    >>> len(NumberRows(sp.csr_matrix([[0.5, 1.0]]), ["3", "7"]))
+    1
+    """
+
+    matrix: sp.csr_matrix
+    names: list[str]
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])

@@ -1,9 +1,13 @@
-"""CSV and TSV with a header line of column names, quoted as in RFC 4180. Blank lines are skipped."""
+"""CSV and TSV, quoted as in RFC 4180. Blank lines are skipped.
+
+The first row is a header if it holds a known name; else there is no header, and the columns are called 1, 2, 3 and so on.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 
 from .errors import InputError
 from .records import Records
@@ -13,25 +17,40 @@ SPOKEN = {",": "comma", "\t": "tab"}
 LONGEST_FIELD = 2**31 - 1
 
 
-def records(lines: Iterable[str], source: str, delimiter: str = ",") -> Records:
+def records(lines: Iterable[str], source: str, delimiter: str, known: Collection[str]) -> Records:
     """The rows of a table, as numbered records. A row is numbered by its first line: a quoted field may span several.
 
-    >>> list(records(['text,label\\r\\n', '"a, b",yes\\r\\n'], "vines.csv"))
+    >>> list(records(['text,label\\r\\n', '"a, b",yes\\r\\n'], "vines.csv", ",", {"text"}))
     [(2, {'text': 'a, b', 'label': 'yes'})]
+    >>> list(records(["ACGT\\t0.5\\n"], "scores.tsv", "\\t", {"text"}))
+    [(1, {'1': 'ACGT', '2': '0.5'})]
     """
     rows = _rows(lines, source, delimiter)
-    number, header = next(rows, (1, []))
-    names = [name.strip() for name in header]
+    number, first = next(rows, (1, []))
+    names = [name.strip() for name in first]
+    headed = not set(known).isdisjoint(names)
+    if not headed:
+        names, rows = column_numbers(len(first)), chain([(number, first)] if first else [], rows)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{source}, line {number}: the header names {twice[0]!r} twice; rename one of the columns")
     for number, row in rows:
         if len(row) != len(names):
+            model = f"the header ({', '.join(names)})" if headed else "the first row"
             raise InputError(
-                f"{source}, line {number}: found {len(row)} columns, expected {len(names)} as in the header"
-                f" ({', '.join(names)}); a field that holds a {SPOKEN[delimiter]} must be quoted"
+                f"{source}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, expected {len(names)} as in"
+                f" {model}; a field that holds a {SPOKEN[delimiter]} must be quoted"
             )
         yield number, dict(zip(names, row, strict=True))
+
+
+def column_numbers(n: int) -> list[str]:
+    """What the columns of a table are called that has no header.
+
+    >>> column_numbers(3)
+    ['1', '2', '3']
+    """
+    return [str(i) for i in range(1, n + 1)]
 
 
 def _rows(lines: Iterable[str], source: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:

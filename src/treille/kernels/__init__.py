@@ -1,7 +1,33 @@
 """Kernels: the parameters of a similarity. One file per family; base.py is the whole contract."""
 
+from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
+from treille.kernels.all_substrings import AllSubstrings
 from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.centered import Centered
+from treille.kernels.columns import Columns
+from treille.kernels.expanded import Expanded
+from treille.kernels.given import FromFunction, Precomputed
+from treille.kernels.linear import Linear
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.subsequence import Subsequence
 
-__all__ = ["FeatureMap", "Kernel", "NGram", "Normalized"]
+__all__ = [
+    "AllSubstrings",
+    "Centered",
+    "Columns",
+    "Constant",
+    "Expanded",
+    "FeatureMap",
+    "FromFunction",
+    "Kernel",
+    "Linear",
+    "NGram",
+    "Normalized",
+    "Power",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Subsequence",
+    "Sum",
+]

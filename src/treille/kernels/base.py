@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from inspect import signature
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from treille.data import Batch, Rows
+from treille.data import Batch, FeatureRows
+from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 
 if TYPE_CHECKING:
+    from treille.kernels.centered import Centered
     from treille.kernels.normalized import Normalized
 
 BLOCK = 1 << 24  # kernel values held at a time
@@ -33,7 +37,7 @@ class FeatureMap(ABC):
         """How many features there are; ids are 0 .. n_features - 1."""
 
     @abstractmethod
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted space have no entry, but count in ``sq_norms``."""
 
     @abstractmethod
@@ -42,11 +46,29 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def restrict(self, ids: np.ndarray) -> FeatureMap:
-        """The map onto the features `ids` alone, renumbered in that order."""
+        """The map onto the features `ids` alone, which rise, renumbered in that order."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What to keep in a model file: JSON values, and arrays."""
+
+
+class Product(ABC):
+    """The matrix of a kernel on one batch as a linear map, never written out.
+
+    >>> from treille.kernels import AllSubstrings
+    >>> kernel = AllSubstrings(1.0)
+    >>> kernel.fit_product(kernel.batch(["ab", "b"])).product(np.array([1.0, 1.0])).tolist()
+    [4.0, 2.0]
+    """
+
+    @abstractmethod
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with an entry per example or a matrix with a row per example."""
+
+    @abstractmethod
+    def sizes(self) -> str:
+        """How large it is, in words."""
 
 
 class Kernel(BaseEstimator, ABC):
@@ -54,7 +76,8 @@ class Kernel(BaseEstimator, ABC):
 
     Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
     are used. They implement `batch`, and one of two pairs: `fit_features` and `load_features` where a kernel has explicit features,
-    `gram` and `diagonal` where it has none, or can do better than multiply them.
+    `gram` and `diagonal` where it has none, or can do better than multiply them. `fit_product` is for those that multiply their
+    matrix in less time than it takes to write it out.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -80,7 +103,17 @@ class Kernel(BaseEstimator, ABC):
         """Whether there are explicit features: then cost grows with the data, not with its square."""
         return type(self).fit_features is not Kernel.fit_features
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        """The same k in the form that is cheapest on `batch`; estimators ask for it before they choose a road.
+
+        Products and powers of kernels get explicit features where those are few; all else is as it is.
+        """
+        params = self.get_params(deep=False)
+        parts = {name: part.suited(batch, n_jobs) for name, part in params.items() if isinstance(part, Kernel)}
+        same = all(part is params[name] for name, part in parts.items())
+        return self if same else type(self)(**params | parts)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows."""
         raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")
 
@@ -88,12 +121,20 @@ class Kernel(BaseEstimator, ABC):
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
+    @property
+    def has_product(self) -> bool:
+        """Whether the matrix of a batch can be multiplied in time that grows with the data, not with its square."""
+        return type(self).fit_product is not Kernel.fit_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        """The matrix of `batch` with itself as a linear map: built once, then applied as often as asked."""
+        raise InputError(f"{self!r} has no fast product: use it by way of its matrix, kernel(X, Y)")
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
         features, rows = self.fit_features(left, n_jobs)
-        phi = rows.to_csr()
-        other = phi if right is None else features.transform(right, n_jobs).to_csr()
-        return (phi @ other.T).toarray()
+        other = None if right is None else features.transform(right, n_jobs)
+        return rows.gram(other, effective_n_jobs(n_jobs))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
@@ -101,17 +142,25 @@ class Kernel(BaseEstimator, ABC):
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """``gram(left, right) @ coefficients`` (a row per example of `right`), the matrix never held whole."""
+        if self.has_features:  # then the sum over examples is taken once, feature by feature
+            features, rows = self.fit_features(right, n_jobs)
+            threads = effective_n_jobs(n_jobs)
+            return features.transform(left, n_jobs).outputs(rows.combine(coefficients, threads), threads)
         out = np.zeros((len(left), coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(right)))
+        columns = np.ascontiguousarray(coefficients.T)
         for start in range(0, len(left), step):
-            out[start : start + step] = self.gram(left[start : start + step], right, n_jobs) @ coefficients
+            for i, row in enumerate(self.gram(left[start : start + step], right, n_jobs), start):
+                out[i] = (columns * row).sum(axis=1)  # not a matrix product: its rounding depends on the number of rows
         return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
         self.check()
         left = self.batch(X, n_jobs)
-        return self.gram(left, None if Y is None else self.batch(Y, n_jobs), n_jobs)
+        right = None if Y is None else self.batch(Y, n_jobs)
+        check_memory(len(left), len(left if right is None else right))
+        return self.gram(left, right, n_jobs)
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example."""
@@ -124,6 +173,43 @@ class Kernel(BaseEstimator, ABC):
 
         return Normalized(self)
 
+    def centered(self) -> Centered:
+        """The kernel of examples moved so that the mean of the training examples lies at 0."""
+        from treille.kernels.centered import Centered
+
+        return Centered(self)
+
+    __array_ufunc__ = None  # so that a numpy number times a kernel is left to the kernel
+
+    def __add__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Constant, Sum
+
+        if _is_number(other):
+            return self if other == 0 else Sum(self, Constant(_plain(other)))
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Constant, Sum
+
+        if not _is_number(other):
+            return NotImplemented
+        return self if other == 0 else Sum(Constant(_plain(other)), self)  # sum([k1, k2]) begins with 0
+
+    def __mul__(self, other: Any) -> Kernel:
+        from treille.kernels.algebra import Product, Scaled
+
+        if _is_number(other):
+            return Scaled(_plain(other), self)
+        return Product(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self * other if _is_number(other) else NotImplemented
+
+    def __pow__(self, degree: Any) -> Kernel:
+        from treille.kernels.algebra import Power
+
+        return Power(self, _plain(degree)) if _is_number(degree) else NotImplemented
+
     def spec(self) -> dict[str, Any]:
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
         params: dict[str, Any] = {}
@@ -133,7 +219,7 @@ class Kernel(BaseEstimator, ABC):
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
                 )
-            params[name] = value.spec() if isinstance(value, Kernel) else _plain(value)
+            params[name] = _plain(value)
         return {"kernel": type(self).__name__, "params": params}
 
     @staticmethod
@@ -142,7 +228,7 @@ class Kernel(BaseEstimator, ABC):
 
         >>> from treille.kernels import Kernel, NGram
         >>> Kernel.from_spec(NGram(3).normalized().spec())
-        Normalized(kernel=NGram(n=3))
+        NGram(n=3).normalized()
         """
         import treille.kernels as kernels
 
@@ -150,22 +236,45 @@ class Kernel(BaseEstimator, ABC):
         kind = getattr(kernels, name, None) if name in kernels.__all__ else None
         if not (isinstance(kind, type) and issubclass(kind, Kernel)):
             raise InputError(f"the kernel {name!r} is unknown to this version of treille")
-        params = {
-            k: Kernel.from_spec(v) if isinstance(v, dict) and "kernel" in v else v for k, v in spec["params"].items()
-        }
+        params = {name: _read(value) for name, value in spec["params"].items()}
         try:
             return kind(**params)
         except TypeError as error:
             raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
 
 
+def check_memory(n_rows: int, n_columns: int) -> None:
+    needed, available = 8 * n_rows * n_columns, available_memory()
+    if needed > available:
+        raise InputError(
+            f"the matrix of {n_rows:,} by {n_columns:,} kernel values would take {readable_size(needed)}, but "
+            f"{readable_size(available)} are free: compute it in blocks of rows, or train without it: SVC with a kernel that "
+            "has explicit features never needs it, and SVC(solver=SMO(cache_mb=...)) keeps only some of its rows"
+        )
+
+
 def _same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, (str, int, float)) and value == default)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _plain(value: Any) -> Any:
+    """A parameter as JSON values; `_read` is the inverse."""
+    if isinstance(value, Kernel):
+        return value.spec()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, dict):
+        return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_plain(v) for v in value]
     return value
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Rows
-from treille.kernels.base import FeatureMap, Kernel
+from treille.data import Batch, FeatureRows
+from treille.kernels.base import FeatureMap, Kernel, Product
+from treille.kernels.expression import NAME, Expression, Spell, within
+from treille.kernels.wrapped import WrappedMap
 
 
-class Normalized(Kernel):
+class Normalized(Expression, Kernel):
     """k(x, y) / sqrt(k(x, x) k(y, y)); 0 where an example has k(x, x) = 0.
 
     The norm of an example is its own, over all its features, also those that no training example has.
@@ -23,6 +25,9 @@ class Normalized(Kernel):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
+    def write(self, spell: Spell) -> str:
+        return f"{within(self.kernel, NAME, spell)}.normalized()"
+
     def check(self) -> None:
         self.kernel.check()
 
@@ -33,12 +38,12 @@ class Normalized(Kernel):
     def has_features(self) -> bool:
         return self.kernel.has_features
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
-        return NormalizedFeatures(features), rows.normalized()
+        return NormalizedMap(features), rows.normalized()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return NormalizedFeatures(self.kernel.load_features(spec, arrays))
+        return NormalizedMap(self.kernel.load_features(spec, arrays))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
@@ -46,9 +51,21 @@ class Normalized(Kernel):
         K = self.kernel.gram(left, right, n_jobs)
         rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
         columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
-        K *= rows[:, None]
-        K *= columns
+        for start in range(0, len(K), 256):  # the norms are multiplied first, or symmetry would be lost to rounding
+            K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
+
+    @property
+    def has_product(self) -> bool:
+        return self.kernel.has_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs)))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        columns = _inverse_norms(self.kernel.diagonal(right, n_jobs))
+        rows = _inverse_norms(self.kernel.diagonal(left, n_jobs))
+        return self.kernel.apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not 1 throughout: a zero vector stays zero.
@@ -60,24 +77,26 @@ def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-class NormalizedFeatures(FeatureMap):
+class ScaledProduct(Product):
+    """D K D as a linear map, D diagonal."""
+
+    def __init__(self, inner: Product, scale: np.ndarray):
+        self.inner = inner
+        self.scale = scale
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        scale = self.scale.reshape(-1, *[1] * (np.ndim(beta) - 1))
+        return scale * self.inner.product(scale * beta)
+
+    def sizes(self) -> str:
+        return self.inner.sizes()
+
+
+class NormalizedMap(WrappedMap):
     """The features of another map, every row divided by its norm."""
 
-    def __init__(self, inner: FeatureMap):
-        self.inner = inner
+    def around(self, inner: FeatureMap) -> NormalizedMap:
+        return NormalizedMap(inner)
 
-    @property
-    def n_features(self) -> int:
-        return self.inner.n_features
-
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        return self.inner.transform(batch, n_jobs).normalized()
-
-    def name(self, id: int) -> str:
-        return self.inner.name(id)
-
-    def restrict(self, ids: np.ndarray) -> NormalizedFeatures:
-        return NormalizedFeatures(self.inner.restrict(ids))
-
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return self.inner.state()
+    def change(self, rows: FeatureRows) -> FeatureRows:
+        return rows.normalized()

@@ -2,5 +2,6 @@
 
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.report import ConvergenceWarning, Report, Solution
+from treille.solvers.smo import SMO
 
-__all__ = ["ConvergenceWarning", "DualCD", "Report", "Solution"]
+__all__ = ["SMO", "ConvergenceWarning", "DualCD", "Report", "Solution"]

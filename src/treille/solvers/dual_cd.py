@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from numbers import Real
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,15 +12,17 @@ from sklearn.base import BaseEstimator
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.solvers.report import ConvergenceWarning, Report, Solution
-from treille.spaces import RowsSpace
+from treille.solvers.report import Progress, Solution, check_budget, poll_until, summary, warn_unless_converged
+from treille.spaces import NystromSpace, RowsSpace
 
 LOSSES = ("hinge", "squared_hinge")
-Progress = Callable[[int, int, float], None]
+REGRESSION_LOSSES = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
 
 class DualCD(BaseEstimator):
     """Exact coordinate steps on the dual, with W' = sum_i alpha_i y_i Phi_i kept up to date. Needs rows.
+
+    For classes (`solve`) and for numbers (`solve_regression`).
 
     Parameters
     ----------
@@ -36,6 +37,7 @@ class DualCD(BaseEstimator):
     ----------
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
     Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. Algorithm 2.
+    Ho, Lin: Large-scale linear support vector regression. JMLR 2012.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class DualCD(BaseEstimator):
 
     def solve(
         self,
-        space: RowsSpace,
+        space: RowsSpace | NystromSpace,
         labels: np.ndarray,
         classes: np.ndarray,
         C: np.ndarray,
@@ -73,88 +75,93 @@ class DualCD(BaseEstimator):
         `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
         C, say). `progress(classes done, epochs, relative gap)` is called a few times a second.
         """
-        rows, begun = space.rows, time.perf_counter()
         labels, classes = np.ascontiguousarray(labels, np.int32), np.ascontiguousarray(classes, np.int32)
+
+        def run(**shared: Any) -> _core.Answers:
+            return _core.dual_cd(labels=labels, classes=classes, threads=effective_n_jobs(n_jobs), **shared)
+
+        check_loss(loss, LOSSES)
+        _check_shape("labels", labels, (len(space.rows),))
+        return self._solve(space, run, len(classes), C, loss, bias, tol, max_epochs, seed, start, progress)
+
+    def solve_regression(
+        self,
+        space: RowsSpace | NystromSpace,
+        y: np.ndarray,
+        C: np.ndarray,
+        *,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        bias: float = 1.0,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        seed: int = 0,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """One problem of regression on the numbers `y`: errors up to `epsilon` cost nothing. The rest is as in `solve`."""
+        y = np.ascontiguousarray(y, np.float64)
+
+        def run(**shared: Any) -> _core.Answers:
+            return _core.dual_cd_regression(y=y, epsilon=float(epsilon), **shared)
+
+        check_loss(loss, REGRESSION_LOSSES)
+        _check_shape("y", y, (len(space.rows),))
+        return self._solve(space, run, 1, C, loss, bias, tol, max_epochs, seed, start, progress)
+
+    def _solve(
+        self,
+        space: RowsSpace | NystromSpace,
+        run: Callable[..., _core.Answers],
+        n_problems: int,
+        C: np.ndarray,
+        loss: str,
+        bias: float,
+        tol: float,
+        max_epochs: int,
+        seed: int,
+        start: np.ndarray | None,
+        progress: Progress | None,
+    ) -> Solution:
+        if self.stopping not in ("gap", "gradient"):
+            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
+        check_budget(self.max_seconds)
+        rows, n, begun = space.rows, len(space.rows), time.perf_counter()
         C = np.ascontiguousarray(C, np.float64)
-        start = np.empty((0, len(rows))) if start is None else np.ascontiguousarray(start, np.float64)
-        self._check(len(rows), labels, classes, C, start, loss)
-
-        def poll(done: int, epochs: int, gap: float) -> bool:
-            if progress is not None:
-                progress(done, epochs, gap)
-            return self.max_seconds is None or time.perf_counter() - begun < self.max_seconds
-
-        answers = _core.dual_cd(
-            indptr=rows.indptr,
-            entries=rows.entries,
-            code_bits=rows.code_bits,
-            palette=rows.palette,
-            scale=rows.scale,
-            n_features=rows.n_features,
-            n_shared=rows.n_shared,
-            labels=labels,
-            classes=classes,
+        _check_shape("C", C, (n,))
+        if not ((C >= 0) & (np.inf > C)).all():
+            raise InputError("C holds a value that is not a number of at least 0")
+        start = np.empty((0, n)) if start is None else np.ascontiguousarray(start, np.float64)
+        _check_shape("start", start, (n_problems, n) if len(start) else (0, n))
+        answers = run(
+            rows=rows.for_core(),
             C=C,
             start=start.ravel(),
-            squared_hinge=loss == "squared_hinge",
+            squared=loss.startswith("squared"),
             bias=float(bias),
             tol=float(tol),
             max_epochs=int(max_epochs),
             shrinking=bool(self.shrinking),
             gradient_stop=self.stopping == "gradient",
             seed=int(seed),
-            threads=effective_n_jobs(n_jobs),
-            poll=poll,
+            poll=poll_until(begun, self.max_seconds, progress),
         )
-        report = _report(answers, time.perf_counter() - begun, seed)
-        if report.status != "converged":
-            warnings.warn(_advice(report, tol), ConvergenceWarning, stacklevel=3)
-        n_classes = len(classes)
+        report = summary(answers, time.perf_counter() - begun, seed)
+        warn_unless_converged(report, tol)
         return Solution(
-            answers.weights.reshape(rows.n_features, n_classes),
+            answers.weights.reshape(rows.n_features, n_problems),
             answers.bias,
-            answers.alpha.reshape(n_classes, len(rows)),
+            answers.alpha.reshape(n_problems, n),
             report,
         )
 
-    def _check(
-        self, n: int, labels: np.ndarray, classes: np.ndarray, C: np.ndarray, start: np.ndarray, loss: str
-    ) -> None:
-        if self.stopping not in ("gap", "gradient"):
-            raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
-        if self.max_seconds is not None and not (isinstance(self.max_seconds, Real) and self.max_seconds > 0):
-            raise InputError(f"max_seconds is {self.max_seconds!r}, expected a positive number or None")
-        if loss not in LOSSES:
-            raise InputError(f"loss is {loss!r}, expected 'hinge' or 'squared_hinge'")
-        for name, found, expected in (
-            ("labels", labels.shape, (n,)),
-            ("C", C.shape, (n,)),
-            ("start", start.shape, (len(classes), n) if len(start) else (0, n)),
-        ):
-            if found != expected:
-                raise InputError(f"{name} has the shape {found}, expected {expected}")
-        if not ((C >= 0) & (np.inf > C)).all():
-            raise InputError("C holds a value that is not a number of at least 0")
+
+def check_loss(loss: str, known: tuple[str, str]) -> None:
+    """Refuses a loss that is not one of the two known."""
+    if loss not in known:
+        raise InputError(f"loss is {loss!r}, expected {known[0]!r} or {known[1]!r}")
 
 
-def _report(answers: _core.Answers, seconds: float, seed: int) -> Report:
-    each = tuple(
-        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
-        for primal, dual, epochs, status in zip(
-            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
-        )
-    )
-    if len(each) == 1:
-        return each[0]
-    worst = next((r.status for r in each if r.status != "converged"), "converged")
-    return Report(
-        sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each), seconds, worst, seed, each
-    )
-
-
-def _advice(report: Report, tol: float) -> str:
-    budget = "max_epochs" if report.status == "max_epochs" else "max_seconds"
-    return (
-        f"stopped at {budget} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: raise {budget}, "
-        "use a larger tol, a smaller C, or a normalized kernel"
-    )
+def _check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
+    if array.shape != expected:
+        raise InputError(f"{name} has the shape {array.shape}, expected {expected}")

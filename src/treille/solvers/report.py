@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import sklearn.exceptions
+
+from treille import _core
+from treille.io.errors import InputError
+
+Progress = Callable[[int, int, float], None]
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -30,9 +41,12 @@ class Report:
     dual: float
     epochs: int
     seconds: float
-    status: str  # "converged", "max_epochs" or "max_seconds"
+    status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
     seed: int
     per_class: tuple[Report, ...] = ()
+    approximation_error: float = (
+        0.0  # part of the kernel matrix's trace that the space lost; the gap is that of its problem
+    )
 
     @property
     def gap(self) -> float:
@@ -41,13 +55,15 @@ class Report:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a part of the primal value; with several classes, the largest of theirs."""
+        """The gap as a part of the primal value (its size: below 0 with one class); the largest of several classes'."""
         if self.per_class:
             return max(report.relative_gap for report in self.per_class)
-        return self.gap / self.primal if self.primal > 0 else 0.0
+        return self.gap / abs(self.primal) if self.primal != 0 else 0.0
 
     def __repr__(self) -> str:
         several = f", {len(self.per_class)} classes" if self.per_class else ""
+        if self.approximation_error > 0:
+            several += f", approximation_error={self.approximation_error:.2g}"
         return (
             f"Report(status={self.status!r}, relative_gap={self.relative_gap:.2g}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
             f"epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
@@ -66,14 +82,75 @@ class Report:
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights (a row per feature, a column per class), biases, dual variables (a row per class) and the report.
+    """Weights (a row per feature, a column per class; None without features), biases, dual variables (a row per class), the report.
 
     >>> import numpy as np
     >>> Solution(np.zeros((3, 1)), np.zeros(1), np.zeros((1, 2)), Report(1, 1, 1, 0.0, "converged", 0)).weights.shape
     (3, 1)
     """
 
-    weights: np.ndarray
+    weights: np.ndarray | None
     bias: np.ndarray
     alpha: np.ndarray
     report: Report
+
+
+def summary(answers: _core.Answers | _core.SMOAnswers, seconds: float, seed: int) -> Report:
+    """The report of a run, with one for each class where there are several."""
+    each = tuple(
+        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
+        for primal, dual, epochs, status in zip(
+            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
+        )
+    )
+    return together(each)
+
+
+def together(each: tuple[Report, ...]) -> Report:
+    """One report of several: values are sums, the status that of the first that did not converge."""
+    if len(each) == 1:
+        return each[0]
+    worst = next((r.status for r in each if r.status != "converged"), "converged")
+    primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
+    return Report(primal, dual, epochs, each[0].seconds, worst, each[0].seed, each)
+
+
+def warn_unless_converged(report: Report, tol: float, ease: str = "a smaller C") -> None:
+    """A `ConvergenceWarning` with what to do, for whoever called the estimator or the solver."""
+    if report.status == "converged":
+        return
+    if report.status == "rounding":
+        found, advice = "at the limits of float64", "use a larger tol"
+    else:
+        found, advice = f"at {report.status}", f"raise {report.status}, use a larger tol"
+    warnings.warn(
+        f"stopped {found} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: {advice}, "
+        f"{ease}, or a normalized kernel",
+        ConvergenceWarning,
+        stacklevel=_first_level_outside(),
+    )
+
+
+def _first_level_outside() -> int:
+    """How many frames up the caller of treille is, seen from who calls this."""
+    package, level, frame = os.path.dirname(os.path.dirname(__file__)), 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def check_budget(max_seconds: Any) -> None:
+    """Refuses a `max_seconds` that is no time."""
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
+        raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
+
+
+def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Callable[[int, int, float], bool]:
+    """What the core calls a few times a second: shows progress, and says whether there is time left."""
+
+    def poll(done: int, epochs: int, gap: float) -> bool:
+        if progress is not None:
+            progress(done, epochs, gap)
+        return max_seconds is None or time.perf_counter() - begun < max_seconds
+
+    return poll

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 import numpy as np
 
 from treille.data import Batch
-from treille.kernels import Kernel
+from treille.kernels import Kernel, Precomputed
+from treille.spaces.rows import RowsSpace
 
 
 class GramSpace:
@@ -25,13 +29,33 @@ class GramSpace:
     def __len__(self) -> int:
         return len(self.batch)
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the matrix lies in memory already, so that `matrix` takes no more of it."""
+        return isinstance(self.kernel, Precomputed)
+
+    @cached_property
+    def rows(self) -> RowsSpace:
+        """The explicit features, where the kernel has them, fitted once."""
+        return RowsSpace.of(self.kernel, self.batch, self.n_jobs)
+
+    @cached_property
+    def _row(self) -> Callable[[int], np.ndarray]:
+        return self.rows.rows.row_products()
+
+    def matrix(self) -> np.ndarray:
+        """k(x_i, x_j) for all i and j."""
+        return self.kernel.gram(self.batch, None, self.n_jobs)
+
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
+        if self.kernel.has_features:
+            return self._row(i)
         return self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
-        return self.kernel.diagonal(self.batch, self.n_jobs)
+        return self.rows.rows.diag() if self.kernel.has_features else self.kernel.diagonal(self.batch, self.n_jobs)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treille.data import Batch, Rows
+from treille.data import Batch, FeatureRows
 from treille.data.base import readable_size
 from treille.kernels import FeatureMap, Kernel
 
@@ -20,7 +20,7 @@ class RowsSpace:
     """
 
     features: FeatureMap
-    rows: Rows
+    rows: FeatureRows
 
     @classmethod
     def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
@@ -30,4 +30,4 @@ class RowsSpace:
     def sizes(self) -> str:
         """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
-        return f"{len(rows):,} examples, {rows.n_features:,} features, {len(rows.entries):,} entries, {size} of rows"
+        return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"

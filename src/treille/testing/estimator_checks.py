@@ -1,4 +1,4 @@
-"""The laws of classifiers on structured examples. (scikit-learn's own checks skip estimators whose X is no matrix.)"""
+"""The laws of classifiers and regressors on structured examples. (scikit-learn's own checks skip those whose X is no matrix.)"""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from treille.data import Batch
@@ -24,21 +25,21 @@ from treille.testing.laws import assert_same, is_ours, run, take
 
 
 def check_estimator(estimator: Any, X: Any, y: Any) -> None:
-    """Holds a classifier against the laws of classifiers; an AssertionError names the law that is broken, and how.
+    """Holds a classifier or a regressor against their laws; an AssertionError names the law that is broken, and how.
 
     Fitting again, cloning, pickling, saving and loading give the same decisions; an example's decision does not depend
-    on its company; labels of any type come back as given; weights of examples and of classes are repetitions; seeds and
-    threads do not change the objective; the duality gap is a bound; bad input is refused with an `InputError`;
-    scikit-learn's tools work.
+    on its company; labels and numbers of any type will do, and labels come back as given; weights of examples and of
+    classes are repetitions; seeds and threads do not change the objective; the duality gap is a bound; bad input is
+    refused with an `InputError`; scikit-learn's tools work.
 
     Parameters
     ----------
-    estimator : classifier
+    estimator : classifier or regressor
         Unfitted; it is cloned, never changed.
     X : examples
         A list or a batch the estimator reads; 20 to 200 do.
-    y : labels
-        Two classes or more, four examples each at least, all of one type.
+    y : labels or numbers
+        For classifiers two classes or more, four examples each at least, all of one type. For regressors one number each.
 
     Examples
     --------
@@ -46,6 +47,7 @@ def check_estimator(estimator: Any, X: Any, y: Any) -> None:
     >>> from treille.testing import check_estimator
     >>> X = ["abba", "ab", "baa", "aab", "bab", "cd", "ddc", "ccd", "dc", "dcc"]
     >>> check_estimator(treille.SVC(treille.kernels.NGram(2)), X, ["ab"] * 5 + ["cd"] * 5)
+    >>> check_estimator(treille.Ridge(treille.kernels.NGram(2)), X, range(10))
     >>> class Stubborn(treille.SVC):
     ...     def predict(self, X):
     ...         return self.classes_[[0] * len(X)]
@@ -56,10 +58,18 @@ def check_estimator(estimator: Any, X: Any, y: Any) -> None:
     """
     X = X if isinstance(X, Batch) else list(X)
     labels = np.asarray(y)
+    model = clone(estimator)
+    if is_regressor(estimator):
+        if labels.shape != (len(X),) or len(X) < 8:
+            raise InputError("check_estimator needs a number for each example, and at least eight examples")
+        labels = labels.astype(float)
+        model.fit(X, labels)
+        none, codes = np.empty(0), np.zeros(len(X), dtype=int)
+        run(REGRESSOR_LAWS, _Case(estimator, X, labels, none, codes, model, model.predict(X)), estimator)
+        return
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(labels) != len(X) or len(classes) < 2 or counts.min() < 4:
         raise InputError("check_estimator needs a label for each example, and two classes of at least four examples")
-    model = clone(estimator)
     model.fit(X, labels)
     run(LAWS, _Case(estimator, X, labels, classes, codes, model, model.decision_function(X)), estimator)
 
@@ -69,10 +79,10 @@ class _Case:
     estimator: Any
     X: Any
     y: np.ndarray
-    classes: np.ndarray
+    classes: np.ndarray  # none for regressors
     codes: np.ndarray
     model: Any  # fitted on X, y
-    decisions: np.ndarray
+    decisions: np.ndarray  # predictions, for regressors
 
     def new(self, **params: Any) -> Any:
         """An unfitted clone, with those of `params` that the estimator has."""
@@ -82,8 +92,15 @@ class _Case:
     def tight(self, **params: Any) -> Any:
         return self.new(tol=1e-6, max_epochs=100_000, **params)
 
+    def decide(self, model: Any, X: Any) -> np.ndarray:
+        decide = model.predict if is_regressor(self.estimator) else model.decision_function
+        return np.asarray(decide(X))
+
+    def folds(self) -> Any:
+        return KFold(2) if is_regressor(self.estimator) else StratifiedKFold(2)
+
     def assert_decisions(self, model: Any, what: str) -> None:
-        assert_same(model.decision_function(self.X), self.decisions, f"the decision {what}, example")
+        assert_same(self.decide(model, self.X), self.decisions, f"the decision {what}, example")
 
 
 def fit_returns_the_estimator(case: _Case) -> None:
@@ -100,6 +117,14 @@ def predicts_the_highest_decision(case: _Case) -> None:
     for i in np.flatnonzero(found != case.classes[best])[:1]:
         raise AssertionError(f"example {i} is {found.tolist()[i]!r}")
     assert case.model.score(case.X, case.y) == np.mean(found == case.y), "score is not the part of right predictions"
+
+
+def predicts_numbers(case: _Case) -> None:
+    found = case.decisions
+    assert found.shape == case.y.shape, f"predict has the shape {found.shape}, expected {case.y.shape}"
+    assert np.isfinite(found).all(), f"the prediction of example {np.argmin(np.isfinite(found))} is no number"
+    score = case.model.score(case.X, case.y)
+    assert np.isclose(score, r2_score(case.y, found)), f"score is {score}, expected that of R^2"
 
 
 def fitting_again_gives_the_same_model(case: _Case) -> None:
@@ -126,7 +151,7 @@ def clones_are_unfitted_and_alike(case: _Case) -> None:
 
 def unfitted_models_say_so(case: _Case) -> None:
     _assert_raises(NotFittedError, "predict", case.new().predict, case.X)
-    _assert_raises(NotFittedError, "decision_function", case.new().decision_function, case.X)
+    _assert_raises(NotFittedError, "a decision", lambda: case.decide(case.new(), case.X))
     _assert_raises(NotFittedError, "score", case.new().score, case.X, case.y)
     _assert_raises(NotFittedError, "save", case.new().save, "nowhere")
 
@@ -146,14 +171,15 @@ def saving_and_loading_keeps_the_decisions(case: _Case) -> None:
             return
         again = load(path)
     case.assert_decisions(again, "after save and load")
-    assert again.classes_.tolist() == case.model.classes_.tolist(), f"the classes are read back as {again.classes_}"
+    if len(case.classes):
+        assert again.classes_.tolist() == case.model.classes_.tolist(), f"the classes are read back as {again.classes_}"
     assert again.predict(case.X).tolist() == case.model.predict(case.X).tolist(), "predictions are not read back"
 
 
 def a_decision_does_not_depend_on_the_company(case: _Case) -> None:
     n = len(case.y)
     for ids in (range(0, n, 3), range(n)[::-1], [n - 1], [0, 0], []):
-        found = case.model.decision_function(take(case.X, ids))
+        found = case.decide(case.model, take(case.X, ids))
         assert_same(found, case.decisions[list(ids)], f"the decision in the company of {list(ids)}, example")
 
 
@@ -184,6 +210,14 @@ def labels_of_every_type_come_back_as_given(case: _Case) -> None:
             if case.estimator.get_params().get("class_weight") is None:
                 same = names[np.searchsorted(case.classes, expected)]
                 assert found.tolist() == same.tolist(), f"{kind}: other predictions than for labels as given"
+
+
+def numbers_of_every_type_will_do(case: _Case) -> None:
+    whole = np.round(case.y)
+    expected = case.decide(case.new().fit(case.X, whole), case.X)
+    for y in (whole.astype(int), whole.astype(int).tolist(), whole.tolist(), whole.astype(np.float32)):
+        found = case.decide(case.new().fit(case.X, y), case.X)
+        assert_same(found, expected, f"{type(y).__name__} of {np.asarray(y).dtype}: the prediction, example")
 
 
 def a_whole_weight_is_a_repetition(case: _Case) -> None:
@@ -270,12 +304,32 @@ def bad_labels_are_refused(case: _Case) -> None:
         _assert_raises(InputError, f"fit with {what}", case.new().fit, case.X, y)
 
 
+def bad_numbers_are_refused(case: _Case) -> None:
+    n = len(case.y)
+    holes, endless = case.y.copy(), case.y.copy()
+    holes[n // 2], endless[n // 2] = np.nan, np.inf
+    bad: dict[str, Any] = {
+        "no numbers": None,
+        "one number too few": case.y[:-1],
+        "one number too many": np.append(case.y, 1.0),
+        "NaN": holes,
+        "infinity": endless,
+        "strings": [str(v) for v in case.y],
+        "None inside": [None, *case.y[1:]],
+        "complex numbers": case.y + 1j,
+    }
+    for what, y in bad.items():
+        _assert_raises(InputError, f"fit with {what} for y", case.new().fit, case.X, y)
+
+
 def bad_weights_and_parameters_are_refused(case: _Case) -> None:
-    ones, label = np.ones(len(case.y)), case.classes.tolist()[0]
+    ones, label = np.ones(len(case.y)), next(iter(case.classes.tolist()), None)
     for what, weights in (("negative", -ones), ("NaN", ones * np.nan), ("too few", ones[1:]), ("zero", 0 * ones)):
         _assert_raises(InputError, f"fit with weights that are {what}", case.new().fit, case.X, case.y, weights)
     bad: dict[str, tuple[Any, ...]] = {
         "C": (0, -1.0, np.nan, np.inf, "1"),
+        "alpha": (0, -1.0, np.nan, np.inf, "1"),
+        "epsilon": (-0.1, np.nan, np.inf, "1"),
         "tol": (0, -1e-3, np.nan),
         "max_epochs": (0, 1.5),
         "class_weight": ("even", {"no such class": 2.0}, {label: -1.0}, {label: np.inf}),
@@ -297,7 +351,7 @@ def works_in_a_pipeline(case: _Case) -> None:
 
 
 def works_in_cross_validation(case: _Case) -> None:
-    split = StratifiedKFold(2)
+    split = case.folds()
     scores = cross_val_score(case.new(), case.X, case.y, cv=split, error_score="raise")
     for score, (train, test) in zip(scores, split.split(case.y, case.y), strict=True):
         model = case.new().fit(take(case.X, train), case.y[train])
@@ -307,12 +361,14 @@ def works_in_cross_validation(case: _Case) -> None:
 
 def works_in_a_grid_search(case: _Case) -> None:
     params = case.estimator.get_params()
-    grid: list[dict[str, list[Any]]] = [{"C": [params["C"], params["C"] / 10]}] if "C" in params else [{}]
+    grid: list[dict[str, list[Any]]] = [
+        {name: [params[name], params[name] / 10]} for name in ("C", "alpha") if name in params
+    ] or [{}]
     if params.get("kernel") is not None:
         inner = [name for name in sorted(params) if name.startswith("kernel__")]
         grid.append({"kernel": [params["kernel"].normalized()]})
         grid.append({name: [params[name]] for name in inner})
-    search = GridSearchCV(case.new(), grid, cv=StratifiedKFold(2), error_score="raise").fit(case.X, case.y)
+    search = GridSearchCV(case.new(), grid, cv=case.folds(), error_score="raise").fit(case.X, case.y)
     assert len(search.predict(case.X)) == len(case.y), "the best model does not predict"
 
 
@@ -358,4 +414,13 @@ LAWS: tuple[Callable[[_Case], None], ...] = (
     works_in_a_pipeline,
     works_in_cross_validation,
     works_in_a_grid_search,
+)
+_OF_CLASSES: set[Callable[[_Case], None]] = {labels_of_every_type_come_back_as_given, a_class_weight_is_a_sample_weight}
+_INSTEAD: dict[Callable[[_Case], None], Callable[[_Case], None]] = {
+    predicts_the_highest_decision: predicts_numbers,
+    bad_labels_are_refused: bad_numbers_are_refused,
+}
+REGRESSOR_LAWS: tuple[Callable[[_Case], None], ...] = (
+    *(_INSTEAD.get(law, law) for law in LAWS if law not in _OF_CLASSES),
+    numbers_of_every_type_will_do,
 )

@@ -1,0 +1,88 @@
+// The suffix structures of core/text for Python.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#include "arrays.hpp"
+#include "text/substring_tree.hpp"
+#include "text/suffix_array.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Index>
+auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, int threads) {
+  SuffixArray<Index> sorted;
+  {
+    nb::gil_scoped_release release;
+    sorted = suffix_array<Index>({view(symbols), view(offsets)}, alphabet_size, threads);
+  }
+  return std::tuple(give(std::move(sorted.suffix)), give(std::move(sorted.sequence)), give(std::move(sorted.lcp)));
+}
+
+Out<double> give_matrix(Buffer<double>&& values, std::size_t n_rows, std::size_t n_columns) {
+  auto* owner = new Buffer<double>(std::move(values));
+  return Out<double>(owner->data(), {n_rows, n_columns}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); }));
+}
+
+}  // namespace
+
+void bind_suffix(nb::module_& m) {
+  m.def("suffix_array", &sorted_suffixes<std::int32_t>, "symbols"_a, "offsets"_a, "alphabet_size"_a, "threads"_a,
+        "By rank: where the suffix begins, whose it is, and how much it shares with the one before.");
+  m.def("suffix_array_wide", &sorted_suffixes<std::int64_t>, "symbols"_a, "offsets"_a, "alphabet_size"_a, "threads"_a,
+        "The same with 64-bit indices.");
+  m.def(
+      "substring_self",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, std::int64_t min_length, In<double> cumulative,
+         int threads) {
+        std::vector<double> values;
+        {
+          nb::gil_scoped_release release;
+          values = substring_self({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, threads);
+        }
+        return give(values);
+      },
+      "symbols"_a, "offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "threads"_a, "k(x, x) of every sequence.");
+
+  nb::class_<SubstringTree>(m, "SubstringTree", "Products with the kernel matrix of weighted substring counts.")
+      .def_static(
+          "build",
+          [](In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, std::int64_t min_length, In<double> cumulative,
+             std::size_t n_left, int threads) {
+            nb::gil_scoped_release release;
+            return SubstringTree::build({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, n_left, threads);
+          },
+          "symbols"_a, "offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "n_left"_a, "threads"_a)
+      .def(
+          "product",
+          [](const SubstringTree& self, Matrix beta, int threads) {
+            Buffer<double> out(self.n_rows() * beta.shape(1));
+            {
+              nb::gil_scoped_release release;
+              self.product({beta.data(), beta.size()}, beta.shape(1), threads, out.data());
+            }
+            return give_matrix(std::move(out), self.n_rows(), beta.shape(1));
+          },
+          "beta"_a, "threads"_a, "K beta, a column per function.")
+      .def(
+          "gram",
+          [](const SubstringTree& self, int threads) {
+            Buffer<double> out(self.n_rows() * self.n_columns());
+            {
+              nb::gil_scoped_release release;
+              self.gram(threads, out.data());
+            }
+            return give_matrix(std::move(out), self.n_rows(), self.n_columns());
+          },
+          "threads"_a, "K itself.")
+      .def_prop_ro("n_nodes", &SubstringTree::n_nodes)
+      .def_prop_ro("n_entries", &SubstringTree::n_entries)
+      .def_prop_ro("nbytes", &SubstringTree::n_bytes);
+}
+
+}  // namespace treille

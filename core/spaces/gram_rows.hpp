@@ -1,0 +1,86 @@
+#pragma once
+// The gram space: what SMO may ask of a kernel. K is n x n and symmetric; rows come one at a time.
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace treille {
+
+// `row(i)` is a handle: &*handle points at K[i, 0 .. n - 1], which stays as long as the handle does. Any thread may ask.
+template <class R>
+concept GramRows = requires(R& rows, std::size_t i) {
+  { rows.size() } -> std::convertible_to<std::size_t>;
+  { &*rows.row(i) } -> std::convertible_to<const double*>;
+};
+
+// A matrix that lies in memory, row by row.
+class StoredGram {
+ public:
+  StoredGram(std::span<const double> matrix, std::size_t n) : matrix_(matrix), n_(n) {}
+  std::size_t size() const { return n_; }
+  const double* row(std::size_t i) const { return matrix_.data() + i * n_; }
+
+ private:
+  std::span<const double> matrix_;
+  std::size_t n_;
+};
+
+// Rows computed on demand by fill(i, out), the most recently used of them kept: at most `bytes` of them, but two for each thread at
+// work, which an SMO step needs. In float64: rounding K to float would show in the seventh digit of objective and bias.
+template <std::invocable<std::size_t, double*> Fill>
+class CachedGram {
+ public:
+  using Handle = std::shared_ptr<const double>;
+
+  CachedGram(std::size_t n, std::size_t bytes, Fill fill)
+      : n_(n), room_(bytes / (sizeof(double) * std::max<std::size_t>(n, 1))), fill_(std::move(fill)), rows_(n), place_(n) {}
+
+  std::size_t size() const { return n_; }
+
+  Handle row(std::size_t i) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (rows_[i]) {
+        order_.splice(order_.begin(), order_, place_[i]);
+        return rows_[i];
+      }
+      while (order_.size() >= std::max<std::size_t>(room_, 1)) {
+        rows_[order_.back()].reset();
+        order_.pop_back();
+      }
+    }
+    auto buffer = std::make_shared<Buffer<double>>(n_);
+    fill_(i, buffer->data());
+    const Handle handle(buffer, buffer->data());
+    const std::lock_guard lock(mutex_);
+    ++filled_;
+    if (!rows_[i]) {  // else another thread was first
+      rows_[i] = handle;
+      order_.push_front(i);
+      place_[i] = order_.begin();
+    }
+    return handle;
+  }
+
+  std::int64_t filled() const { return filled_; }
+
+ private:
+  std::size_t n_, room_;
+  Fill fill_;
+  std::mutex mutex_;
+  std::vector<Handle> rows_;      // empty where not kept
+  std::list<std::size_t> order_;  // of the rows kept, the most recently used first
+  std::vector<std::list<std::size_t>::iterator> place_;
+  std::int64_t filled_ = 0;
+};
+
+}  // namespace treille

@@ -1,0 +1,252 @@
+#include "text/substring_tree.hpp"
+
+#include <algorithm>
+
+#include "parallel.hpp"
+#include "text/lcp_intervals.hpp"
+#include "text/suffix_array.hpp"
+
+namespace treille {
+namespace {
+
+// Depths of no weight are 0, and those beyond the last weight are cut to it: fewer nodes, the same sums.
+class Lengths {
+ public:
+  explicit Lengths(const SubstringWeights& weights)
+      : cumulative_(weights.cumulative), min_(weights.min_length), max_(static_cast<std::int64_t>(weights.cumulative.size()) - 1) {}
+  template <class Index>
+  Index depth(Index shared) const {
+    const auto l = std::min<std::int64_t>(shared, max_);
+    return l < min_ ? Index{0} : static_cast<Index>(l);
+  }
+  double up_to(std::int64_t length) const { return cumulative_[static_cast<std::size_t>(std::min(length, max_))]; }
+
+ private:
+  std::span<const double> cumulative_;
+  std::int64_t min_, max_;
+};
+
+// Both passes over the tree for B columns. `b` and `o` hold B values for each sequence, `s` for each node and the root, all of them 0.
+template <int B, class Node>
+void multiply(const Array<Node>& nodes, const Array<std::int32_t>& entries, const double* b, double* o, double* s) {
+  const auto at = [](auto* values, std::int64_t i) { return values + i * B; };
+  const std::size_t n_nodes = nodes.size();
+  std::size_t e = 0;
+  for (std::size_t u = 0; u < n_nodes; ++u) {
+    double sum[B];
+    double* const own = at(s, static_cast<std::int64_t>(u));
+    for (int k = 0; k < B; ++k) sum[k] = own[k];
+    for (const auto end = static_cast<std::size_t>(nodes[u].entries_end); e < end; ++e) {
+      const double* const x = at(b, entries[e]);
+      for (int k = 0; k < B; ++k) sum[k] += x[k];
+    }
+    double* const parent = at(s, nodes[u].parent);
+    for (int k = 0; k < B; ++k) {
+      own[k] = sum[k];
+      parent[k] += sum[k];
+    }
+  }
+  std::fill_n(at(s, static_cast<std::int64_t>(n_nodes)), B, 0.0);  // nothing is above the root
+  for (std::size_t u = n_nodes; u-- > 0;) {
+    double v[B];
+    double* const own = at(s, static_cast<std::int64_t>(u));
+    const double* const parent = at(s, nodes[u].parent);
+    for (int k = 0; k < B; ++k) own[k] = v[k] = parent[k] + own[k] * nodes[u].weight;
+    for (const auto begin = static_cast<std::size_t>(u > 0 ? nodes[u - 1].entries_end : 0); e > begin;) {
+      double* const x = at(o, entries[--e]);
+      for (int k = 0; k < B; ++k) x[k] += v[k];
+    }
+  }
+}
+
+}  // namespace
+
+SubstringTree SubstringTree::build(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, std::size_t n_left,
+                                   int threads) {
+  SubstringTree tree(data.size(), n_left);
+  if (needs_wide_index(data))
+    tree.fill<std::int64_t>(data, alphabet_size, weights, threads);
+  else
+    tree.fill<std::int32_t>(data, alphabet_size, weights, threads);
+  return tree;
+}
+
+template <class Index>
+void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads) {
+  const SuffixArray<Index> sorted = suffix_array<Index>(data, alphabet_size, threads);
+  const Lengths lengths(weights);
+  auto& nodes = nodes_.template emplace<Array<Node<Index>>>();
+  const std::int32_t* const sequence = sorted.sequence.data();
+  const auto kind = [&](std::int32_t i) { return two_sided() ? static_cast<std::int32_t>(static_cast<std::size_t>(i) >= n_left_) : i; };
+
+  // Intervals whose parent is still to come. One kind of sequence below: no node.
+  struct Done {
+    Index first, last;
+    Index node;         // or -1
+    std::int32_t kind;  // where there is no node
+  };
+  std::vector<Done> done;
+  lcp_intervals(
+      static_cast<Index>(sorted.lcp.size()), [&](Index r) { return lengths.depth(sorted.lcp[static_cast<std::size_t>(r)]); },
+      [&](const LcpInterval<Index>& u) {
+        std::size_t children = done.size();
+        while (children > 0 && done[children - 1].first >= u.first) --children;
+        const double above = lengths.up_to(u.depth);
+
+        std::int32_t one = -1;
+        bool several = false;
+        const auto meet = [&](std::int32_t kind) {
+          several |= one >= 0 && one != kind;
+          one = kind;
+        };
+        const auto leaves = [&](Index first, Index last) {
+          for (Index r = first; r <= last; ++r) {
+            const std::int32_t i = sequence[r];
+            meet(kind(i));
+            if (own_.empty()) continue;
+            const auto length = data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
+            own_[static_cast<std::size_t>(i)] += lengths.up_to(length) - above;
+          }
+        };
+        Index next = u.first;
+        for (std::size_t c = children; c < done.size(); ++c) {
+          leaves(next, done[c].first - 1);
+          next = done[c].last + 1;
+          if (done[c].node < 0)
+            meet(done[c].kind);
+          else
+            several = true;
+        }
+        leaves(next, u.last);
+
+        const double weight = above - lengths.up_to(u.parent_depth);
+        Index node = -1;
+        if (!several) {
+          const double count = static_cast<double>(u.last - u.first + 1);
+          if (!own_.empty()) own_[static_cast<std::size_t>(one)] += count * count * weight;
+        } else {
+          node = static_cast<Index>(nodes.size());
+          const bool root = u.depth == 0;
+          next = u.first;
+          for (std::size_t c = children; c < done.size(); ++c) {
+            if (done[c].node < 0) continue;
+            if (!root) entries_.insert(entries_.end(), sequence + next, sequence + done[c].first);
+            next = done[c].last + 1;
+            nodes[static_cast<std::size_t>(done[c].node)].parent = node;
+          }
+          if (!root) {
+            entries_.insert(entries_.end(), sequence + next, sequence + u.last + 1);
+            nodes.push_back({weight, 0, static_cast<Index>(entries_.size())});
+          }
+        }
+        done.resize(children);
+        done.push_back({u.first, u.last, node, one});
+      });
+  nodes.shrink_to_fit();
+  entries_.shrink_to_fit();
+}
+
+// Calls load(first, width, b) and store(first, width, o) around the passes for columns first..first+width-1; b and o hold `stride` values a
+// sequence. Which columns go together does not depend on the number of threads.
+template <class Load, class Store>
+void SubstringTree::by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const {
+  constexpr std::size_t most = 8;
+  const std::size_t n_blocks = (n_functions + most - 1) / most;
+  const int n_parts = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), std::max<std::size_t>(1, n_blocks)));
+  run_parts(n_parts, [&](int part) {
+    for (std::size_t block = static_cast<std::size_t>(part); block < n_blocks; block += static_cast<std::size_t>(n_parts)) {
+      const std::size_t first = block * most, width = std::min(most, n_functions - first);
+      const auto run = [&]<int B>(std::integral_constant<int, B>) {
+        auto b = Buffer<double>::zeros(n_sequences_ * B), o = Buffer<double>::zeros(n_sequences_ * B);
+        load(first, width, std::size_t{B}, b.data());
+        std::visit(
+            [&](const auto& nodes) {
+              auto s = Buffer<double>::zeros((nodes.size() + 1) * B);
+              multiply<B>(nodes, entries_, b.data(), o.data(), s.data());
+            },
+            nodes_);
+        if (!own_.empty())
+          for (std::size_t i = 0; i < n_sequences_ * B; ++i) o[i] += own_[i / B] * b[i];
+        store(first, width, std::size_t{B}, o.data());
+      };
+      if (width == 1)
+        run(std::integral_constant<int, 1>{});
+      else if (width == 2)
+        run(std::integral_constant<int, 2>{});
+      else if (width <= 4)
+        run(std::integral_constant<int, 4>{});
+      else
+        run(std::integral_constant<int, 8>{});
+    }
+  });
+}
+
+void SubstringTree::product(std::span<const double> beta, std::size_t n_functions, int threads, double* out) const {
+  const std::size_t first_column = n_sequences_ - n_columns();
+  by_columns(
+      n_functions, threads,
+      [&](std::size_t first, std::size_t width, std::size_t stride, double* b) {
+        for (std::size_t j = 0; j < n_columns(); ++j)
+          std::copy_n(beta.data() + j * n_functions + first, width, b + (first_column + j) * stride);
+      },
+      [&](std::size_t first, std::size_t width, std::size_t stride, const double* o) {
+        for (std::size_t i = 0; i < n_rows(); ++i) std::copy_n(o + i * stride, width, out + i * n_functions + first);
+      });
+}
+
+void SubstringTree::gram(int threads, double* out) const {
+  const std::size_t first_column = n_sequences_ - n_columns();
+  by_columns(
+      n_columns(), threads,
+      [&](std::size_t first, std::size_t width, std::size_t stride, double* b) {
+        for (std::size_t k = 0; k < width; ++k) b[(first_column + first + k) * stride + k] = 1.0;
+      },
+      [&](std::size_t first, std::size_t width, std::size_t stride, const double* o) {
+        if (two_sided()) {
+          for (std::size_t i = 0; i < n_rows(); ++i) std::copy_n(o + i * stride, width, out + i * n_columns() + first);
+          return;
+        }
+        for (std::size_t k = 0; k < width; ++k)  // exactly symmetric: sums taken in another order may differ in the last bit
+          for (std::size_t i = first + k; i < n_rows(); ++i)
+            out[i * n_rows() + first + k] = out[(first + k) * n_rows() + i] = o[i * stride + k];
+      });
+}
+
+std::size_t SubstringTree::n_nodes() const {
+  return std::visit([](const auto& nodes) { return nodes.size(); }, nodes_);
+}
+
+std::size_t SubstringTree::n_bytes() const {
+  return std::visit(
+      [&](const auto& nodes) {
+        return nodes.size() * sizeof(nodes[0]) + entries_.size() * sizeof(entries_[0]) + own_.size() * sizeof(own_[0]);
+      },
+      nodes_);
+}
+
+std::vector<double> substring_self(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads) {
+  std::vector<double> out(data.size(), 0.0);
+  const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
+  const auto cuts = balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
+  run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+    // Symbols are numbered by first occurrence in each sequence: an alphabet larger than the sequence costs nothing.
+    std::vector<std::int32_t> number(static_cast<std::size_t>(alphabet_size)), symbols;
+    std::vector<std::size_t> known_in(static_cast<std::size_t>(alphabet_size), data.size());
+    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+      symbols.clear();
+      std::int32_t n_distinct = 0;
+      for (const std::int32_t symbol : data[i]) {
+        const auto s = static_cast<std::size_t>(symbol);
+        if (known_in[s] != i) number[s] = n_distinct++;
+        known_in[s] = i;
+        symbols.push_back(number[s]);
+      }
+      const std::vector<std::int64_t> offsets{0, static_cast<std::int64_t>(symbols.size())};
+      const Sequences alone{symbols, offsets};
+      out[i] = SubstringTree::build(alone, n_distinct, weights, 1, 1).own(0);
+    }
+  });
+  return out;
+}
+
+}  // namespace treille

@@ -1,0 +1,161 @@
+"""Compute a kernel's matrix over the examples of a file, and write it.
+
+\b
+Examples:
+  treille gram genes.fa --alphabet dna --kernel 'ngram(6)' --output genes.npy
+  treille gram train.csv --kernel 'ngram(4)' --output train.libsvm
+  treille gram test.csv --against train.csv --kernel 'ngram(4)' \\
+      --output test.libsvm
+  treille gram genes.fa --kernel 'ngram(8)' --distance --output genes.phylip
+
+\b
+The name of --output tells the format:
+  .npy      a matrix, for numpy.load; labels beside it, in NAME.labels.txt
+  .libsvm   LIBSVM's precomputed kernel, for svm-train -t 4; classes as numbers
+  .phylip   the number of examples, then name and values of each; square
+
+Row i, column j is k(x_i, x_j), with --against k(x_i, y_j), y_j being the examples of the other file. With --distance
+it is the distance of the two in the space of the kernel's features, sqrt(k(x, x) + k(y, y) - 2 k(x, y)).
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import numpy as np
+import typer
+
+from treille import InputError
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli.matrices import check_output, label_numbers, write_lines
+from treille.cli.options import Reading
+from treille.data.base import readable_size
+from treille.io import Examples
+from treille.io.whole import write_whole
+from treille.kernels import Kernel
+from treille.spaces import plan
+
+SUFFIXES = (".npy", ".libsvm", ".phylip")
+
+
+def run(
+    file: options.DataFile,
+    output: Annotated[Path, typer.Option("--output", metavar="PATH", help="Where to write: .npy, .libsvm or .phylip.")],
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="FILE", help="Another file, whose examples are the columns.")
+    ] = None,
+    distance: Annotated[bool, typer.Option("--distance", help="Write distances, not similarities.")] = False,
+    text: options.Text = None,
+    label: options.Label = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    alphabet: options.AlphabetName = None,
+    kernel: options.KernelText = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+) -> None:
+    """Reads examples, computes the matrix, writes it."""
+    voice, chosen, n_jobs = Voice(json), parse_kernel(kernel) if kernel else None, jobs or -1
+    check_output(output, SUFFIXES)
+    try:
+        if chosen is not None:
+            chosen.check()
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernel") from None
+    if against is not None and output.suffix == ".phylip":
+        raise typer.BadParameter(
+            ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
+        )
+    reading = Reading(text, label, format, encoding, alphabet)
+    examples = reading.read(voice, file, labelled=None)
+    others = reading.read(voice, against, labelled=None) if against is not None else None
+    X = reading.batch(voice, examples)
+    picked = plan(chosen, X)
+    left = picked.kernel.batch(X, n_jobs)
+    right = picked.kernel.batch(reading.batch(voice, others), n_jobs) if others is not None else None
+    if chosen is None:
+        voice.note(f"kernel: {spell_kernel(picked.kernel)}, {picked.kernel_why}")
+    with voice.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
+        K = picked.kernel(left, right, n_jobs)
+        if distance:
+            K = _distances(K, picked.kernel, left, right, n_jobs)
+    with voice.busy(f"writing {output}"):
+        written = _write(output, K, examples)
+    value = {
+        "file": examples.source,
+        "against": others and others.source,
+        "kernel": spell_kernel(picked.kernel),
+        "values": "distances" if distance else "similarities",
+        "shape": list(K.shape),
+        "range": [float(K.min()), float(K.max())],
+        "written": [str(path) for path in written],
+    }
+    _tell(voice, value, output)
+    voice.result(value)
+
+
+def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int) -> np.ndarray:
+    """In place: a matrix may fill the memory."""
+    rows = K.diagonal().copy() if right is None else kernel.diag(left, n_jobs)
+    columns = rows if right is None else kernel.diag(right, n_jobs)
+    K *= -2
+    K += rows[:, None]
+    K += columns
+    np.maximum(K, 0, out=K)  # rounding may leave a distance of zero below it
+    np.sqrt(K, out=K)
+    return K
+
+
+def _write(output: Path, K: np.ndarray, examples: Examples) -> list[Path]:
+    """Writes the matrix, and the labels of its rows where the format has no place for them; returns the files."""
+    if output.suffix == ".npy":
+        write_whole(output, lambda file: np.save(file, K), "matrix")
+        if examples.labels is None:
+            return [output]
+        beside = output.with_suffix(".labels.txt")
+        write_lines(beside, map(words.one_line, examples.labels))
+        return [output, beside]
+    lines = _libsvm(K, examples) if output.suffix == ".libsvm" else _phylip(K, examples)
+    write_whole(output, lambda file: _fill(file, lines), "matrix")
+    return [output]
+
+
+def _fill(file: IO[bytes], lines: Iterator[str]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+    text.writelines(f"{line}\n" for line in lines)
+    text.flush()
+    text.detach()
+
+
+def _libsvm(K: np.ndarray, examples: Examples) -> Iterator[str]:
+    """Examples are counted from 1: ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``."""
+    for i, label in enumerate(label_numbers(examples.labels, len(K))):
+        yield f"{label:.17g} 0:{i + 1} " + " ".join(f"{j}:{value:.17g}" for j, value in enumerate(K[i].tolist(), 1))
+
+
+def _phylip(K: np.ndarray, examples: Examples) -> Iterator[str]:
+    yield f"{len(K):5d}"
+    for name, row in zip(_names(examples), K, strict=True):
+        yield f"{name:<10}  " + " ".join(f"{value:.10g}" for value in row.tolist())
+
+
+def _names(examples: Examples) -> list[str]:
+    """Labels with no blanks, numbered where one occurs twice; numbers alone where there are no labels."""
+    if examples.labels is None:
+        return [str(i) for i in range(1, len(examples) + 1)]
+    names = ["_".join(label.split()) for label in examples.labels]
+    often = Counter(names)
+    return [name if often[name] == 1 else f"{name}_{i}" for i, name in enumerate(names, 1)]
+
+
+def _tell(voice: Voice, value: dict[str, Any], output: Path) -> None:
+    low, high = value["range"]
+    voice.field("kernel", value["kernel"])
+    voice.field("matrix", f"{value['shape'][0]:,} x {value['shape'][1]:,} {value['values']}, {low:.4g} to {high:.4g}")
+    voice.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")

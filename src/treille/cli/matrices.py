@@ -1,0 +1,41 @@
+"""What the verbs that write matrices share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from treille.cli.models import check_writable
+
+
+def check_output(output: Path, suffixes: Iterable[str]) -> None:
+    """Finds out before any work whether a matrix can be written, in a format that the name of its file tells."""
+    if output.suffix not in suffixes:
+        raise typer.BadParameter(f"{output} ends with none of {', '.join(suffixes)}", param_hint="--output")
+    check_writable(output, "matrix")
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Writes a file of these lines."""
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def label_numbers(labels: list[str] | None, n: int) -> np.ndarray:
+    """Labels where only numbers may stand: numbers as they are, other classes numbered from 1; 0 where there are none.
+
+    >>> label_numbers(["-1", "0.5"], 2).tolist(), label_numbers(["ham", "spam"], 2).tolist()
+    ([-1.0, 0.5], [1.0, 2.0])
+    """
+    if labels is None:
+        return np.zeros(n)
+    try:
+        numbers = np.array([float(label) for label in labels])
+    except ValueError:
+        numbers = np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        numbers = np.unique(labels, return_inverse=True)[1] + 1.0
+    return numbers

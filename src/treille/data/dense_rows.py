@@ -1,0 +1,43 @@
+"""Dense feature rows, for spaces of few features that are seldom zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treille import _core
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """A float64 matrix with a row per example, where linear solvers expect `Rows`.
+
+    >>> import numpy as np
+    >>> rows = DenseRows(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    >>> len(rows), rows.n_features, rows.diag().tolist()
+    (2, 2, [25.0, 1.0])
+    """
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return self.values.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+        return self.values.nbytes
+
+    def diag(self) -> np.ndarray:
+        """The squared norm of every row."""
+        return np.einsum("ij,ij->i", self.values, self.values)
+
+    def for_core(self) -> _core.DenseRows:
+        """The rows as solvers in the core take them."""
+        return _core.DenseRows(np.ascontiguousarray(self.values, np.float64).ravel(), *self.values.shape)

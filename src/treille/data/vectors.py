@@ -1,0 +1,251 @@
+"""Vectors: rows of numbers, dense or sparse, with or without names of their columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille.data.base import Batch, runs
+from treille.io.errors import InputError
+from treille.io.records import NumberRows
+
+MOST_COLUMNS = 2**31 - 1
+
+
+class Vectors(Batch):
+    """Many rows of numbers, zeros left out: row i has ``values[offsets[i]:offsets[i + 1]]`` in ``columns[...]``.
+
+    Parameters
+    ----------
+    data : 2-D array, sparse matrix, DataFrame, list of rows, list of dicts, or what `treille.io` read
+        A row per example. A dict holds the numbers that are not zero, by name; names of other dicts are zero in it.
+    names : list of str or None
+        Names of the columns. A DataFrame and dicts have theirs; without names columns are told apart by place.
+
+    Attributes
+    ----------
+    values : float64 array
+        The numbers that are not zero.
+    columns : int32 array
+        The column of each, rising within a row.
+    offsets : int64 array
+        Where each row begins, and one more for the end of the last.
+    names : list of str or None
+        Names of the columns, if they have some. Those of dicts are sorted.
+    n_columns : int
+        How many columns there are.
+
+    Examples
+    --------
+    >>> from treille import Vectors
+    >>> batch = Vectors([[1.5, 0.0], [0.0, 2.0]])
+    >>> len(batch), batch[0].tolist(), batch.columns.tolist()
+    (2, [1.5, 0.0], [0, 1])
+    >>> named = Vectors([{"length": 12, "gc": 0.5}, {"length": 7}])
+    >>> named.names, named[1], named[:1]
+    (['gc', 'length'], {'length': 7.0}, Vectors(1 row of 2 columns, 2 numbers not zero))
+    """
+
+    values: np.ndarray
+    columns: np.ndarray
+    offsets: np.ndarray
+    names: list[str] | None
+    n_columns: int
+
+    def __init__(self, data: Any, names: Sequence[str] | None = None):
+        matrix, own = _read(data)
+        if names is not None and own is not None:
+            raise InputError("names were given, but the columns have names of their own: leave one out")
+        own = _checked_names(names, matrix.shape[1]) if own is None else own
+        self._set(*_arrays(matrix, own), own, matrix.shape[1])
+
+    def _set(
+        self, values: np.ndarray, columns: np.ndarray, offsets: np.ndarray, names: list[str] | None, n_columns: int
+    ) -> None:
+        self.values, self.columns, self.offsets = values, columns, offsets
+        self.names, self.n_columns = names, n_columns
+        values.flags.writeable = columns.flags.writeable = offsets.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.values.nbytes + self.columns.nbytes + self.offsets.nbytes)
+
+    def to_csr(self) -> sp.csr_matrix:
+        """The same rows as a scipy matrix; it shares their memory.
+
+        >>> from treille import Vectors
+        >>> Vectors([[0, 3], [1, 0]]).to_csr().toarray().tolist()
+        [[0.0, 3.0], [1.0, 0.0]]
+        """
+        return sp.csr_matrix((self.values, self.columns, self.offsets), shape=(len(self), self.n_columns))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
+            key = key[0]
+        if isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0):
+            i = range(len(self))[int(key)]
+            row = slice(self.offsets[i], self.offsets[i + 1])
+            if self.names is not None:
+                return {self.names[j]: float(v) for j, v in zip(self.columns[row], self.values[row], strict=True)}
+            dense = np.zeros(self.n_columns)
+            dense[self.columns[row]] = self.values[row]
+            return dense
+        matrix = self.to_csr()[np.arange(len(self))[key]]
+        batch = Vectors.__new__(Vectors)
+        batch._set(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), self.names, self.n_columns)
+        return batch
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays = {"values": self.values, "columns": self.columns, "offsets": self.offsets}
+        return {"batch": "Vectors", "names": self.names, "n_columns": self.n_columns}, arrays
+
+    @classmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
+        values, columns, offsets = (arrays[name] for name in ("values", "columns", "offsets"))
+        shape = (len(offsets) - 1, int(spec["n_columns"]))
+        try:
+            matrix = sp.csr_matrix((values, columns, offsets), shape=shape)
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise InputError(f"the vectors in the file cannot be read: {error}") from None
+        return cls(matrix, spec["names"])
+
+    def chunks(self, n_symbols: int) -> Iterator[Vectors]:
+        return runs(self, self.offsets, n_symbols)
+
+    def __repr__(self) -> str:
+        rows, columns = (
+            f"{n:,} {what}{'s' * (n != 1)}" for n, what in ((len(self), "row"), (self.n_columns, "column"))
+        )
+        return f"Vectors({rows} of {columns}, {len(self.values):,} numbers not zero)"
+
+
+def looks_like_vectors(data: Any) -> bool:
+    """Whether data are rows of numbers, and nothing else that treille reads.
+
+    >>> looks_like_vectors([[0.5, 1.0]]), looks_like_vectors([{"gc": 0.5}]), looks_like_vectors([["a", "b"]])
+    (True, True, False)
+    """
+    if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or _is_frame(data):
+        return True
+    if isinstance(data, np.ndarray):
+        return data.ndim == 2 and data.dtype.kind in "fb"
+    first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, str) else None
+    if isinstance(first, (list, tuple, np.ndarray)):
+        return any(isinstance(v, (float, np.floating)) for v in first)
+    return isinstance(first, Mapping)
+
+
+def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
+    """The numbers as a CSR matrix of float64, and the names of the columns if they have some."""
+    if isinstance(data, Vectors):
+        return data.to_csr().copy(), data.names
+    if isinstance(data, NumberRows):
+        return data.matrix.copy(), data.names
+    if sp.issparse(data):
+        if data.dtype.kind not in "fiub":
+            raise InputError(f"found a sparse matrix of {data.dtype}, expected numbers")
+        return sp.csr_matrix(data, dtype=np.float64, copy=True), None
+    if _is_frame(data):
+        names = _checked_names([str(name) for name in data.columns], len(data.columns))
+        columns = [_floats(data[name], f"column {str(name)!r}") for name in data.columns]
+        return sp.csr_matrix(np.column_stack(columns) if columns else np.empty((len(data), 0))), names
+    if isinstance(data, np.ndarray) and data.dtype.kind in "fiub":
+        if data.ndim != 2:
+            raise InputError(
+                f"found an array of shape {data.shape}, expected two dimensions: a row per example, a column per number"
+            )
+        return sp.csr_matrix(data, dtype=np.float64), None
+    if not isinstance(data, Iterable) or isinstance(data, (str, bytes, Mapping)):
+        raise InputError(
+            f"found {type(data).__name__}, expected rows of numbers: an array, a sparse matrix, a DataFrame, a list of"
+            " lists or of dicts"
+        )
+    rows = list(data)
+    if rows and isinstance(rows[0], Mapping):
+        return _from_dicts(rows)
+    return sp.csr_matrix(_from_lists(rows)), None
+
+
+def _is_frame(data: Any) -> bool:
+    """Whether this is a DataFrame, of pandas or another library."""
+    return hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "__getitem__")
+
+
+def _from_dicts(rows: list[Any]) -> tuple[sp.csr_matrix, list[str]]:
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InputError(f"row {i} is {type(row).__name__}, expected a dict like the rows before it")
+        for name in row:
+            if not isinstance(name, str):
+                raise InputError(f"row {i}: the name {name!r} is {type(name).__name__}, expected str")
+    names = sorted(set().union(*rows))
+    place = {name: j for j, name in enumerate(names)}
+    columns = np.array([place[name] for row in rows for name in row], dtype=np.int32)
+    values = np.array([_float(v, f"row {i}, {n!r}") for i, row in enumerate(rows) for n, v in row.items()], np.float64)
+    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return sp.csr_matrix((values, columns, offsets), shape=(len(rows), len(names))), names
+
+
+def _from_lists(rows: list[Any]) -> np.ndarray:
+    dense = []
+    for i, row in enumerate(rows):
+        if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Iterable):
+            raise InputError(f"row {i} is {type(row).__name__} ({str(row)[:40]!r}), expected a list of numbers")
+        dense.append(_floats(row, f"row {i}", "column"))
+        if len(dense[i]) != len(dense[0]):
+            raise InputError(f"row {i} has {len(dense[i])} numbers, expected {len(dense[0])} like the rows before it")
+    return np.array(dense, dtype=np.float64).reshape(len(rows), -1 if rows else 0)
+
+
+def _floats(given: Any, place: str, inner: str = "row") -> np.ndarray:
+    """One row or column as float64."""
+    array = np.asarray(given) if not isinstance(given, (list, tuple)) else np.empty(0, dtype=object)
+    if array.ndim == 1 and array.dtype.kind in "fiub":
+        return array.astype(np.float64)
+    return np.array([_float(v, f"{place}, {inner} {k}") for k, v in enumerate(given)], dtype=np.float64)
+
+
+def _float(value: Any, place: str) -> float:
+    if not isinstance(value, (Real, np.number, np.bool_)):
+        missing = value is None or type(value).__name__ in ("NAType", "NaTType")
+        shown = "missing" if missing else f"{str(value)[:40]!r} ({type(value).__name__})"
+        raise InputError(f"{place} is {shown}, expected a number{': fill it in or leave the row out' * missing}")
+    return float(value)
+
+
+def _checked_names(names: Sequence[str] | None, n_columns: int) -> list[str] | None:
+    if names is None:
+        return None
+    if len(names) != n_columns:
+        raise InputError(f"{len(names)} names were given for {n_columns} columns")
+    twice = next((name for name, n in Counter(names).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(f"two columns have the name {twice!r}: rename one")
+    return list(names)
+
+
+def _arrays(matrix: sp.csr_matrix, names: list[str] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, columns and offsets in their form: no zeros, columns rising, every number finite."""
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise InputError(f"there are {matrix.shape[1]:,} columns, expected at most {MOST_COLUMNS:,}")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    for e in np.flatnonzero(~np.isfinite(matrix.data))[:1]:
+        row, column = int(np.searchsorted(matrix.indptr, e, side="right")) - 1, int(matrix.indices[e])
+        raise InputError(
+            f"row {row}, column {column if names is None else repr(names[column])} is {matrix.data[e]}, expected a"
+            " finite number: fill it in or leave the row out"
+        )
+    return matrix.data, matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int64)

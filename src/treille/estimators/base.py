@@ -1,0 +1,157 @@
+"""What estimators with a kernel share: the plan, the space, the functions learnt, and model files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Batch
+from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions, read_functions
+from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.estimators.targets import check_positive
+from treille.io.errors import InputError
+from treille.kernels import FeatureMap, Kernel, Precomputed
+from treille.kernels.given import as_kernel
+from treille.solvers import Report
+from treille.spaces import GramSpace, Nystrom, NystromSpace, Plan, ProductSpace, RowsSpace, plan
+
+Space = RowsSpace | GramSpace | ProductSpace | NystromSpace
+
+
+class KernelMachine(BaseEstimator):
+    """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
+
+    kernel: Any
+    plan_: Plan
+    report_: Report
+    functions_: Functions
+    n_iter_: int
+    _needs: type | None = None  # the one space it can use, if there is but one
+
+    def _plan(self, X: Any) -> tuple[Plan, Batch]:
+        """What is chosen for X, and X as a batch."""
+        X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
+        chosen = self._choose(self.kernel, X)
+        batch = chosen.kernel.batch(X, self.n_jobs)
+        suited = chosen.kernel.suited(batch, self.n_jobs)
+        if suited is not chosen.kernel:
+            chosen = replace(self._choose(suited, X), kernel_why="which is the form that costs least on these examples")
+        return chosen, batch
+
+    def _choose(self, kernel: Any, X: Any) -> Plan:
+        return plan(kernel, X, self.solver, NystromSpace if self._nystrom() else self._needs)
+
+    def _nystrom(self) -> Nystrom | None:
+        """The approximation asked for, if any."""
+        return Nystrom.asked_for(getattr(self, "space", "auto"))
+
+    def _rows(self, chosen: Plan, batch: Batch) -> RowsSpace | NystromSpace:
+        """The space for DualCD."""
+        nystrom = self._nystrom()
+        if nystrom is None:
+            return RowsSpace.of(chosen.kernel, batch, self.n_jobs)
+        return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs)
+
+    def _keep(self, chosen: Plan, space: Space, functions: Functions, report: Report) -> None:
+        self.functions_ = functions
+        self.report_ = replace(report, approximation_error=space.error) if isinstance(space, NystromSpace) else report
+        self.n_iter_ = report.epochs
+        self.plan_ = replace(chosen, sizes=space.sizes())
+
+    def _check_shared(self, solvers: tuple[type, ...] = ()) -> Kernel | None:
+        """Refuses values of the shared parameters that are out of their range; the kernel, if given."""
+        check_positive("tol", self.tol)
+        self._check_whole("max_epochs", 1)
+        if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
+            example = solvers[0].__name__
+            raise InputError(
+                f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()"
+            )
+        self._nystrom()
+        kernel = as_kernel(self.kernel)
+        if kernel is not None:
+            kernel.check()
+        return kernel
+
+    def _check_whole(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
+            raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights, one row per function, one column per feature."""
+        return self._linear().weights.T
+
+    @property
+    def features_(self) -> FeatureMap:
+        """The fitted features; ``features_.name(i)`` reads column i of ``coef_``."""
+        return self._linear().features
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """One number per function."""
+        check_is_fitted(self, "functions_")
+        return self.functions_.intercept
+
+    def _linear(self) -> LinearFunctions:
+        check_is_fitted(self, "functions_")
+        if not isinstance(self.functions_, LinearFunctions):
+            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
+        return self.functions_
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        """A row per example, a column per function."""
+        check_is_fitted(self, "functions_")
+        return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+
+    def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
+        functions_spec, arrays = self.functions_.state()
+        spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec | self._extra()
+        save_estimator(path, spec, arrays, classes)
+
+    def _extra(self) -> dict[str, Any]:
+        """What else belongs in a model file."""
+        return {}
+
+    def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
+        self.kernel = Kernel.from_spec(spec["kernel"])
+        self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
+        self.report_ = Report.from_dict(spec["report"])
+        self.n_iter_ = self.report_.epochs
+        self.plan_ = replace(self._choose(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        return tags
+
+
+def functions_of_weights(
+    kernel: Kernel, space: RowsSpace | NystromSpace, weights: np.ndarray | None, bias: np.ndarray
+) -> Functions:
+    """f_k(x) = weights[:, k].phi(x) + bias_k; in a Nystrom space, these are functions of the landmarks."""
+    assert weights is not None
+    if isinstance(space, RowsSpace):
+        return LinearFunctions(space.features, weights, bias)
+    return KernelFunctions.of(kernel, space.landmarks, space.projection @ weights, bias)
+
+
+def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
+    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k: by features where there are any, for prediction needs no examples then."""
+    if space.kernel.has_features:
+        rows = space.rows
+        return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)
+    return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)

@@ -1,0 +1,139 @@
+"""Support vector machine for one class: where most examples lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from treille.estimators.base import KernelMachine, functions_of_examples
+from treille.estimators.targets import check_positive
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.solvers import SMO
+from treille.solvers.progress import progress_bar
+from treille.spaces import GramSpace
+
+
+class OneClassSVM(OutlierMixin, KernelMachine):
+    """Learns a region that holds most examples, without labels; what lies outside is unlike them.
+
+    min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a part nu of the examples lies outside, and at least a part nu are
+    support vectors. Decisions, f(x) - rho, are those of LIBSVM.
+
+    Parameters
+    ----------
+    kernel : Kernel, "precomputed", function or None
+        As in `SVC`.
+    nu : float
+        Above 0, at most 1.
+    tol : float
+        Stop when the duality gap is at most this part of the primal value.
+    max_epochs : int
+        Budget, in as many steps as there are examples.
+    solver : "auto" or SMO
+        A solver with options of its own, such as ``SMO(cache_mb=2000)``.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+    verbose : int
+        1 shows progress on a terminal.
+
+    Attributes
+    ----------
+    report_, plan_, intercept_, n_iter_
+        As in `SVC`; ``intercept_`` is -rho.
+    offset_ : float
+        rho: decisions are ``score_samples(X) - offset_``.
+
+    References
+    ----------
+    Schoelkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the support of a high-dimensional distribution. 2001.
+
+    Examples
+    --------
+    >>> import treille
+    >>> model = treille.OneClassSVM(treille.kernels.NGram(2).normalized(), nu=0.2).fit(["abab", "baba", "abba", "baab", "aabb"])
+    >>> model.predict(["ababab", "xyz"]).tolist()
+    [1, -1]
+    """
+
+    _needs = GramSpace
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
+        nu: float = 0.5,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        solver: str | SMO = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.nu = nu
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> OneClassSVM:
+        """Trains on examples X; `y` is ignored."""
+        self.check_parameters()
+        chosen, batch = self._plan(X)
+        n = len(batch)
+        if n == 0:
+            raise InputError("there are no examples: fit needs at least one")
+        space = GramSpace(chosen.kernel, batch, self.n_jobs)
+        smo = self.solver if isinstance(self.solver, SMO) else SMO()
+        start = np.clip(self.nu * n - np.arange(n), 0.0, 1.0)  # its sum, nu n, stays
+        with progress_bar(1, self.tol, self.verbose) as progress:
+            alpha, bias, report = smo.minimize(
+                space,
+                np.ones(n),
+                np.zeros(n),
+                np.ones(n),
+                start=start,
+                tol=self.tol,
+                max_epochs=self.max_epochs,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+        self._keep(chosen, space, functions_of_examples(space, alpha.T, bias), report)
+        return self
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
+        check_positive("nu", self.nu)
+        if self.nu > 1:
+            raise InputError(f"nu is {self.nu!r}, expected a number above 0 and at most 1")
+        self._check_shared((SMO,))
+
+    @property
+    def offset_(self) -> float:
+        """Decisions are ``score_samples(X) - offset_``."""
+        return -float(self.intercept_[0])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Above 0 inside the region, below 0 outside."""
+        return self._outputs(X)[:, 0]
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """f(x), the decision without the offset."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """+1 inside the region, -1 outside."""
+        return np.where(self.decision_function(X) > 0, 1, -1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file that `treille.load` reads."""
+        check_is_fitted(self, "functions_")
+        self._save(path, np.array([-1, 1]))
+
+    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        self._read(spec, arrays, 1)

@@ -1,0 +1,64 @@
+"""What the regressors share: numbers to learn, prediction, model files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Batch
+from treille.estimators.base import KernelMachine
+from treille.estimators.targets import check_numbers, check_sample_weight
+from treille.io.errors import InputError
+from treille.spaces import Plan
+
+
+class Regressor(RegressorMixin, KernelMachine):
+    """A function of structured examples, learnt from numbers; subclasses implement ``fit``.
+
+    >>> import treille
+    >>> isinstance(treille.Ridge(), Regressor)
+    True
+    """
+
+    one_target_: bool
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> tuple[Plan, Batch, np.ndarray, np.ndarray]:
+        """Plan, examples, numbers (as many dimensions as given) and weights, checked."""
+        chosen, batch = self._plan(X)
+        if len(batch) == 0:
+            raise InputError("there are no examples: fit needs at least one")
+        return chosen, batch, check_numbers(y, len(batch)), check_sample_weight(sample_weight, len(batch))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A number for every example; a row of numbers where there are several targets."""
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self.one_target_ else outputs
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights, a number per feature; with several targets, a row of them for each."""
+        return super().coef_[0] if self.one_target_ else super().coef_
+
+    @property
+    def intercept_(self) -> Any:
+        """A number; with several targets, one for each."""
+        return float(super().intercept_[0]) if self.one_target_ else super().intercept_
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept."""
+        check_is_fitted(self, "functions_")
+        self._save(path, np.empty(0))  # no classes
+
+    def _extra(self) -> dict[str, Any]:
+        return {"one_target": self.one_target_}
+
+    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        n_targets = len(arrays["intercept"])
+        if spec["one_target"] not in (True, False) or (spec["one_target"] and n_targets != 1):
+            raise InputError("the number of targets in the file does not fit its weights")
+        self._read(spec, arrays, n_targets)
+        self.one_target_ = spec["one_target"]

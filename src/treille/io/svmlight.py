@@ -1,0 +1,82 @@
+"""SVM-light text: `label id:value id:value ... # comment`, a line for each example. `qid` is not used."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+import scipy.sparse as sp
+
+from .errors import InputError
+from .labels import Found
+from .records import NumberRows
+
+TITLE = "SVM-light"
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
+
+
+def looks_like_svmlight(line: str) -> bool:
+    """Whether a line can be nothing else.
+
+    >>> looks_like_svmlight("+1 3:0.5 7:1 # a vine"), looks_like_svmlight("1 vine")
+    (True, False)
+    """
+    return LINE.match(line) is not None
+
+
+def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
+    """The rows of a file, columns named by their ids, and the label of each with its line. Ids may stand in any order.
+
+    >>> numbers, labels = rows(["+1 3:0.5 1:2 # a vine\\n", "-1 qid:2 3:1\\n"], "vines.svm")
+    >>> numbers.names, numbers.matrix.toarray().tolist(), labels
+    (['1', '3'], [[2.0, 0.5], [0.0, 1.0]], [(1, 1), (2, -1)])
+    """
+    ids, values, ends, found = array("q"), array("d"), array("q", [0]), Found()
+    for number, line in enumerate(lines, 1):
+        entries = line.partition("#")[0].split()
+        if not entries:
+            continue
+        place = f"{source}, line {number}"
+        found.append((number, _label(entries[0], place)))
+        first = 2 if len(entries) > 1 and entries[1].startswith("qid:") else 1
+        for entry in entries[first:]:
+            id, value = _entry(entry, place)
+            ids.append(id)
+            values.append(value)
+        row = ids[ends[-1] :]
+        if len(set(row)) < len(row):
+            twice = next(id for id in row if row.count(id) > 1)
+            raise InputError(f"{place}: the id {twice} stands twice, expected each once: leave one out, or add them")
+        ends.append(len(ids))
+    known, columns = np.unique(np.array(ids, dtype=np.int64), return_inverse=True)
+    matrix = sp.csr_matrix((np.array(values), columns, np.array(ends)), shape=(len(ends) - 1, len(known)))
+    matrix.sort_indices()
+    return NumberRows(matrix, [str(id) for id in known.tolist()]), found
+
+
+def _label(text: str, place: str) -> int | float:
+    """`+1`, `1` and `1.0` are one label."""
+    if ":" in text:
+        raise InputError(f"{place}: found {text[:40]!r}, expected a label first: a number, 0 where there is none")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{place}: the label is {text[:40]!r}, expected a number")
+    return int(value) if value.is_integer() else value
+
+
+def _entry(text: str, place: str) -> tuple[int, float]:
+    id, _, value = text.partition(":")
+    try:
+        number = float(value)
+        if id.isdecimal() and int(id) < 2**63 and math.isfinite(number):
+            return int(id), number
+    except ValueError:
+        pass
+    raise InputError(f"{place}: found {text[:40]!r}, expected id:value, a whole number and a finite one, such as 7:0.5")

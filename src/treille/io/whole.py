@@ -1,0 +1,42 @@
+"""Files written whole or not at all: under a temporary name in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
+    """Lets `write` fill a file, which then takes the name `path`; a failure leaves an older file intact.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
+    >>> write_whole(path, lambda file: file.write(b"green"), "text")
+    >>> path.read_text()
+    'green'
+    """
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        kept = "the older file is untouched" if target.is_file() else "nothing was written"
+        raise OSError(error.errno, f"cannot save the {what}: {error.strerror or error}; {kept}", str(path)) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

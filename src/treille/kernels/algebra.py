@@ -1,0 +1,314 @@
+"""Sums, products, multiples and powers of kernels, and the constant: what ``+``, ``*`` and ``**`` make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from treille.data import Batch, FeatureRows, Rows, Table
+from treille.io.errors import InputError
+from treille.kernels.additive import Additive
+from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Product as LinearMap
+from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
+from treille.kernels.normalized import ScaledProduct
+from treille.kernels.wrapped import WrappedMap
+
+
+class Pair(Expression, Kernel):
+    """Two kernels that read the same examples."""
+
+    def __init__(self, left: Kernel, right: Kernel):
+        self.left = left
+        self.right = right
+
+    def check(self) -> None:
+        for name, kernel in (("left", self.left), ("right", self.right)):
+            check_is_kernel(name, kernel)
+            kernel.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        units = _units(self)
+        if len(units) > 1 and not isinstance(X, Batch):
+            raise InputError(
+                f"{self!r} reads the same examples twice, as unit={units[0]!r} and as unit={units[1]!r}: make them agree, "
+                "or give each its own column, see treille.kernels.Columns"
+            )
+        # A constant reads any batch, but makes none.
+        first, second = (self.right, self.left) if isinstance(self.left, Constant) else (self.left, self.right)
+        X = list(X) if isinstance(X, Iterator) else X
+        batch = first.batch(X, n_jobs)
+        if isinstance(batch, Table) and not isinstance(second, Constant):
+            return batch.joined(second.batch(X, n_jobs))
+        return second.batch(batch, n_jobs)
+
+
+class Sum(Pair, Additive):
+    """k(x, y) = left(x, y) + right(x, y), what ``left + right`` makes. The features of both, side by side.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = 0.5 * NGram(2) + NGram(1).normalized()
+    >>> kernel
+    0.5 * NGram(n=2) + NGram(n=1).normalized()
+    >>> kernel(["ab", "abab"]).round(3).tolist()
+    [[1.5, 2.0], [2.0, 3.5]]
+    >>> kernel.get_params()["left__kernel__n"]
+    2
+    """
+
+    binds = SUM
+
+    def write(self, spell: Spell) -> str:
+        left, right = within(self.left, SUM, spell), within(self.right, PRODUCT, spell)
+        if isinstance(self.right, Constant):
+            right = repr(_plain(self.right.value))
+        elif isinstance(self.left, Constant):
+            left = repr(_plain(self.left.value))
+        return f"{left} + {right}"
+
+    def terms(self) -> list[tuple[str, Kernel]]:
+        each: list[tuple[str, Kernel]] = []
+        for kernel in (self.left, self.right):
+            each += kernel.terms() if isinstance(kernel, Sum) else [(repr(kernel), kernel)]
+        return each
+
+
+class Product(Pair):
+    """k(x, y) = left(x, y) * right(x, y), what ``left * right`` makes.
+
+    Its features are all pairs of a feature of the left and one of the right. They are many, so the kernel goes by its matrix,
+    but where they are few, estimators take its `Expanded` form.
+
+    >>> from treille.kernels import NGram
+    >>> (NGram(1) * NGram(2))(["ab", "abab"]).tolist()
+    [[2.0, 8.0], [8.0, 40.0]]
+    """
+
+    binds = PRODUCT
+
+    def write(self, spell: Spell) -> str:
+        return f"{within(self.left, PRODUCT, spell)} * {within(self.right, POWER, spell)}"
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        from treille.kernels.expanded import expanded_where_small
+
+        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        K = self.left.gram(left, right, n_jobs)
+        K *= self.right.gram(left, right, n_jobs)
+        return K
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return self.left.diagonal(batch, n_jobs) * self.right.diagonal(batch, n_jobs)
+
+
+class Power(Expression, Kernel):
+    """k(x, y) ** degree, what ``k ** 3`` makes; ``(1 + k) ** 3`` is the polynomial kernel. As a product, it goes by its
+    matrix, or where features are few, by its `Expanded` form.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = (1 + NGram(1)) ** 2
+    >>> kernel
+    (1 + NGram(n=1)) ** 2
+    >>> kernel(["a", "ab"]).tolist()
+    [[4.0, 4.0], [4.0, 9.0]]
+    """
+
+    binds = POWER
+
+    def __init__(self, kernel: Kernel, degree: int):
+        self.kernel = kernel
+        self.degree = degree
+
+    def write(self, spell: Spell) -> str:
+        return f"{within(self.kernel, NAME, spell)} ** {_plain(self.degree)!r}"
+
+    def check(self) -> None:
+        check_is_kernel("kernel", self.kernel)
+        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
+            raise InputError(f"the degree of a power is {self.degree!r}, expected a whole number of at least 1")
+        self.kernel.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.kernel.batch(X, n_jobs)
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        from treille.kernels.expanded import expanded_where_small
+
+        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        K = self.kernel.gram(left, right, n_jobs)
+        K **= int(self.degree)
+        return K
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return self.kernel.diagonal(batch, n_jobs) ** int(self.degree)
+
+
+class Scaled(Expression, Kernel):
+    """scale * k(x, y), what ``2.5 * k`` makes.
+
+    >>> from treille.kernels import NGram
+    >>> 2.5 * NGram(1), (2.5 * NGram(1))(["ab"]).tolist()
+    (2.5 * NGram(n=1), [[5.0]])
+    """
+
+    binds = PRODUCT
+
+    def __init__(self, scale: float, kernel: Kernel):
+        self.scale = scale
+        self.kernel = kernel
+
+    def write(self, spell: Spell) -> str:
+        return f"{_plain(self.scale)!r} * {within(self.kernel, POWER, spell)}"
+
+    def check(self) -> None:
+        check_is_kernel("kernel", self.kernel)
+        check_positive("the number a kernel is multiplied by", self.scale)
+        self.kernel.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.kernel.batch(X, n_jobs)
+
+    @property
+    def has_features(self) -> bool:
+        return self.kernel.has_features
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        features, rows = self.kernel.fit_features(batch, n_jobs)
+        root = float(np.sqrt(self.scale))
+        return ScaledMap(features, root), rows.scaled(root)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        return ScaledMap(self.kernel.load_features(spec, arrays), float(np.sqrt(self.scale)))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        K = self.kernel.gram(left, right, n_jobs)
+        K *= self.scale
+        return K
+
+    @property
+    def has_product(self) -> bool:
+        return self.kernel.has_product
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
+        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), np.full(len(batch), np.sqrt(self.scale)))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return self.scale * self.kernel.diagonal(batch, n_jobs)
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        return self.scale * self.kernel.apply(left, right, coefficients, n_jobs)
+
+
+class ScaledMap(WrappedMap):
+    """The features of another map, every value times a number."""
+
+    def __init__(self, inner: FeatureMap, factor: float):
+        super().__init__(inner)
+        self.factor = factor
+
+    def around(self, inner: FeatureMap) -> ScaledMap:
+        return ScaledMap(inner, self.factor)
+
+    def change(self, rows: FeatureRows) -> FeatureRows:
+        return rows.scaled(self.factor)
+
+
+class Constant(Kernel):
+    """k(x, y) = value, the term that ``1 + k`` adds: one feature, the same for all. It reads batches of any kind.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = 1 + NGram(2)
+    >>> kernel.left, kernel(["ab", "ba"]).tolist()
+    (Constant(value=1), [[2.0, 1.0], [1.0, 2.0]])
+    """
+
+    def __init__(self, value: float = 1.0):
+        self.value = value
+
+    def check(self) -> None:
+        check_positive("the value of a constant kernel", self.value)
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        if not isinstance(X, Batch):
+            raise InputError(
+                f"found {type(X).__name__}, expected a batch, such as treille.Strings(X): a constant kernel reads "
+                "batches of any kind, so it cannot know which to make"
+            )
+        return X
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+        features = ConstantMap(float(self.value))
+        return features, features.transform(batch)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        return ConstantMap(float(self.value), int(spec["n_features"]))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        return np.full((len(left), len(left if right is None else right)), float(self.value))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return np.full(len(batch), float(self.value))
+
+
+class ConstantMap(FeatureMap):
+    """One feature, of the same value for every example; or none, where it is restricted to none."""
+
+    def __init__(self, value: float, n_features: int = 1):
+        self.value = value
+        self.count = n_features
+
+    @property
+    def n_features(self) -> int:
+        return self.count
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        n, F = len(batch), self.count
+        values = (np.sqrt([self.value]), np.ones(n), np.full(n, self.value))
+        return Rows(F * np.arange(n + 1), np.zeros(F * n, np.uint32), 0, *values, F, F)
+
+    def name(self, id: int) -> str:
+        return "constant"
+
+    def restrict(self, ids: np.ndarray) -> ConstantMap:
+        return ConstantMap(self.value, len(ids))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"n_features": self.count}, {}
+
+
+def check_is_kernel(name: str, value: Any) -> None:
+    """Refuses what is no kernel.
+
+    >>> check_is_kernel("left", Constant(1))
+    """
+    if not isinstance(value, Kernel):
+        raise InputError(f"{name} is {value!r}, expected a kernel such as treille.kernels.NGram(5)")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuses what is not a positive, finite number.
+
+    >>> check_positive("the weight of 'title'", 0.5)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
+def _units(kernel: Kernel) -> list[Any]:
+    """The different ways in which the parts of a kernel cut texts. Columns cut each its own, and are not asked."""
+    units: list[Any] = []
+    for name, value in kernel.get_params(deep=False).items():
+        found = [value] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
+        units += [unit for unit in found if unit not in units]
+    return units
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,102 @@
+"""All substrings, of every length at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Strings
+from treille.io.errors import InputError
+from treille.kernels.base import Kernel
+from treille.kernels.ngram import NGram
+from treille.kernels.suffix import SubstringProduct, longest, tree_between
+
+
+class AllSubstrings(Kernel):
+    """Counts of all contiguous substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
+
+    Exact, in time linear in the symbols, however long the substrings: they are read off a suffix tree. There are too many of them
+    for explicit features; with a small `max_length`, `NGram(max_length, min_length, weights)` is the same kernel with features.
+
+    Parameters
+    ----------
+    decay : float
+        What each symbol of a substring multiplies its weight by, above 0 and at most 1.
+    min_length : int
+        The length of the shortest substrings that count.
+    max_length : int or None
+        The length of the longest; None: no bound.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`. Batches and token lists are cut already.
+
+    Examples
+    --------
+    >>> from treille.kernels import AllSubstrings
+    >>> AllSubstrings(decay=0.5)(["ab", "abb"]).tolist()  # a, b twice, ab: 0.5 (1 + 2) + 0.25
+    [[1.25, 1.75], [1.75, 3.125]]
+    """
+
+    def __init__(
+        self,
+        decay: float = 0.5,
+        min_length: int = 1,
+        max_length: int | None = None,
+        unit: str | Callable[[str], Iterable[str]] = "char",
+    ):
+        self.decay = decay
+        self.min_length = min_length
+        self.max_length = max_length
+        self.unit = unit
+
+    def check(self) -> None:
+        if not isinstance(self.decay, Real) or isinstance(self.decay, bool) or not 0 < float(self.decay) <= 1:
+            raise InputError(f"decay is {self.decay!r}, expected a number above 0 and at most 1")
+        for name, value in (("min_length", self.min_length), ("max_length", self.max_length)):
+            if value is None and name == "max_length":
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1")
+        if self.max_length is not None and self.max_length < self.min_length:
+            raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+        return NGram(unit=self.unit).batch(X, n_jobs)
+
+    def _weights(self, *batches: Batch) -> tuple[int, np.ndarray]:
+        """The shortest length, and the running sums of the weights of lengths 0, 1, ..."""
+        self.check()
+        most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
+        weights = float(self.decay) ** np.arange(most + 1)
+        weights[: self.min_length] = 0.0
+        return int(self.min_length), np.cumsum(weights)
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
+        return SubstringProduct(batch, *self._weights(batch), n_jobs)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if right is None:
+            return self.fit_product(left, n_jobs).gram()
+        if len(left) < len(right):  # each column costs a pass over the symbols
+            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
+        return self._between(left, right, n_jobs).gram(effective_n_jobs(n_jobs)) if len(right) else np.zeros((len(left), 0))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        if not len(left) or not len(right):
+            return np.zeros((len(left), coefficients.shape[1]))
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
+
+    def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
+        assert isinstance(left, Strings)
+        assert isinstance(right, Strings)
+        return tree_between(left, right, *self._weights(left, right), effective_n_jobs(n_jobs))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(batch, Strings)
+        args = batch.symbols, batch.offsets, len(batch.alphabet), *self._weights(batch), effective_n_jobs(n_jobs)
+        return _core.substring_self(*args)

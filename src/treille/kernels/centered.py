@@ -1,0 +1,132 @@
+"""Any kernel, seen from the middle of the training examples."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille.data import Batch, CenteredRows, FeatureRows, SideBySide
+from treille.io.errors import InputError
+from treille.kernels.additive import part_of
+from treille.kernels.algebra import check_is_kernel
+from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.expression import NAME, Expression, Spell, within
+
+
+class Centered(Expression, Kernel):
+    """k(x, y) - mean_x' k(x', y) - mean_y' k(x, y') + mean_x'y' k(x', y'), the means over the training examples.
+
+    It is the product of features from each of which its mean is taken: (phi(x) - m).(phi(y) - m). So it is not a function of two
+    examples alone: ``kernel(X)`` centres on X; an estimator centres on what it is trained on, and keeps the means for prediction.
+
+    Where the kernel has features, so has this one, and rows stay sparse: m is kept apart, and a product with a centred row is that
+    with the sparse row and a few operations more. A model keeps all features then, since all have a mean. Where the kernel
+    has none, only ``kernel(X)`` is defined: the means at prediction would take every training example. Nor would a support vector
+    machine with a free intercept change: the kernel and the centred one give it the same decisions.
+
+    >>> from treille.kernels import NGram
+    >>> NGram(1).centered()(["a", "b"]).tolist()
+    [[0.5, -0.5], [-0.5, 0.5]]
+    """
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def write(self, spell: Spell) -> str:
+        return f"{within(self.kernel, NAME, spell)}.centered()"
+
+    def check(self) -> None:
+        check_is_kernel("kernel", self.kernel)
+        self.kernel.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.kernel.batch(X, n_jobs)
+
+    @property
+    def has_features(self) -> bool:
+        return self.kernel.has_features
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        features, rows = self.kernel.fit_features(batch, n_jobs)
+        if any(isinstance(part, CenteredRows) for part in rows.parts):
+            raise InputError(f"{self!r} is centred twice: centre once, on the outside")
+        mean = rows.combine(np.full((len(batch), 1), 1 / max(1, len(batch))), effective_n_jobs(n_jobs))[:, 0]
+        fitted = CenteredMap(features, mean)
+        return fitted, fitted.center(rows, n_jobs)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        features = self.kernel.load_features(spec["features"], part_of(arrays, "features"))
+        mean = np.ascontiguousarray(arrays["mean"], np.float64)
+        kept = arrays.get("kept")
+        if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
+            raise InputError("the means in the file do not fit its features")
+        return CenteredMap(features, mean, kept)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if right is not None:
+            raise self._not_defined()
+        K = self.kernel.gram(left, None, n_jobs)
+        means = K.mean(axis=0)
+        K -= means
+        K -= means[:, None]
+        K += means.mean()
+        return (K + K.T) / 2
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return self.fit_features(batch, n_jobs)[1].diag() if self.has_features else self.gram(batch).diagonal().copy()
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        raise self._not_defined()
+
+    def _not_defined(self) -> InputError:
+        return InputError(
+            f"{self!r} of two sets is not defined, since it centres on one: kernel(X) centres on X; where the kernel has "
+            "explicit features, estimators centre on their training examples"
+        )
+
+
+class CenteredMap(FeatureMap):
+    """The features of another map minus their means. Restricted, it still needs all of them for its norms, so it keeps them."""
+
+    def __init__(self, inner: FeatureMap, mean: np.ndarray, kept: np.ndarray | None = None):
+        self.inner = inner
+        self.mean = mean
+        self.kept = kept
+
+    @property
+    def n_features(self) -> int:
+        return len(self.mean) if self.kept is None else len(self.kept)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+        return self.center(self.inner.transform(batch, n_jobs), n_jobs)
+
+    def center(self, rows: FeatureRows, n_jobs: int | None) -> FeatureRows:
+        """Rows of the inner map minus the means."""
+        cuts = np.cumsum([0, *(part.n_features for part in rows.parts)])
+        parts = []
+        for part, (a, b) in zip(rows.parts, pairwise(cuts), strict=True):
+            own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
+            kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
+            parts.append(own.keeping(kept))
+        return parts[0] if len(parts) == 1 else SideBySide(parts)
+
+    def name(self, id: int) -> str:
+        return self.inner.name(id if self.kept is None else int(self.kept[id]))
+
+    def restrict(self, ids: np.ndarray) -> CenteredMap:
+        return CenteredMap(self.inner, self.mean, np.asarray(ids) if self.kept is None else self.kept[ids])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        spec, arrays = self.inner.state()
+        own = {f"features.{name}": array for name, array in arrays.items()} | {"mean": self.mean}
+        if self.kept is not None and len(self.kept) < len(self.mean):
+            own["kept"] = self.kept
+        return {"features": spec}, own
+
+
+def _rise_below(ids: np.ndarray, n: int) -> bool:
+    sound = ids.ndim == 1 and ids.dtype.kind in "iu" and (np.diff(ids) > 0).all()
+    return bool(sound and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))

@@ -1,0 +1,149 @@
+"""Examples of several parts: a kernel for each part, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treille.data import Batch, Table
+from treille.io.errors import InputError
+from treille.kernels.additive import Additive
+from treille.kernels.algebra import Scaled, check_is_kernel, check_positive
+from treille.kernels.base import Kernel
+
+
+class Columns(Additive):
+    """k(x, y) = sum over the columns c of weight_c k_c(x_c, y_c): a kernel for each part of an example.
+
+    Examples come as a data frame (pandas or its like), a dict of columns, a structured array, a list of dicts, or a
+    `Table`. Columns without a kernel are left alone. A column of single numbers is read as rows of one number each, for `Linear`.
+
+    Parameters
+    ----------
+    kernels : dict of str to Kernel
+        A kernel for each column. In a grid search, ``kernel__title__n`` is the parameter n of the kernel of the column "title".
+    weights : dict of str to float, or None
+        The weight in k of each column; 1 where it is not named.
+
+    Examples
+    --------
+    >>> from treille.kernels import Columns, NGram
+    >>> kernel = Columns({"title": NGram(2).normalized(), "tags": NGram(1, unit="word")}, weights={"tags": 0.5})
+    >>> kernel([{"title": "abba", "tags": "new long"}, {"title": "abab", "tags": "new"}]).round(3).tolist()
+    [[2.0, 1.275], [1.275, 1.5]]
+    """
+
+    def __init__(self, kernels: dict[str, Kernel], weights: dict[str, float] | None = None):
+        self.kernels = kernels
+        self.weights = weights
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; where `deep`, also the kernel of each column by the column's name, and its parameters."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.kernels, dict):
+            for column, kernel in self.kernels.items():
+                params[column] = kernel
+                if isinstance(kernel, Kernel):
+                    params |= {f"{column}__{name}": value for name, value in kernel.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Columns:
+        """Sets parameters, kernels of columns, and their parameters."""
+        for name in ("kernels", "weights"):
+            if name in params:
+                setattr(self, name, params.pop(name))
+        named = {column: params.pop(column) for column in self.kernels if column in params}
+        self.kernels = {**self.kernels, **named} if named else self.kernels
+        super().set_params(**params)
+        return self
+
+    def check(self) -> None:
+        if not isinstance(self.kernels, dict) or not self.kernels:
+            raise InputError(f"kernels is {self.kernels!r}, expected a dict with a kernel for each column")
+        for column, kernel in self.kernels.items():
+            if not isinstance(column, str) or "__" in column or column in ("kernels", "weights"):
+                raise InputError(
+                    f"a column is named {column!r}, expected text without '__' other than 'kernels' and 'weights': rename it"
+                )
+            check_is_kernel(f"the kernel of column {column!r}", kernel)
+            kernel.check()
+        if not (self.weights is None or isinstance(self.weights, dict)):
+            raise InputError(f"weights is {self.weights!r}, expected a dict with numbers for columns, or None")
+        for column, weight in (self.weights or {}).items():
+            if column not in self.kernels:
+                raise InputError(f"weights names the column {column!r}, which has no kernel: there are {self._names()}")
+            check_positive(f"the weight of column {column!r}", weight)
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Table:
+        parts: dict[str, Batch] = {}
+        columns = _read(X, list(self.kernels))
+        for name, kernel in self.kernels.items():
+            try:
+                parts[name] = kernel.batch(_rows_of_one(columns[name]), n_jobs)
+            except InputError as error:
+                raise InputError(f"column {name!r}: {error}") from None
+        return Table(parts)
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Columns:
+        each = zip(self.kernels.items(), self.batches(batch), strict=True)
+        return Columns({name: kernel.suited(own, n_jobs) for (name, kernel), own in each}, self.weights)
+
+    def terms(self) -> list[tuple[str, Kernel]]:
+        weights = self.weights or {}
+        return [(c, Scaled(weights[c], kernel) if c in weights else kernel) for c, kernel in self.kernels.items()]
+
+    def batches(self, batch: Batch) -> list[Batch]:
+        assert isinstance(batch, Table)
+        return [batch.columns[name] for name in self.kernels]
+
+    def _names(self) -> str:
+        return ", ".join(map(repr, self.kernels))
+
+
+def _read(X: Any, names: list[str]) -> Mapping[str, Any]:
+    """The columns `names` of X."""
+    if isinstance(X, Table):
+        X = X.columns
+    if isinstance(X, Mapping):
+        offered = list(X)
+    elif isinstance(X, np.ndarray) and X.dtype.names:
+        offered = list(X.dtype.names)
+    elif hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        offered = list(X.columns)
+    else:
+        return _read_dicts(X, names)
+    missing = [name for name in names if name not in offered]
+    if missing:
+        raise InputError(f"there is no column {missing[0]!r}: there are {', '.join(map(repr, offered)) or 'none'}")
+    return {name: X[name] for name in names}
+
+
+def _rows_of_one(values: Any) -> Any:
+    """A column of single numbers as a matrix; all else as it is."""
+    if not isinstance(values, Iterable) or isinstance(values, Batch) or getattr(values, "ndim", 1) != 1:
+        return values
+    values = list(values) if isinstance(values, Iterator) else values
+    if not isinstance(next(iter(values), None), (Real, np.bool_)):
+        return values
+    try:
+        return np.asarray(values, dtype=np.float64)[:, None]
+    except (TypeError, ValueError):  # other things among the numbers: the kernel tells which
+        return values
+
+
+def _read_dicts(X: Any, names: list[str]) -> dict[str, list[Any]]:
+    expected = "a data frame, a dict of columns, a structured array, or a list of dicts"
+    try:
+        items = list(X)
+    except TypeError:
+        raise InputError(f"found {type(X).__name__}, expected {expected}") from None
+    for i, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            raise InputError(f"example {i} is a {type(item).__name__}, expected a dict: X must be {expected}")
+        for name in names:
+            if name not in item:
+                raise InputError(f"example {i} has no {name!r}: it has {', '.join(map(repr, item)) or 'nothing'}")
+    return {name: [item[name] for item in items] for name in names}

@@ -1,0 +1,105 @@
+"""The dot product of rows of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille.data import Batch, Rows, Vectors
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap, Kernel
+
+
+class Linear(Kernel):
+    """The dot product of rows of numbers: k(x, y) = sum over columns j of x_j y_j.
+
+    Its features are the columns themselves, so the weights of a model are those of the columns. Scale columns of different
+    units first: nothing is scaled here.
+
+    Examples
+    --------
+    >>> from treille.kernels import Linear
+    >>> Linear()([[1.0, 2.0], [0.0, 3.0]]).tolist()
+    [[5.0, 6.0], [6.0, 9.0]]
+    >>> Linear()([{"length": 2.0, "gc": 0.5}], [{"length": 3.0}]).tolist()
+    [[6.0]]
+    """
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
+        if isinstance(X, Batch) and not isinstance(X, Vectors):
+            raise InputError(f"found {X!r}, expected rows of numbers: treille.Vectors, or what makes one")
+        return X if isinstance(X, Vectors) else Vectors(X)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[LinearMap, Rows]:
+        assert isinstance(batch, Vectors)
+        holders = np.bincount(batch.columns, minlength=batch.n_columns)
+        columns = np.argsort(-holders, kind="stable")
+        names = None if batch.names is None else [batch.names[j] for j in columns]
+        features = LinearMap(columns, names, batch.n_columns)
+        return features, features.rows(batch, int((holders > 1).sum()), n_jobs)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> LinearMap:
+        columns, width = np.asarray(arrays["columns"], np.int64), int(spec["n_columns"])
+        names = spec["names"]
+        sound = columns.ndim == 1 and (names is None or len(set(names)) == len(names) == len(columns))
+        sound = sound and len(np.unique(columns)) == len(columns)
+        if not sound or (len(columns) and not 0 <= columns.min() <= columns.max() < width):
+            raise InputError("the columns in the file do not fit one another")
+        return LinearMap(columns, names, width)
+
+
+class LinearMap(FeatureMap):
+    """Columns with their ids, those that most training examples hold first. Columns with names are known by them."""
+
+    def __init__(self, columns: np.ndarray, names: list[str] | None, n_columns: int):
+        self.columns = columns
+        self.names = names
+        self.n_columns = n_columns  # of the training data
+
+    @property
+    def n_features(self) -> int:
+        return len(self.columns)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Vectors)
+        return self.rows(batch, self.n_features, n_jobs)
+
+    def rows(self, batch: Vectors, n_shared: int, n_jobs: int | None) -> Rows:
+        """The rows of a batch whose columns are found here by name, or by place where they have none."""
+        matrix = batch.to_csr()
+        with np.errstate(over="ignore"):
+            sq_norms = np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
+        for i in np.flatnonzero(~np.isfinite(sq_norms))[:1]:
+            raise InputError(f"row {i} holds numbers so large that their squares overflow: scale the columns")
+        return Rows.from_csr(matrix, self._ids(batch), sq_norms, self.n_features, n_shared, effective_n_jobs(n_jobs))
+
+    def _ids(self, batch: Vectors) -> np.ndarray:
+        if len(batch) == 0:  # of an empty list nobody knows the columns
+            return np.full(batch.n_columns, -1, dtype=np.int64)
+        if (batch.names is None) != (self.names is None):
+            named, bare = ("features", "new rows") if batch.names is None else ("new rows", "features")
+            raise InputError(
+                f"the columns of the {named} have names, those of the {bare} do not: name both, or neither"
+            )
+        if batch.names is not None and self.names is not None:
+            known = {name: id for id, name in enumerate(self.names)}
+            return np.array([known.get(name, -1) for name in batch.names], dtype=np.int64)
+        if batch.n_columns != self.n_columns:
+            raise InputError(f"the new rows have {batch.n_columns} columns, expected {self.n_columns} as in training")
+        ids = np.full(self.n_columns, -1, dtype=np.int64)
+        ids[self.columns] = np.arange(self.n_features)
+        return ids
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        return f"x{self.columns[id]}" if self.names is None else self.names[id]
+
+    def restrict(self, ids: np.ndarray) -> LinearMap:
+        names = None if self.names is None else [self.names[i] for i in ids]
+        return LinearMap(self.columns[ids], names, self.n_columns)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"names": self.names, "n_columns": self.n_columns}, {"columns": self.columns}

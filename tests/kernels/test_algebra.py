@@ -1,0 +1,163 @@
+"""Sums, products, multiples, powers and the constant: what is made, what is shown, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from treille import Features, InputError, Strings
+from treille.kernels import Constant, Kernel, NGram, Power, Product, Scaled, Sum
+from treille.testing import check_kernel
+from twins import ngram_kernel
+
+TEXTS = ["to be or not to be", "", "be", "or be, or not", "o", "not to be or to"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shown"),
+    [
+        (NGram(1) + NGram(2), "NGram(n=1) + NGram(n=2)"),
+        (NGram(1) + (NGram(2) + NGram(3)), "NGram(n=1) + (NGram(n=2) + NGram(n=3))"),
+        (0.5 * NGram(3) + NGram(2).normalized(), "0.5 * NGram(n=3) + NGram(n=2).normalized()"),
+        (NGram(1) * NGram(2) * NGram(3), "NGram(n=1) * NGram(n=2) * NGram(n=3)"),
+        (NGram(1) * (2 * NGram(2)), "NGram(n=1) * (2 * NGram(n=2))"),
+        ((1 + NGram(2)) ** 3, "(1 + NGram(n=2)) ** 3"),
+        ((NGram(2) ** 2) ** 3, "(NGram(n=2) ** 2) ** 3"),
+        ((NGram(2) + 1).normalized().centered(), "(NGram(n=2) + 1).normalized().centered()"),
+        (np.float64(2.5) * NGram(1) * np.int64(2), "2 * (2.5 * NGram(n=1))"),
+        (np.float32(0.5) + NGram(1) ** np.int64(2), "0.5 + NGram(n=1) ** 2"),
+        (Constant(1) + Constant(2) + NGram(1), "Constant(value=1) + 2 + NGram(n=1)"),
+    ],
+)
+def test_a_kernel_is_shown_as_the_expression_that_makes_it(kernel, shown):
+    assert repr(kernel) == shown
+
+
+def test_operators_make_estimators_with_parameters():
+    kernel = (1 + 0.5 * NGram(3)) ** 2 * NGram(2)
+    assert [type(k) for k in (kernel, kernel.left, kernel.left.kernel, kernel.left.kernel.right)] == [
+        Product,
+        Power,
+        Sum,
+        Scaled,
+    ]
+    kernel.set_params(left__kernel__right__kernel__n=4, left__degree=3, right__unit="word")
+    assert repr(kernel) == "(1 + 0.5 * NGram(n=4)) ** 3 * NGram(n=2, unit='word')"
+    assert repr(clone(kernel)) == repr(kernel)
+    assert clone(kernel).right is not kernel.right
+    assert Kernel.from_spec(kernel.spec()).spec() == kernel.spec()
+
+
+def test_sum_of_a_list_and_zero():
+    k = NGram(1)
+    assert repr(sum([k, NGram(2), NGram(3)])) == "NGram(n=1) + NGram(n=2) + NGram(n=3)"
+    assert 0 + k is k
+    assert k + 0.0 is k
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: k + "a",
+        lambda k: "a" * k,
+        lambda k: [1] * k,
+        lambda k: True + k,
+        lambda k: k - 1,
+        lambda k: k / 2,
+        lambda k: 2**k,
+        lambda k: k**k,
+        lambda k: np.ones(2) * k,
+        lambda k: k * None,
+    ],
+)
+def test_other_operations_are_type_errors(make):
+    with pytest.raises(TypeError):
+        make(NGram(2))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (-1 * NGram(2), "the number a kernel is multiplied by is -1, expected a positive number"),
+        (0 * NGram(2), "the number a kernel is multiplied by is 0, expected a positive number"),
+        (NGram(2) * np.nan, "multiplied by is nan, expected a positive number"),
+        (np.inf + NGram(2), "the value of a constant kernel is inf, expected a positive number"),
+        (NGram(2) + -0.5, "the value of a constant kernel is -0.5, expected a positive number"),
+        (NGram(2) ** 0, "the degree of a power is 0, expected a whole number of at least 1"),
+        (NGram(2) ** 1.5, "the degree of a power is 1.5, expected a whole number of at least 1"),
+        (NGram(2) ** -1, "the degree of a power is -1"),
+        (NGram(0) + NGram(1), "n is 0, expected a whole number"),
+        (NGram(1) * (2 * NGram(0)), "n is 0, expected a whole number"),
+        (Sum(NGram(1), "x"), "right is 'x', expected a kernel"),
+        (Product(None, NGram(1)), "left is None, expected a kernel"),
+        (Power(3, 2), "kernel is 3, expected a kernel"),
+        (Scaled(2, "x"), "kernel is 'x', expected a kernel"),
+    ],
+)
+def test_parameters_out_of_range_are_refused_before_any_work(kernel, message):
+    with pytest.raises(InputError) as refused:
+        kernel(TEXTS)
+    assert message in str(refused.value)
+
+
+def test_the_two_sides_must_read_the_same_units():
+    for kernel in (NGram(2) + NGram(2, unit="word"), 2 * NGram(1) * (1 + NGram(2, unit=str.split))):
+        with pytest.raises(InputError, match=r"reads the same examples twice, as unit='char' and as unit=.*Columns"):
+            kernel(TEXTS)
+    words = Strings(TEXTS, unit="word")
+    with pytest.raises(InputError, match="cut into units of 'word', the kernel has unit='char'"):
+        (NGram(2) + NGram(1))(words)
+    assert (NGram(2, unit="word") + NGram(1, unit="word"))(words).shape == (6, 6)
+
+
+def test_the_batch_is_made_once_and_read_by_both():
+    kernel = NGram(2) + 3 * NGram(1)
+    batch = kernel.batch(TEXTS)
+    assert isinstance(batch, Strings)
+    assert kernel.batch(batch) is batch
+    assert np.array_equal(kernel(batch), kernel(TEXTS))
+
+
+def test_a_constant_reads_any_batch_but_makes_none():
+    check_kernel(Constant(2.5), Strings(TEXTS), lambda x, y: 2.5)
+    with pytest.raises(InputError, match=r"found list, expected a batch, such as treille\.Strings\(X\)"):
+        Constant(1)(TEXTS)
+
+
+def test_features_of_a_sum_stand_side_by_side_and_say_whose_they_are():
+    features = Features(NGram(1) + (2 * NGram(2) + 1)).fit(["ab", "a"])
+    assert features.get_feature_names_out().tolist() == [
+        "NGram(n=1): a",
+        "NGram(n=1): b",
+        "2 * NGram(n=2): ab",
+        "Constant(value=1): constant",
+    ]
+    np.testing.assert_allclose(
+        features.transform(["ab", "bb"]).toarray(), [[1, 1, 2**0.5, 1], [0, 2, 0, 1]], rtol=1e-15
+    )
+    for id in (-1, 4):
+        with pytest.raises(IndexError, match=f"feature {id} does not exist: there are 4"):
+            features.inverse(id)
+
+
+def test_unseen_features_of_every_term_count_in_the_norm():
+    kernel = (NGram(1) + 2 * NGram(2)).normalized()
+    features, _ = kernel.fit_features(kernel.batch(["ab"]))
+    rows = features.transform(kernel.batch(["abxy"]))
+    k = ngram_kernel(1)
+    whole = k("abxy", "abxy") + 2 * ngram_kernel(2)("abxy", "abxy")
+    np.testing.assert_allclose(rows.to_csr().toarray(), np.array([[1, 1, 2**0.5]]) / whole**0.5)
+    some = features.restrict(np.array([1])).transform(kernel.batch(["abxy"]))
+    np.testing.assert_allclose(some.to_csr().toarray(), [[1 / whole**0.5]])
+
+
+def test_restricting_keeps_the_terms_apart():
+    features, _ = (NGram(1) + NGram(2)).fit_features(Strings(["aba"]))
+    with pytest.raises(InputError, match="sort them"):
+        features.restrict(np.array([3, 0]))
+
+
+@pytest.mark.parametrize("kernel", [NGram(1) * NGram(2), NGram(2) ** 2, NGram(1) + NGram(2) ** 2], ids=repr)
+def test_products_have_no_features(kernel):
+    assert not kernel.has_features
+    with pytest.raises(InputError, match="has no explicit features"):
+        Features(kernel).fit(TEXTS)

@@ -1,0 +1,129 @@
+"""Laws of the algebra of kernels, on random kernels and random strings."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.kernels import Constant, Kernel, NGram
+from treille.testing import check_kernel
+from twins import cosine, ngram_kernel
+
+STRINGS = st.lists(st.text(st.sampled_from("abc"), max_size=10), min_size=2, max_size=6)
+NUMBERS = st.sampled_from([0.25, 0.5, 1.0, 2, 3.5])
+LEAVES = st.integers(1, 3).map(lambda n: (NGram(n), ngram_kernel(n)))
+
+
+def add(a, b):
+    return a[0] + b[0], lambda x, y: a[1](x, y) + b[1](x, y)
+
+
+def multiply(a, b):
+    return a[0] * b[0], lambda x, y: a[1](x, y) * b[1](x, y)
+
+
+def scale(number, a):
+    return number * a[0], lambda x, y: number * a[1](x, y)
+
+
+def raise_by(number, a):
+    return number + a[0], lambda x, y: number + a[1](x, y)
+
+
+def normalize(a):
+    return a[0].normalized(), cosine(a[1])
+
+
+def power(a, d):
+    return a[0] ** d, lambda x, y: a[1](x, y) ** d
+
+
+def grown(inner):
+    """Forms that keep features."""
+    return (
+        st.builds(add, inner, inner)
+        | st.builds(scale, NUMBERS, inner)
+        | st.builds(raise_by, NUMBERS, inner)
+        | st.builds(normalize, inner)
+    )
+
+
+LINEAR = st.recursive(LEAVES, grown, max_leaves=4)
+ANY = st.recursive(
+    LEAVES,
+    lambda inner: grown(inner) | st.builds(multiply, inner, inner) | st.builds(power, inner, st.integers(1, 3)),
+    max_leaves=4,
+)
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=30)
+@given(LINEAR, STRINGS)
+def test_what_keeps_features_obeys_the_whole_battery(pair, texts):
+    kernel, slow = pair
+    assert kernel.has_features
+    check_kernel(kernel, texts, slow)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ANY, STRINGS, STRINGS)
+def test_any_expression_is_its_definition_and_positive_semi_definite(pair, X, Y):
+    kernel, slow = pair
+    K = kernel(X)
+    close(K, [[slow(x, y) for y in X] for x in X])
+    assert np.array_equal(K, K.T)
+    close(kernel(X, Y), [[slow(x, y) for y in Y] for x in X])
+    close(kernel.diag(X), K.diagonal())
+    values = np.linalg.eigvalsh(K)
+    assert values[0] >= -1e-9 * max(1.0, values[-1])
+    beta = np.linspace(-1, 1, 2 * len(Y)).reshape(len(Y), 2)
+    left, right = kernel.batch(X), kernel.batch(Y)
+    close(kernel.apply(left, right, beta), kernel(X, Y) @ beta)
+
+
+@settings(deadline=None, max_examples=60)
+@given(ANY, STRINGS)
+def test_an_expression_is_printed_cloned_and_described_as_it_is(pair, texts):
+    kernel, K = pair[0], pair[0](texts)
+    for again in (
+        clone(kernel),
+        Kernel.from_spec(kernel.spec()),
+        parse_kernel(spell_kernel(kernel)),
+        eval(repr(kernel), {"NGram": NGram, "Constant": Constant}),
+    ):
+        assert repr(again) == repr(kernel)
+        assert np.array_equal(again(texts), K)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANY, ANY, ANY, STRINGS)
+def test_sums_and_products_commute_associate_and_distribute(a, b, c, X):
+    a, b, c = a[0], b[0], c[0]
+    close((a + b)(X), (b + a)(X))
+    close((a * b)(X), (b * a)(X))
+    close(((a + b) + c)(X), (a + (b + c))(X))
+    close(((a * b) * c)(X) / 1e3, (a * (b * c))(X) / 1e3)
+    close((a * (b + c))(X), (a * b + a * c)(X))
+    close((2 * (a + b))(X), (2 * a + 2 * b)(X))
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANY, STRINGS)
+def test_centring_moves_the_mean_to_zero_and_is_done_once(pair, X):
+    K = pair[0](X)
+    H = np.eye(len(X)) - 1 / len(X)
+    scale = max(1.0, np.abs(K).max())
+    found = pair[0].centered()(X)
+    close(found / scale, H @ K @ H / scale)
+    close(found.sum(axis=0) / scale, 0)
+    close(pair[0].centered().centered()(X) / scale, found / scale)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANY, ANY, STRINGS)
+def test_the_cosine_of_a_product_is_the_product_of_cosines(a, b, X):
+    close((a[0] * b[0]).normalized()(X), (a[0].normalized() * b[0].normalized())(X))
