@@ -58,21 +58,18 @@ def _ranges(page: Page, batch: Any, beta: np.ndarray, repeats: int) -> None:
 
 def _growth(page: Page, kernel: Any, batch: Any, repeats: int) -> None:
     stops = np.searchsorted(batch.offsets, SYMBOLS, side="right") - 1
-    build, multiply = [], []
-    for stop in stops:
-        part, beta = batch[:stop], np.ones(stop)
-        times = []
-        for _ in range(repeats):
+    times = np.full((2, len(stops)), np.inf)
+    for _ in range(repeats):  # the sizes take turns: a busy minute of the machine must not bend the line
+        for k, stop in enumerate(stops):
+            part, beta = batch[:stop], np.ones(stop)
             begun = time.perf_counter()
             fitted = kernel.fit_product(part)
             built = time.perf_counter()
             fitted.product(beta)
-            times.append((built - begun, time.perf_counter() - built))
-        best = np.min(times, axis=0)
-        build.append(best[0])
-        multiply.append(best[1])
+            times[:, k] = np.minimum(times[:, k], (built - begun, time.perf_counter() - built))
+    build, multiply = times
     symbols = batch.offsets[stops]
-    slopes = [np.polyfit(np.log(symbols), np.log(t), 1)[0] for t in (np.add(build, multiply), build, multiply)]
+    slopes = [np.polyfit(np.log(symbols), np.log(t), 1)[0] for t in (build + multiply, build, multiply)]
     rows = [[f"{n:,}", f"{b:.3g}", f"{m:.3g}"] for n, b, m in zip(symbols, build, multiply, strict=True)]
     page.table(
         f"Growth: log-log slope of the sum {slopes[0]:.2f}, of building {slopes[1]:.2f}, of a product {slopes[2]:.2f}; seconds, minimum",
