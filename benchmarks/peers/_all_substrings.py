@@ -6,8 +6,9 @@ import time
 from typing import Any
 
 import numpy as np
-from harness import Page, interleaved, ratio, shown
 from text_ngrams import stories
+
+from harness import Page, interleaved, ratio, shown
 
 SYMBOLS = (1_250_000, 2_500_000, 5_000_000, 10_000_000)
 
@@ -71,8 +72,9 @@ def _growth(page: Page, kernel: Any, batch: Any, repeats: int) -> None:
     symbols = batch.offsets[stops]
     slopes = [np.polyfit(np.log(symbols), np.log(t), 1)[0] for t in (build + multiply, build, multiply)]
     rows = [[f"{n:,}", f"{b:.3g}", f"{m:.3g}"] for n, b, m in zip(symbols, build, multiply, strict=True)]
+    total, building, product = (f"{slope:.2f}" for slope in slopes)
     page.table(
-        f"Growth: log-log slope of the sum {slopes[0]:.2f}, of building {slopes[1]:.2f}, of a product {slopes[2]:.2f}; seconds, minimum",
+        f"Growth: log-log slope {total} in all, {building} of building, {product} of a product; seconds, minimum",
         ("symbols", "building", "a product"),
         rows,
     )

@@ -67,10 +67,14 @@ constexpr std::size_t kColumns = 8;  // taken together
 template <class Use>
 void with_width(std::size_t width, Use&& use) {
   switch (width) {
-    case 1: return use(std::integral_constant<int, 1>{});
-    case 2: return use(std::integral_constant<int, 2>{});
-    case 4: return use(std::integral_constant<int, 4>{});
-    default: return use(std::integral_constant<int, kColumns>{});
+    case 1:
+      return use(std::integral_constant<int, 1>{});
+    case 2:
+      return use(std::integral_constant<int, 2>{});
+    case 4:
+      return use(std::integral_constant<int, 4>{});
+    default:
+      return use(std::integral_constant<int, kColumns>{});
   }
 }
 
@@ -121,7 +125,8 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
             const std::int32_t i = sequence[r];
             meet(kind(i));
             if (own_.empty()) continue;
-            const auto length = data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
+            const auto length =
+                data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
             own_[static_cast<std::size_t>(i)] += lengths.up_to(length) - above;
           }
         };

@@ -24,7 +24,12 @@ template <class Symbol, class Index>
 class InducedSort {
  public:
   InducedSort(const Symbol* t, Index* sa, Index n, Index k)
-      : t_(t), sa_(sa), n_(n), lms_(static_cast<std::size_t>(n / 64 + 1)), counts_(static_cast<std::size_t>(k)), places_(static_cast<std::size_t>(k)) {}
+      : t_(t),
+        sa_(sa),
+        n_(n),
+        lms_(static_cast<std::size_t>(n / 64 + 1)),
+        counts_(static_cast<std::size_t>(k)),
+        places_(static_cast<std::size_t>(k)) {}
 
   void sort() {
     if (n_ == 0) return;
@@ -123,8 +128,7 @@ class InducedSort {
     for (Index r = 0; r < m; ++r) {
       if (r + kAhead<Index> < m) __builtin_prefetch(by_place + (sa_[r + kAhead<Index>] >> 1));
       const Index i = sa_[r], length = by_place[i >> 1];
-      const bool same =
-          length == last_length && i + length <= n_ && last + length <= n_ && std::equal(t_ + i, t_ + i + length, t_ + last);
+      const bool same = length == last_length && i + length <= n_ && last + length <= n_ && std::equal(t_ + i, t_ + i + length, t_ + last);
       names += !same;
       last = i;
       last_length = length;
@@ -220,9 +224,8 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
 
 template <class Index>
 SuffixArray<Index> suffix_array(const Sequences& data, std::int32_t alphabet_size, int threads) {
-  return with_symbol_type(std::int64_t{alphabet_size} + 1, [&](auto symbol) {
-    return sorted_suffixes<decltype(symbol), Index>(data, alphabet_size, threads);
-  });
+  return with_symbol_type(std::int64_t{alphabet_size} + 1,
+                          [&](auto symbol) { return sorted_suffixes<decltype(symbol), Index>(data, alphabet_size, threads); });
 }
 
 template SuffixArray<std::int32_t> suffix_array<std::int32_t>(const Sequences&, std::int32_t, int);

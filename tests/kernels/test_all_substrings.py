@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from treille import InputError, Strings
+from treille.estimators.functions import KernelFunctions, read_functions
 from treille.kernels import AllSubstrings, Kernel, NGram
 from treille.spaces import ProductSpace
 from twins import all_substrings_kernel, cosine, ngram_kernel
@@ -56,7 +57,9 @@ def test_products_are_those_of_the_matrix(X, Y, params, n_functions):
     left, right = kernel.batch(Y), kernel.batch(X)
     fitted = kernel.fit_product(right)
     np.testing.assert_allclose(fitted.product(beta), K @ beta, rtol=1e-9, atol=1e-9 * K.max(initial=1))
-    np.testing.assert_allclose(kernel.apply(left, right, beta), cross @ beta, rtol=1e-9, atol=1e-9 * cross.max(initial=1))
+    np.testing.assert_allclose(
+        kernel.apply(left, right, beta), cross @ beta, rtol=1e-9, atol=1e-9 * cross.max(initial=1)
+    )
     for column in beta.T:
         assert np.array_equal(fitted.product(column), fitted.product(column[:, None])[:, 0])
 
@@ -82,9 +85,10 @@ def test_one_symbol_repeated_is_counted_in_closed_form(decay):
 
 def test_long_common_strings_count_whatever_their_length():
     x = "".join(RANDOM.choice(list("ACGT"), 5000))
-    m = len(x)
-    lengths = np.arange(1000, m + 1)  # no string of 1000 letters occurs twice in x
-    assert AllSubstrings(1.0, 1000)([x, x + "N"]).tolist() == [[(m - lengths + 1).sum()] * 2, [(m - lengths + 1).sum(), (m + 2 - np.arange(1000, m + 2)).sum()]]
+    n_strings = [
+        sum(m - length + 1 for length in range(1000, m + 1)) for m in (5000, 5001)
+    ]  # none of them occurs twice
+    assert AllSubstrings(1.0, 1000)([x, x + "N"]).tolist() == [[n_strings[0]] * 2, n_strings]
 
 
 def test_large_alphabets_and_tokens_are_exact():
@@ -93,7 +97,9 @@ def test_large_alphabets_and_tokens_are_exact():
     slow = all_substrings_kernel(0.5, 1, 60)
     items = [tuple(i.tolist()) for i in X]
     np.testing.assert_allclose(AllSubstrings(0.5, 1, 60)(X), gram_matrix(slow, items, items), rtol=1e-13)
-    np.testing.assert_allclose(AllSubstrings(0.5, 1, 60)(X[:1], X[1:]), gram_matrix(slow, items[:1], items[1:]), rtol=1e-13)
+    np.testing.assert_allclose(
+        AllSubstrings(0.5, 1, 60)(X[:1], X[1:]), gram_matrix(slow, items[:1], items[1:]), rtol=1e-13
+    )
     assert AllSubstrings(1.0, unit="word")(["to be or not", "not to be"]).tolist() == [[10, 4], [4, 6]]
 
 
@@ -216,6 +222,15 @@ def test_it_has_products_but_no_features():
     assert not kernel.has_features
     with pytest.raises(InputError, match=r"AllSubstrings\(decay=0.5\) has no explicit features"):
         kernel.fit_features(kernel.batch(["ab"]))
+
+
+def test_functions_of_examples_come_back_from_their_state():
+    kernel = AllSubstrings(0.5).normalized()
+    kept = KernelFunctions.of(kernel, kernel.batch(WORDS), RANDOM.normal(size=(len(WORDS), 2)), np.ones(2))
+    again = read_functions(kernel, *kept.state(), 2)
+    new = kernel.batch(["cadaver", "", "zzz"])
+    assert np.array_equal(again.outputs(new), kept.outputs(new))
+    np.testing.assert_allclose(kept.outputs(new), kernel(new, WORDS) @ kept.coefficients + 1, atol=1e-12)
 
 
 def test_a_batch_cut_in_another_way_is_refused():
