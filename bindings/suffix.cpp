@@ -26,7 +26,8 @@ auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::in
 
 Out<double> give_matrix(Buffer<double>&& values, std::size_t n_rows, std::size_t n_columns) {
   auto* owner = new Buffer<double>(std::move(values));
-  return Out<double>(owner->data(), {n_rows, n_columns}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); }));
+  return Out<double>(owner->data(), {n_rows, n_columns},
+                     nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); }));
 }
 
 }  // namespace

@@ -40,6 +40,16 @@ def subsequence_kernel(n, decay):
     return k
 
 
+def all_substrings_kernel(decay=0.5, min_length=1, max_length=None):
+    """k(x, y) = sum over substrings z of decay^|z| count_x(z) count_y(z)."""
+
+    def k(x, y):
+        count_x, count_y = (ngram_counts(s, max_length or max(1, len(s)), min_length) for s in (x, y))
+        return sum(decay ** len(z) * count_x[z] * count_y[z] for z in count_x)
+
+    return k
+
+
 def cosine(k):
     def normalized(x, y):
         norms = k(x, x) * k(y, y)

@@ -12,7 +12,10 @@
 #include "spaces/rows.hpp"
 #include "spaces/side_by_side.hpp"
 #include "text/encode.hpp"
+#include "text/lcp_intervals.hpp"
 #include "text/ngram_rows.hpp"
+#include "text/substring_tree.hpp"
+#include "text/suffix_array.hpp"
 
 using namespace treille;
 
@@ -225,6 +228,87 @@ void texts_of_all_widths_become_symbols() {
   CHECK(std::equal(expected.begin(), expected.end(), encoded.symbols.data()) && encoded.symbols.size() == 7);
 }
 
+Corpus nasty_corpus(std::mt19937& random, int which) {
+  if (which == 0) return {};
+  if (which == 1) return {{}, {0, 0, 0}};
+  if (which == 2) return {std::vector<std::int32_t>(300, 0), {0, 150, 150, 299, 300}};
+  return random_corpus(random, 12, 40, which);
+}
+
+template <class Index>
+void suffixes_are_sorted_and_intervals_are_nodes(int which, int threads) {
+  std::mt19937 random(static_cast<unsigned>(which));
+  const Corpus corpus = nasty_corpus(random, which);
+  const Sequences data = corpus.view();
+  const auto sorted = suffix_array<Index>(data, std::max(1, which), threads);
+  const auto n = static_cast<Index>(sorted.lcp.size());
+  CHECK(sorted.lcp.size() == corpus.symbols.size());
+  const auto suffix = [&](Index r) {
+    const auto i = static_cast<std::size_t>(sorted.sequence[static_cast<std::size_t>(r)]);
+    return Gram(corpus.symbols.begin() + sorted.suffix[static_cast<std::size_t>(r)], corpus.symbols.begin() + corpus.offsets[i + 1]);
+  };
+  std::map<Gram, Index> holders;  // by substring: how many suffixes begin with it
+  for (Index r = 0; r < n; ++r) {
+    const Gram x = suffix(r);
+    for (std::size_t l = 0; l <= x.size(); ++l) ++holders[Gram(x.begin(), x.begin() + static_cast<long>(l))];
+    if (r == 0) continue;
+    const Gram before = suffix(r - 1);
+    CHECK(before <= x);
+    const auto differ = std::mismatch(x.begin(), x.end(), before.begin(), before.end()).first;
+    CHECK(differ - x.begin() == sorted.lcp[static_cast<std::size_t>(r)]);
+  }
+  std::map<Gram, int> visits;
+  lcp_intervals(
+      n, [&](Index r) { return sorted.lcp[static_cast<std::size_t>(r)]; },
+      [&](const LcpInterval<Index>& u) {
+        const Gram x = suffix(u.first);
+        const Gram z(x.begin(), x.begin() + u.depth);
+        CHECK(holders[z] == u.last - u.first + 1 && u.parent_depth <= u.depth);
+        for (Index l = u.parent_depth + 1; l < u.depth; ++l) CHECK(holders[Gram(z.begin(), z.begin() + l)] == holders[z]);
+        ++visits[z];
+      });
+  for (const auto& [z, times] : visits) CHECK(times == 1);
+  for (const auto& [z, count] : holders) {  // what goes on in two ways, or goes on and ends, is a node
+    if (z.empty()) continue;
+    const Gram shorter(z.begin(), z.end() - 1);
+    if (count < holders[shorter]) CHECK(visits.count(shorter) == 1);
+  }
+}
+
+void products_are_sums_over_common_substrings(int which, int threads) {
+  std::mt19937 random(static_cast<unsigned>(which));
+  const Corpus corpus = nasty_corpus(random, which);
+  const Sequences data = corpus.view();
+  const std::vector<double> weights{0.5, 2.0, 1.0, 0.25}, cumulative{0.0, 0.0, 0.5, 2.5, 3.5, 3.75};  // lengths 2 to 5
+  std::vector<std::vector<double>> K(data.size(), std::vector<double>(data.size(), 0.0));
+  for (std::size_t i = 0; i < data.size(); ++i)
+    for (std::size_t j = 0; j < data.size(); ++j) {
+      const std::vector<double> ones(4, 1.0);
+      const Counts x = count_slowly(data[i], 2, 5, ones), y = count_slowly(data[j], 2, 5, ones);
+      for (const auto& [z, count] : x)
+        if (y.count(z) > 0) K[i][j] += weights[z.size() - 2] * count * y.at(z);
+    }
+  const auto self = substring_self(data, std::max(1, which), {2, cumulative}, threads);
+  for (std::size_t i = 0; i < data.size(); ++i) CHECK(std::abs(self[i] - K[i][i]) <= 1e-12 * K[i][i]);
+  for (const std::size_t n_left : {data.size(), data.size() / 2}) {
+    const auto tree = SubstringTree::build(data, std::max(1, which), {2, cumulative}, n_left, threads);
+    const std::size_t first = data.size() - tree.n_columns(), n_functions = 11;
+    std::vector<double> beta(tree.n_columns() * n_functions), out(tree.n_rows() * n_functions), gram(tree.n_rows() * tree.n_columns());
+    for (double& b : beta) b = static_cast<double>(random() % 7);
+    tree.product(beta, n_functions, threads, out.data());
+    tree.gram(threads, gram.data());
+    for (std::size_t i = 0; i < tree.n_rows(); ++i) {
+      for (std::size_t j = 0; j < tree.n_columns(); ++j)
+        CHECK(std::abs(gram[i * tree.n_columns() + j] - K[i][first + j]) <= 1e-12 * K[i][first + j]);
+      for (std::size_t k = 0; k < n_functions; ++k) {
+        double expected = 0;
+        for (std::size_t j = 0; j < tree.n_columns(); ++j) expected += K[i][first + j] * beta[j * n_functions + k];
+        CHECK(std::abs(out[i * n_functions + k] - expected) <= 1e-12 * expected);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -244,6 +328,13 @@ int main() {
     for (const double bias : {0.0, 1.0}) {
       the_gap_is_reached_and_private_features_change_nothing(squared, bias);
       ++passed;
+    }
+  for (const int which : {0, 1, 2, 3, 300})
+    for (const int threads : {1, 3}) {
+      suffixes_are_sorted_and_intervals_are_nodes<std::int32_t>(which, threads);
+      suffixes_are_sorted_and_intervals_are_nodes<std::int64_t>(which, threads);
+      products_are_sums_over_common_substrings(which, threads);
+      passed += 3;
     }
   std::printf("%d passed, 0 failed\n", passed);
 }

@@ -1,6 +1,8 @@
 #include "text/substring_tree.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "parallel.hpp"
 #include "text/lcp_intervals.hpp"
@@ -59,6 +61,23 @@ void multiply(const Array<Node>& nodes, const Array<std::int32_t>& entries, cons
   }
 }
 
+constexpr std::size_t kColumns = 8;  // taken together
+
+// Calls `use` with the number of columns as a constant: 1, 2, 4 or 8.
+template <class Use>
+void with_width(std::size_t width, Use&& use) {
+  switch (width) {
+    case 1:
+      return use(std::integral_constant<int, 1>{});
+    case 2:
+      return use(std::integral_constant<int, 2>{});
+    case 4:
+      return use(std::integral_constant<int, 4>{});
+    default:
+      return use(std::integral_constant<int, kColumns>{});
+  }
+}
+
 }  // namespace
 
 SubstringTree SubstringTree::build(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, std::size_t n_left,
@@ -77,6 +96,8 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
   const Lengths lengths(weights);
   auto& nodes = nodes_.template emplace<Array<Node<Index>>>();
   const std::int32_t* const sequence = sorted.sequence.data();
+  nodes.reserve(sorted.lcp.size());  // more than there will be: pages are taken when they are written
+  entries_.reserve(sorted.lcp.size());
   const auto kind = [&](std::int32_t i) { return two_sided() ? static_cast<std::int32_t>(static_cast<std::size_t>(i) >= n_left_) : i; };
 
   // Intervals whose parent is still to come. One kind of sequence below: no node.
@@ -104,7 +125,8 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
             const std::int32_t i = sequence[r];
             meet(kind(i));
             if (own_.empty()) continue;
-            const auto length = data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
+            const auto length =
+                data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
             own_[static_cast<std::size_t>(i)] += lengths.up_to(length) - above;
           }
         };
@@ -142,41 +164,27 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
         done.resize(children);
         done.push_back({u.first, u.last, node, one});
       });
-  nodes.shrink_to_fit();
-  entries_.shrink_to_fit();
 }
 
-// Calls load(first, width, b) and store(first, width, o) around the passes for columns first..first+width-1; b and o hold `stride` values a
-// sequence. Which columns go together does not depend on the number of threads.
+// Calls load(first, width, b) and store(first, width, o) around the passes for columns first..first+width-1; b and o hold `stride` values
+// a sequence. Which columns go together does not depend on the number of threads.
 template <class Load, class Store>
 void SubstringTree::by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const {
-  constexpr std::size_t most = 8;
-  const std::size_t n_blocks = (n_functions + most - 1) / most;
-  const int n_parts = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), std::max<std::size_t>(1, n_blocks)));
+  const std::size_t n_blocks = (n_functions + kColumns - 1) / kColumns;
+  const int n_parts = static_cast<int>(std::clamp<std::size_t>(n_blocks, 1, static_cast<std::size_t>(threads)));
   run_parts(n_parts, [&](int part) {
+    const std::size_t stride = std::bit_ceil(std::min(n_functions, kColumns));
+    Buffer<double> b(n_sequences_ * stride), o(n_sequences_ * stride), s((n_nodes() + 1) * stride);
     for (std::size_t block = static_cast<std::size_t>(part); block < n_blocks; block += static_cast<std::size_t>(n_parts)) {
-      const std::size_t first = block * most, width = std::min(most, n_functions - first);
-      const auto run = [&]<int B>(std::integral_constant<int, B>) {
-        auto b = Buffer<double>::zeros(n_sequences_ * B), o = Buffer<double>::zeros(n_sequences_ * B);
-        load(first, width, std::size_t{B}, b.data());
-        std::visit(
-            [&](const auto& nodes) {
-              auto s = Buffer<double>::zeros((nodes.size() + 1) * B);
-              multiply<B>(nodes, entries_, b.data(), o.data(), s.data());
-            },
-            nodes_);
-        if (!own_.empty())
-          for (std::size_t i = 0; i < n_sequences_ * B; ++i) o[i] += own_[i / B] * b[i];
-        store(first, width, std::size_t{B}, o.data());
-      };
-      if (width == 1)
-        run(std::integral_constant<int, 1>{});
-      else if (width == 2)
-        run(std::integral_constant<int, 2>{});
-      else if (width <= 4)
-        run(std::integral_constant<int, 4>{});
-      else
-        run(std::integral_constant<int, 8>{});
+      const std::size_t first = block * kColumns, width = std::min(kColumns, n_functions - first);
+      for (Buffer<double>* values : {&b, &o, &s}) std::fill_n(values->data(), values->size(), 0.0);
+      load(first, width, stride, b.data());
+      with_width(stride, [&]<int B>(std::integral_constant<int, B>) {
+        std::visit([&](const auto& nodes) { multiply<B>(nodes, entries_, b.data(), o.data(), s.data()); }, nodes_);
+      });
+      if (!own_.empty())
+        for (std::size_t i = 0; i < b.size(); ++i) o[i] += own_[i / stride] * b[i];
+      store(first, width, stride, o.data());
     }
   });
 }

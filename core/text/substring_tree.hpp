@@ -10,8 +10,8 @@
 //   (K beta)_j = sum over the suffixes of x_j of v at their places.
 //
 // A part of the tree below which all suffixes belong to one sequence only adds to that sequence's own coefficient: it is folded into one
-// number. What is kept are the nodes that several sequences share, 16 bytes each (24 with 64-bit indices), and 4 bytes for each suffix below.
-// Sums have positive terms wherever beta has: differences of W lose nothing in k, whose terms add up to W again.
+// number. What is kept are the nodes that several sequences share, 16 bytes each (24 with 64-bit indices), and 4 bytes for each suffix
+// below. Sums have positive terms wherever beta has: differences of W lose nothing in k, whose terms add up to W again.
 //
 // Vishwanathan, Smola: Fast kernels for string and tree matching, NIPS 2002 (there by matching statistics).
 

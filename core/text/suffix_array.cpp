@@ -1,6 +1,7 @@
 #include "text/suffix_array.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -23,12 +24,18 @@ template <class Symbol, class Index>
 class InducedSort {
  public:
   InducedSort(const Symbol* t, Index* sa, Index n, Index k)
-      : t_(t), sa_(sa), n_(n), counts_(static_cast<std::size_t>(k)), places_(static_cast<std::size_t>(k)) {}
+      : t_(t),
+        sa_(sa),
+        n_(n),
+        lms_(static_cast<std::size_t>(n / 64 + 1)),
+        counts_(static_cast<std::size_t>(k)),
+        places_(static_cast<std::size_t>(k)) {}
 
   void sort() {
     if (n_ == 0) return;
     for (Index i = 0; i < n_; ++i) ++counts_[static_cast<std::size_t>(t_[i])];
     std::fill_n(sa_, n_, Index{0});
+    find_lms();
     bucket_ends();
     Index m = 0;
     lms_from_the_right([&](Index i) {
@@ -53,14 +60,25 @@ class InducedSort {
   void bucket_starts() { std::exclusive_scan(counts_.begin(), counts_.end(), places_.begin(), Index{0}); }
   void bucket_ends() { std::inclusive_scan(counts_.begin(), counts_.end(), places_.begin()); }
 
-  template <class Use>
-  void lms_from_the_right(Use&& use) const {
-    bool smaller = false;  // type S; the last suffix is of type L
+  // No branches: types are as good as random.
+  void find_lms() {
+    unsigned smaller = 0;  // type S; the last suffix is of type L
     for (Index i = n_ - 1; i > 0; --i) {
-      const bool before = t_[i - 1] < t_[i] || (t_[i - 1] == t_[i] && smaller);
-      if (smaller && !before) use(i);
+      const unsigned before = unsigned{t_[i - 1] < t_[i]} | (unsigned{t_[i - 1] == t_[i]} & smaller);
+      lms_[static_cast<std::size_t>(i >> 6)] |= std::uint64_t{smaller & ~before} << (i & 63);
       smaller = before;
     }
+  }
+  bool is_lms(Index i) const { return lms_[static_cast<std::size_t>(i >> 6)] >> (i & 63) & 1; }
+
+  template <class Use>
+  void lms_from_the_right(Use&& use) const {
+    for (std::size_t word = lms_.size(); word-- > 0;)
+      for (std::uint64_t bits = lms_[word]; bits != 0;) {
+        const int last = 63 - std::countl_zero(bits);
+        bits ^= std::uint64_t{1} << last;
+        use(static_cast<Index>(word * 64) + static_cast<Index>(last));
+      }
   }
 
   // LMS suffixes stand in order at the ends of their buckets, zeros elsewhere; after it all suffixes are in order. An entry that has
@@ -91,14 +109,12 @@ class InducedSort {
 
   // Puts the m LMS suffixes in order at sa[0..m). Before, all places are in the order of their runs up to the second LMS place.
   void sort_lms(Index m) {
-    Buffer<std::uint64_t> is_lms = Buffer<std::uint64_t>::zeros(static_cast<std::size_t>(n_ / 64 + 1));
-    lms_from_the_right([&](Index i) { is_lms[static_cast<std::size_t>(i >> 6)] |= std::uint64_t{1} << (i & 63); });
     Index found = 0;
     for (Index i = 0; i < n_; ++i) {
       const Index j = sa_[i];
-      if (is_lms[static_cast<std::size_t>(j >> 6)] >> (j & 63) & 1) sa_[found++] = j;
+      sa_[found] = j;  // overwritten unless it counts; what is overwritten has been read
+      found += is_lms(j);
     }
-    is_lms = {};
 
     // By half of the place (LMS places are two apart): first the length of the run, then its name.
     Index* const by_place = sa_ + m;
@@ -112,8 +128,7 @@ class InducedSort {
     for (Index r = 0; r < m; ++r) {
       if (r + kAhead<Index> < m) __builtin_prefetch(by_place + (sa_[r + kAhead<Index>] >> 1));
       const Index i = sa_[r], length = by_place[i >> 1];
-      const bool same =
-          length == last_length && i + length <= n_ && last + length <= n_ && std::equal(t_ + i, t_ + i + length, t_ + last);
+      const bool same = length == last_length && i + length <= n_ && last + length <= n_ && std::equal(t_ + i, t_ + i + length, t_ + last);
       names += !same;
       last = i;
       last_length = length;
@@ -134,6 +149,7 @@ class InducedSort {
   const Symbol* t_;
   Index* sa_;
   Index n_;
+  Array<std::uint64_t> lms_;  // a bit a place
   Array<Index> counts_, places_;
 };
 
@@ -208,9 +224,8 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
 
 template <class Index>
 SuffixArray<Index> suffix_array(const Sequences& data, std::int32_t alphabet_size, int threads) {
-  return with_symbol_type(std::int64_t{alphabet_size} + 1, [&](auto symbol) {
-    return sorted_suffixes<decltype(symbol), Index>(data, alphabet_size, threads);
-  });
+  return with_symbol_type(std::int64_t{alphabet_size} + 1,
+                          [&](auto symbol) { return sorted_suffixes<decltype(symbol), Index>(data, alphabet_size, threads); });
 }
 
 template SuffixArray<std::int32_t> suffix_array<std::int32_t>(const Sequences&, std::int32_t, int);

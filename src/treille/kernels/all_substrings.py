@@ -18,7 +18,7 @@ from treille.kernels.suffix import SubstringProduct, longest, tree_between
 
 
 class AllSubstrings(Kernel):
-    """Counts of all contiguous substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
+    """Counts of all substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
 
     Exact, in time linear in the symbols, however long the substrings: they are read off a suffix tree. There are too many of them
     for explicit features; with a small `max_length`, `NGram(max_length, min_length, weights)` is the same kernel with features.
@@ -83,7 +83,11 @@ class AllSubstrings(Kernel):
             return self.fit_product(left, n_jobs).gram()
         if len(left) < len(right):  # each column costs a pass over the symbols
             return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
-        return self._between(left, right, n_jobs).gram(effective_n_jobs(n_jobs)) if len(right) else np.zeros((len(left), 0))
+        return (
+            self._between(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
+            if len(right)
+            else np.zeros((len(left), 0))
+        )
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         if not len(left) or not len(right):

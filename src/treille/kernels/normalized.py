@@ -60,7 +60,9 @@ class Normalized(Expression, Kernel):
         return self.kernel.has_product
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
-        return ScaledProduct(self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs)))
+        return ScaledProduct(
+            self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs))
+        )
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         columns = _inverse_norms(self.kernel.diagonal(right, n_jobs))

@@ -44,7 +44,9 @@ class SubstringProduct(Product):
         return f"{self.n_symbols:,} symbols, {self.tree.n_nodes:,} shared nodes of the suffix tree, {size}"
 
 
-def tree_between(left: Strings, right: Strings, min_length: int, cumulative: np.ndarray, threads: int) -> _core.SubstringTree:
+def tree_between(
+    left: Strings, right: Strings, min_length: int, cumulative: np.ndarray, threads: int
+) -> _core.SubstringTree:
     """One structure of both batches, for products between them; neither may be empty."""
     agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
     if not agree and len(left.symbols) and len(right.symbols):

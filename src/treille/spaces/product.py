@@ -41,7 +41,9 @@ class ProductSpace:
         """``K @ beta``, for a vector with an entry per example or a matrix with a row per example and a column per function."""
         beta = np.asarray(beta, dtype=np.float64)
         if beta.ndim not in (1, 2) or len(beta) != len(self):
-            raise InputError(f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one for each example")
+            raise InputError(
+                f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one for each example"
+            )
         return self.matrix.product(beta)
 
     def diag(self) -> np.ndarray:
