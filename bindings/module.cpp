@@ -4,6 +4,7 @@ namespace nb = nanobind;
 
 namespace treille {
 void bind_text(nb::module_& m);
+void bind_patterns(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
 }  // namespace treille
@@ -11,6 +12,7 @@ void bind_solve(nb::module_& m);
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
   treille::bind_text(m);
+  treille::bind_patterns(m);
   treille::bind_spaces(m);
   treille::bind_solve(m);
 }
