@@ -5,6 +5,7 @@ namespace nb = nanobind;
 namespace treille {
 void bind_text(nb::module_& m);
 void bind_suffix(nb::module_& m);
+void bind_patterns(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
 void bind_subsequence(nb::module_& m);
@@ -14,6 +15,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
   treille::bind_text(m);
   treille::bind_suffix(m);
+  treille::bind_patterns(m);
   treille::bind_spaces(m);
   treille::bind_solve(m);
   treille::bind_subsequence(m);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "rows_out.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_rows.hpp"
 
@@ -13,16 +14,6 @@ using namespace nb::literals;
 
 namespace treille {
 namespace {
-
-using Words = std::variant<Out<std::uint32_t>, Out<std::uint64_t>>;
-// indptr, entries, code_bits, palette, squared norms
-using RowsOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>, Out<double>>;
-
-RowsOut give_rows(NGramRows&& rows) {
-  CodedEntries& e = rows.entries;
-  Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, e.entries);
-  return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.palette)), give(rows.sq_norms)};
-}
 
 using EncodedOut = std::tuple<Out<std::int32_t>, Out<std::int64_t>, Out<std::int32_t>>;
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "parallel.hpp"
 #include "text/gram_counter.hpp"
+#include "text/gram_merging.hpp"
 #include "text/symbol_type.hpp"
 
 namespace treille {
@@ -17,15 +17,6 @@ struct Orders {
   std::size_t count() const { return static_cast<std::size_t>(max - min + 1); }
   bool mixed() const { return min != max; }
 };
-
-// Contiguous shares of the sequences, of about equal length; no thread for less than 20,000 symbols.
-std::vector<std::size_t> shares(const Sequences& data, int threads) {
-  const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
-  return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
-}
-
-// How far ahead memory is asked for: slots first, then the grams that the slots name.
-constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
 // Reads sequences first..last-1 and writes their rows. `resolve(gram, symbols, order)` gives a gram's id, or kAbsent to leave it out.
 template <class Symbol, class Dictionary, class Resolve>
@@ -59,30 +50,6 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
   }
 }
 
-// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
-// ids keep going by first occurrence in the data, whatever the number of parts.
-template <class Symbol>
-Array<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
-  Array<std::uint32_t> ids(from.size());
-  for (std::uint32_t id = 0; id < from.size(); ++id) {
-    if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
-    if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
-    ids[id] = to.insert(from.tag(id), from.gram(id), from.order(id));
-    to.count(ids[id], from.examples()[id]);
-  }
-  return ids;
-}
-
-// Ranks by falling frequency; equals keep their order.
-Array<std::uint32_t> by_falling_frequency(const Array<std::uint32_t>& frequency) {
-  const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
-  Array<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
-  for (const std::uint32_t f : frequency) ++head[most - f + 1];
-  std::partial_sum(head.begin(), head.end(), head.begin());
-  for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
-  return rank;
-}
-
 template <class Symbol>
 GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, NGramRows& rows) {
   const auto cuts = shares(data, threads);
@@ -102,19 +69,7 @@ GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& order
         parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
   });
 
-  std::vector<Array<std::uint32_t>> renamed(n_parts);
-  GramDictionary<Symbol>& dictionary = found[0];
-  for (std::size_t p = 1; p < n_parts; ++p) {
-    renamed[p] = merge(found[p], dictionary);
-    found[p] = GramDictionary<Symbol>(orders.max, orders.mixed());
-  }
-  const auto rank = by_falling_frequency(dictionary.examples());
-  for (std::size_t p = 1; p < n_parts; ++p)
-    for (std::uint32_t& id : renamed[p]) id = rank[id];
-  renamed[0] = rank;
-  dictionary.rename(rank, static_cast<int>(n_parts));
-  rows.entries = join_parts(std::move(parts), renamed, dictionary.size());
-  return std::move(dictionary);
+  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
 }
 
 template <class Symbol>

@@ -55,7 +55,7 @@ def test_a_function_cannot_be_described_in_a_file():
         NGram(2, unit=str.split).normalized().spec()
 
 
-@pytest.mark.parametrize("name", ["Gappy", "FeatureMap", "Kernel.from_spec", "os", "", None, 3])
+@pytest.mark.parametrize("name", ["Nonesuch", "FeatureMap", "Kernel.from_spec", "os", "", None, 3])
 def test_an_unknown_kernel_is_refused(name):
     with pytest.raises(InputError, match=r"the kernel .* is unknown to this version of treille"):
         Kernel.from_spec({"kernel": name, "params": {}})

@@ -6,11 +6,16 @@ from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
 from treille.kernels.expanded import Expanded
+from treille.kernels.gapped_kmer import GappedKmer
+from treille.kernels.gappy import Gappy
 from treille.kernels.given import FromFunction, Precomputed
 from treille.kernels.linear import Linear
+from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.subsequence import Subsequence
+from treille.kernels.weighted_degree import WeightedDegree
+from treille.kernels.wildcard import Wildcard
 
 __all__ = [
     "AllSubstrings",
@@ -20,8 +25,11 @@ __all__ = [
     "Expanded",
     "FeatureMap",
     "FromFunction",
+    "GappedKmer",
+    "Gappy",
     "Kernel",
     "Linear",
+    "Mismatch",
     "NGram",
     "Normalized",
     "Power",
@@ -30,4 +38,6 @@ __all__ = [
     "Scaled",
     "Subsequence",
     "Sum",
+    "WeightedDegree",
+    "Wildcard",
 ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,12 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Rows, Strings
-from treille.data.strings import UNITS
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow, whole
 from treille.kernels.suffix import SubstringProduct, longest
 
 
-class NGram(Kernel):
+class NGram(SequenceKernel):
     """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), min_n <= |z| <= n.
 
     Exact for any order and alphabet: n-grams are told apart symbol by symbol, never by a hash alone. One pass over the text per
@@ -59,9 +57,6 @@ class NGram(Kernel):
     def check(self) -> None:
         self._orders()
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
-        return strings(X, self.unit, n_jobs)
-
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         min_n, n, scales = self._orders()
         assert isinstance(batch, Strings)
@@ -93,9 +88,8 @@ class NGram(Kernel):
     def _orders(self) -> tuple[int, int, np.ndarray]:
         """Shortest and longest order, and by how much a count of each order is scaled in phi."""
         min_n = self.n if self.min_n is None else self.min_n
-        for name, value in (("n", self.n), ("min_n", min_n)):
-            if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value < 2**31:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1 (and below 2^31)")
+        whole("n", self.n)
+        whole("min_n", min_n)
         if min_n > self.n:
             raise InputError(f"min_n is {min_n}, more than n, which is {self.n}")
         count = int(self.n) - int(min_n) + 1
@@ -112,56 +106,19 @@ class NGram(Kernel):
         return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
 
 
-def strings(X: Any, unit: str | Callable[[str], Iterable[str]], n_jobs: int | None) -> Strings:
-    """`X` as strings of that unit; a batch that is cut in another way is refused."""
-    if not isinstance(X, Strings):
-        return Strings(X, unit, n_jobs)
-    if isinstance(unit, str) and X.unit in UNITS and X.unit != unit:
-        raise InputError(f"the batch is cut into units of {X.unit!r}, the kernel has unit={unit!r}: make them agree")
-    return X
-
-
-class NGramMap(FeatureMap):
+class NGramMap(SequenceMap):
     """N-grams with their ids. Unseen n-grams have none."""
 
-    def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str):
-        self.features = features
-        self.alphabet = alphabet
-        self.unit = unit
-
-    @property
-    def n_features(self) -> int:
-        return len(self.features)
-
-    @cached_property
-    def _codes(self) -> dict[Any, int]:
-        return {symbol: code for code, symbol in enumerate(self.alphabet)}
+    features: _core.NGramFeatures
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Strings)
-        agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
-        if not agree and len(batch.symbols):
-            raise InputError(
-                f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
-            )
-        # Symbols never seen in training get codes of their own: they match no feature, but are told apart in the norm.
-        unseen = iter(range(len(self.alphabet), len(self.alphabet) + len(batch.alphabet)))
-        recode = [self._codes[s] if s in self._codes else next(unseen) for s in batch.alphabet]
         threads = effective_n_jobs(n_jobs)
-        rows = self.features.transform(batch.symbols, batch.offsets, np.array(recode, dtype=np.int32), threads)
+        rows = self.features.transform(batch.symbols, batch.offsets, self.recode(batch), threads)
         return self.rows(rows, self.n_features)
 
-    def rows(self, arrays: Any, n_shared: int) -> Rows:
-        indptr, entries, code_bits, palette, sq_norms = arrays
-        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
-
-    def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
-        symbols = [self.alphabet[s] for s in self.features.gram(id)]
-        if self.unit == "byte":
-            return repr(bytes(symbols))[2:-1]
-        return ("" if self.unit == "char" else " ").join(map(str, symbols))
+    def spell(self, id: int) -> str:
+        return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
     def restrict(self, ids: np.ndarray) -> NGramMap:
         return _rebuild(self._parts(ids), self.alphabet, self.unit)
@@ -175,8 +132,7 @@ class NGramMap(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         grams, lengths, _, max_order, _, size = self._parts()
-        narrow = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32
-        arrays = {"grams": grams.reshape(-1, max_order).astype(narrow)}
+        arrays = {"grams": narrow(grams.reshape(-1, max_order), size)}
         if len(lengths):
             arrays["orders"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays

@@ -1,0 +1,125 @@
+// core/text for Python: features of patterns, and the kernels' matrices that need no features.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "rows_out.hpp"
+#include "text/pattern_features.hpp"
+#include "text/pattern_gram.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+namespace {
+
+// A batch as a matrix routine reads it: symbols, offsets, and the code of each symbol.
+using BatchIn = std::tuple<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>;
+
+Recoded read(const BatchIn& batch) {
+  return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))};
+}
+
+std::optional<Recoded> read(const std::optional<BatchIn>& batch) { return batch ? std::optional(read(*batch)) : std::nullopt; }
+
+// Runs `work` without the interpreter's lock; what it computes becomes an array.
+template <class Work>
+auto unlocked(Work&& work) {
+  auto values = [&] {
+    nb::gil_scoped_release release;
+    return work();
+  }();
+  return give(std::move(values));
+}
+
+}  // namespace
+
+void bind_patterns(nb::module_& m) {
+  nb::class_<GappyPatterns>(m, "GappyPatterns")
+      .def(nb::init<int, std::int64_t, std::int64_t, double, double>(), "n"_a, "max_gap"_a, "max_total_gap"_a, "decay"_a, "contiguous"_a);
+  nb::class_<WildcardPatterns>(m, "WildcardPatterns").def(nb::init<int, int, double>(), "k"_a, "m"_a, "decay"_a);
+  nb::class_<PlacedPatterns>(m, "PlacedPatterns").def(nb::init<int>(), "d"_a);
+  nb::class_<GappedKmerPatterns>(m, "GappedKmerPatterns")
+      .def(nb::init<int, int, std::vector<std::int32_t>>(), "length"_a, "k"_a, "complement"_a);
+  nb::class_<MismatchPatterns>(m, "MismatchPatterns").def(nb::init<int, int, std::int32_t>(), "k"_a, "m"_a, "alphabet_size"_a);
+
+  nb::class_<PatternFeatures>(m, "PatternFeatures", "Patterns with their ids: fitted, then frozen.")
+      .def_static(
+          "fit",
+          [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
+             std::int32_t alphabet_size, int threads) {
+            NGramRows rows;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
+            }();
+            return std::tuple(std::move(features), give_rows(std::move(rows)));
+          },
+          "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
+      .def_static(
+          "from_patterns",
+          [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size) {
+            nb::gil_scoped_release release;
+            return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size);
+          },
+          "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a)
+      .def(
+          "transform",
+          [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
+            NGramRows rows;
+            {
+              nb::gil_scoped_release release;
+              rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
+            }
+            return give_rows(std::move(rows));
+          },
+          "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
+      .def("__len__", &PatternFeatures::size)
+      .def_prop_ro("n_shared", &PatternFeatures::n_shared, "Features from this id on were found in one example only.")
+      .def_prop_ro("width", &PatternFeatures::width)
+      .def("pattern", &PatternFeatures::pattern, "id"_a)
+      .def("patterns", [](const PatternFeatures& self) { return give(self.patterns()); })
+      .def("lengths", [](const PatternFeatures& self) { return give(self.lengths()); });
+
+  m.def(
+      "gapped_kmer_gram",
+      [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
+        return unlocked([&] { return gapped_kmer_gram(family, base, read(left), read(right), threads); });
+      },
+      "family"_a, "base"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def(
+      "gapped_kmer_diagonal",
+      [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& batch, int threads) {
+        return unlocked([&] { return gapped_kmer_diagonal(family, base, read(batch), threads); });
+      },
+      "family"_a, "base"_a, "batch"_a, "threads"_a);
+  m.def(
+      "mismatch_gram",
+      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
+        return unlocked([&] { return mismatch_gram(length, view(weights), view(complement), read(left), read(right), threads); });
+      },
+      "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def(
+      "mismatch_diagonal",
+      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& batch, int threads) {
+        return unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), read(batch), threads); });
+      },
+      "length"_a, "weights"_a, "complement"_a, "batch"_a, "threads"_a);
+  m.def(
+      "weighted_degree_gram",
+      [](int d, int shift, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
+        return unlocked([&] { return weighted_degree_gram(d, shift, read(left), read(right), threads); });
+      },
+      "d"_a, "shift"_a, "left"_a, "right"_a.none(), "threads"_a);
+  m.def(
+      "weighted_degree_diagonal",
+      [](int d, int shift, const BatchIn& batch, int threads) {
+        return unlocked([&] { return weighted_degree_diagonal(d, shift, read(batch), threads); });
+      },
+      "d"_a, "shift"_a, "batch"_a, "threads"_a);
+}
+
+}  // namespace treille

@@ -1,0 +1,67 @@
+#pragma once
+// What fitting any features of sequences shares: shares of the work, dictionaries merged in order, ids by frequency.
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "parallel.hpp"
+#include "spaces/row_builder.hpp"
+#include "text/gram_dictionary.hpp"
+#include "text/sequences.hpp"
+
+namespace treille {
+
+// Contiguous shares of the sequences, of about equal length; no thread for less than 20,000 symbols.
+inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
+  const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
+  return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
+}
+
+// How far ahead memory is asked for: slots first, then the grams that the slots name.
+constexpr std::size_t kAhead = 24, kAheadGram = 12;
+
+// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
+// ids keep going by first occurrence in the data, whatever the number of parts.
+template <class Symbol>
+Array<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
+  Array<std::uint32_t> ids(from.size());
+  for (std::uint32_t id = 0; id < from.size(); ++id) {
+    if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
+    if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
+    ids[id] = to.insert(from.tag(id), from.gram(id), from.order(id));
+    to.count(ids[id], from.examples()[id]);
+  }
+  return ids;
+}
+
+// Ranks by falling frequency; equals keep their order.
+inline Array<std::uint32_t> by_falling_frequency(const Array<std::uint32_t>& frequency) {
+  const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
+  Array<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
+  for (const std::uint32_t f : frequency) ++head[most - f + 1];
+  std::partial_sum(head.begin(), head.end(), head.begin());
+  for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
+  return rank;
+}
+
+// One dictionary from those of contiguous parts, ids by falling number of examples, ties by first occurrence; and the parts' rows, joined.
+template <class Symbol>
+GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
+  std::vector<Array<std::uint32_t>> renamed(found.size());
+  GramDictionary<Symbol>& dictionary = found[0];
+  for (std::size_t p = 1; p < found.size(); ++p) {
+    renamed[p] = merge(found[p], dictionary);
+    found[p] = GramDictionary<Symbol>(dictionary.stride(), dictionary.mixed_orders());
+  }
+  const auto rank = by_falling_frequency(dictionary.examples());
+  for (std::size_t p = 1; p < found.size(); ++p)
+    for (std::uint32_t& id : renamed[p]) id = rank[id];
+  renamed[0] = rank;
+  dictionary.rename(rank, static_cast<int>(found.size()));
+  entries = join_parts(std::move(parts), renamed, dictionary.size());
+  return std::move(dictionary);
+}
+
+}  // namespace treille

@@ -1,0 +1,223 @@
+#include "text/pattern_features.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "parallel.hpp"
+#include "text/gram_merging.hpp"
+#include "text/pattern_counter.hpp"
+#include "text/pattern_table.hpp"
+#include "text/symbol_type.hpp"
+
+namespace treille {
+namespace {
+
+// Reads sequences first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kAbsent to leave it out.
+template <class Family, class Dictionary, class Resolve>
+void scan(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
+          const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
+  PatternCounter counter;
+  std::vector<std::int32_t> symbols;
+  for (std::size_t i = first; i < last; ++i) {
+    const auto sequence = data[i];
+    symbols.resize(sequence.size());
+    std::transform(sequence.begin(), sequence.end(), symbols.begin(), [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
+    counter.clear();
+    family.emit(Symbols(symbols), [&](const std::int32_t* cells, int n, double value) { counter.add(cells, n, value); });
+    const auto& entries = counter.entries();
+    sq_norms[i] = 0;
+    for (std::size_t k = 0; k < std::min(kAhead, entries.size()); ++k) dictionary.prefetch_slot(entries[k].tag);
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      if (k + kAhead < entries.size()) dictionary.prefetch_slot(entries[k + kAhead].tag);
+      if (k + kAheadGram < entries.size()) dictionary.prefetch_gram(entries[k + kAheadGram].tag);
+      sq_norms[i] += entries[k].value * entries[k].value;
+      const std::uint32_t id = resolve(entries[k], counter.cells(entries[k]));
+      if (id != Dictionary::kAbsent) part.add(id, entries[k].value);
+    }
+    part.end_row();
+  }
+}
+
+template <class Symbol, class Family>
+GramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
+                                      NGramRows& rows) {
+  const auto cuts = shares(data, threads);
+  const auto n_parts = cuts.size() - 1;
+  std::vector<RowPart> parts(n_parts);
+  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(family.width(), family.mixed()));
+  rows.sq_norms.resize(data.size());
+  run_parts(static_cast<int>(n_parts), [&](int p) {
+    auto& mine = found[static_cast<std::size_t>(p)];
+    std::vector<Symbol> narrow(static_cast<std::size_t>(family.width()));
+    scan(
+        family, data, recode, cuts[p], cuts[p + 1], mine,
+        [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
+          std::copy(cells, cells + entry.n, narrow.begin());
+          const std::uint32_t id = mine.insert(entry.tag, narrow.data(), entry.n);
+          mine.count(id, 1);
+          return id;
+        },
+        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+  });
+  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+}
+
+std::int64_t longest(const Sequences& data) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) most = std::max<std::int64_t>(most, static_cast<std::int64_t>(data[i].size()));
+  return most;
+}
+
+template <class Store>
+constexpr bool kIsTable = std::is_same_v<std::remove_cvref_t<Store>, PatternTable>;
+
+}  // namespace
+
+PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
+                                     std::int32_t alphabet_size, int threads, NGramRows& rows) {
+  return std::visit(
+      [&]<class Family>(const Family& f) {
+        if constexpr (kHasTable<Family>) {
+          const double occurrences = static_cast<double>(data.symbols.size()) * static_cast<double>(f.groups());
+          if (const std::size_t size = table_size(f, alphabet_size, occurrences); size > 0)
+            return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows), alphabet_size);
+        }
+        return with_symbol_type(f.largest_cell(alphabet_size, longest(data)) + 1, [&](auto symbol) {
+          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows), alphabet_size);
+        });
+      },
+      family);
+}
+
+PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
+                                               std::span<const std::int32_t> lengths, std::int32_t alphabet_size) {
+  return std::visit(
+      [&]<class Family>(const Family& f) {
+        const auto width = static_cast<std::size_t>(f.width());
+        const std::size_t n = cells.size() / width;
+        const char* twice = "the same pattern stands twice among the features";
+        if constexpr (kHasTable<Family>) {
+          if (const std::size_t size = table_size(f, alphabet_size, 64.0 * static_cast<double>(n)); size > 0) {
+            PatternTable table;
+            table.rank.assign(size, TableReader<Family>::kNowhere);
+            for (std::size_t id = 0; id < n; ++id) {
+              table.addresses.push_back(f.address(cells.data() + id * width, alphabet_size));
+              if (std::exchange(table.rank[table.addresses.back()], static_cast<std::uint32_t>(id)) != TableReader<Family>::kNowhere)
+                throw std::invalid_argument(twice);
+            }
+            return PatternFeatures(family, std::move(table), alphabet_size);
+          }
+        }
+        const std::int64_t largest = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
+        return with_symbol_type(largest + 1, [&](auto symbol) {
+          using Symbol = decltype(symbol);
+          GramDictionary<Symbol> dictionary(f.width(), f.mixed());
+          std::vector<Symbol> narrow(width);
+          for (std::size_t id = 0; id < n; ++id) {
+            const std::int32_t* own = cells.data() + id * width;
+            const int length = lengths.empty() ? f.width() : lengths[id];
+            std::copy(own, own + length, narrow.begin());
+            if (dictionary.insert(pattern_tag(own, length), narrow.data(), length) != id) throw std::invalid_argument(twice);
+          }
+          return PatternFeatures(family, std::move(dictionary), alphabet_size);
+        });
+      },
+      family);
+}
+
+NGramRows PatternFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
+  return std::visit(
+      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
+        NGramRows rows;
+        if constexpr (!kIsTable<Stored>) {
+          const auto cuts = shares(data, threads);
+          std::vector<RowPart> parts(cuts.size() - 1);
+          rows.sq_norms.resize(data.size());
+          run_parts(static_cast<int>(parts.size()), [&](int p) {
+            scan(
+                family, data, recode, cuts[p], cuts[p + 1], stored,
+                [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); },
+                parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+          });
+          rows.entries = join_parts(std::move(parts), {}, stored.size());
+        } else if constexpr (kHasTable<Family>) {
+          rows = transform_table(family, stored, alphabet_size_, data, recode, threads);
+        }
+        return rows;
+      },
+      family_, store_);
+}
+
+std::size_t PatternFeatures::size() const {
+  return std::visit(
+      [](const auto& stored) {
+        if constexpr (kIsTable<decltype(stored)>)
+          return stored.addresses.size();
+        else
+          return stored.size();
+      },
+      store_);
+}
+
+std::size_t PatternFeatures::n_shared() const {
+  return std::visit(
+      [](const auto& stored) {
+        if constexpr (kIsTable<decltype(stored)>) {
+          return stored.n_shared;
+        } else {
+          const auto& examples = stored.examples();
+          return static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
+        }
+      },
+      store_);
+}
+
+int PatternFeatures::width() const {
+  return std::visit([](const auto& family) { return family.width(); }, family_);
+}
+
+std::vector<std::int32_t> PatternFeatures::pattern(std::uint32_t id) const {
+  return std::visit(
+      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
+        std::vector<std::int32_t> cells;
+        if constexpr (!kIsTable<Stored>) {
+          cells.assign(stored.gram(id), stored.gram(id) + stored.order(id));
+        } else if constexpr (kHasTable<Family>) {
+          cells.resize(static_cast<std::size_t>(family.width()));
+          family.cells(stored.addresses[id], alphabet_size_, cells.data());
+        }
+        return cells;
+      },
+      family_, store_);
+}
+
+std::vector<std::int32_t> PatternFeatures::patterns() const {
+  const auto stride = static_cast<std::size_t>(width());
+  return std::visit(
+      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
+        std::vector<std::int32_t> cells(size() * stride);
+        if constexpr (!kIsTable<Stored>)
+          std::copy(stored.gram(0), stored.gram(0) + cells.size(), cells.begin());
+        else if constexpr (kHasTable<Family>)
+          for (std::size_t id = 0; id < stored.addresses.size(); ++id)
+            family.cells(stored.addresses[id], alphabet_size_, cells.data() + id * stride);
+        return cells;
+      },
+      family_, store_);
+}
+
+std::vector<std::int32_t> PatternFeatures::lengths() const {
+  std::vector<std::int32_t> lengths;
+  std::visit(
+      [&](const auto& stored) {
+        if constexpr (!kIsTable<decltype(stored)>)
+          if (stored.mixed_orders())
+            for (std::uint32_t id = 0; id < stored.size(); ++id) lengths.push_back(stored.order(id));
+      },
+      store_);
+  return lengths;
+}
+
+}  // namespace treille

@@ -1,0 +1,64 @@
+#pragma once
+// Features of many sequences for any family of patterns (patterns.hpp): fitted on some, then frozen and met with others.
+//
+//   phi_z(x) = sum of the values of z's occurrences in x.
+//
+// Patterns of a small universe (gapped k-mers of DNA) have a cell each in a table: a few nanoseconds an occurrence, in two passes, so
+// that nothing but the rows themselves is held. Others go through a dictionary that confirms them cell by cell. Both are exact.
+// Ids fall with the number of examples that hold the pattern; ties go by first occurrence, or by address in a table.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "text/gram_dictionary.hpp"
+#include "text/ngram_rows.hpp"
+#include "text/patterns.hpp"
+#include "text/sequences.hpp"
+
+namespace treille {
+
+using PatternFamily = std::variant<GappyPatterns, WildcardPatterns, PlacedPatterns, GappedKmerPatterns, MismatchPatterns>;
+
+// A table of all possible patterns by address: rank[address] is the id, or a number from ids.size() on.
+struct PatternTable {
+  Array<std::uint32_t> rank;
+  Array<std::uint32_t> addresses;  // by id
+  std::size_t n_shared = 0;
+};
+
+class PatternFeatures {
+ public:
+  // Symbol s of the data is read as recode[s]: 0..alphabet_size-1, or -1 to leave it out.
+  // Threads only share out the work: the result does not depend on their number.
+  static PatternFeatures fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
+                             std::int32_t alphabet_size, int threads, NGramRows& rows);
+
+  // Frozen features from their patterns: `cells` holds width() of each, `lengths` how many of them count (empty: all).
+  static PatternFeatures from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
+                                       std::span<const std::int32_t> lengths, std::int32_t alphabet_size);
+
+  // Values of recode from the fitted alphabet size on stand for symbols never seen.
+  NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+
+  std::size_t size() const;
+  // Features from this id on were found in one example only. Known after fit; 0 after from_patterns.
+  std::size_t n_shared() const;
+  int width() const;
+  std::vector<std::int32_t> pattern(std::uint32_t id) const;
+  // All patterns, width() cells each, padded with zeros; and how many cells count (empty: all).
+  std::vector<std::int32_t> patterns() const;
+  std::vector<std::int32_t> lengths() const;
+
+ private:
+  using Store = std::variant<GramDictionary<std::uint8_t>, GramDictionary<std::uint16_t>, GramDictionary<std::int32_t>, PatternTable>;
+  PatternFeatures(const PatternFamily& family, Store store, std::int32_t alphabet_size)
+      : family_(family), store_(std::move(store)), alphabet_size_(alphabet_size) {}
+
+  PatternFamily family_;
+  Store store_;
+  std::int32_t alphabet_size_;
+};
+
+}  // namespace treille

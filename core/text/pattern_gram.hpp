@@ -1,0 +1,43 @@
+#pragma once
+// Matrices of string kernels that need no features held: the values themselves, by several threads.
+// In all of them symbol s of a batch is read as recode[s], and a symbol below 0 is in no window; one code is one symbol in both batches.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "memory.hpp"
+#include "text/patterns.hpp"
+#include "text/sequences.hpp"
+
+namespace treille {
+
+struct Recoded {
+  Sequences data;
+  std::span<const std::int32_t> recode;
+};
+
+// Gapped k-mers, k(x, y) = sum over pairs of windows of C(length - mismatches, k), over 0..base-1.
+// For each choice of positions the windows of all sequences are put into buckets by the symbols there; a row of the matrix walks the
+// buckets of its own windows. Cost: the number of (choice, window, window) that agree, about C(length, k) |x| |y| / base^k a pair.
+// `right` absent: `left` with itself. The table of one choice, base^k buckets, must be small.
+Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right,
+                                int threads);
+std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::int32_t base, const Recoded& data, int threads);
+
+// k(x, y) = sum over pairs of windows of weights[mismatches]; `weights` has length + 1 entries, length < 256. With `complement`, the
+// windows of reverse complements count too. The mismatches of a window pair follow from those of the pair before it on the diagonal:
+// a constant cost for any length, about a nanosecond.
+Buffer<double> mismatch_gram(int length, std::span<const double> weights, std::span<const std::int32_t> complement, const Recoded& left,
+                             const std::optional<Recoded>& right, int threads);
+std::vector<double> mismatch_diagonal(int length, std::span<const double> weights, std::span<const std::int32_t> complement,
+                                      const Recoded& data, int threads);
+
+// Weighted degree with shifts: k(x, y) = sum over n <= d of beta_n sum over i, s <= shift of delta_s
+//   (I(x[i+s : i+s+n] == y[i : i+n]) + I(x[i : i+n] == y[i+s : i+s+n])),   delta_s = 1 / (2 (s + 1)),
+// beta_n = 2 (d - n + 1) / (d (d + 1)). Cost: (2 shift + 1) |x| a pair, for any d. Raetsch, Sonnenburg, Schoelkopf 2005.
+Buffer<double> weighted_degree_gram(int d, int shift, const Recoded& left, const std::optional<Recoded>& right, int threads);
+std::vector<double> weighted_degree_diagonal(int d, int shift, const Recoded& data, int threads);
+
+}  // namespace treille

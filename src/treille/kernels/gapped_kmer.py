@@ -1,0 +1,188 @@
+"""Gapped k-mers: k fixed positions in a window, whatever stands at the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import comb
+from typing import Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Strings
+from treille.io.errors import InputError
+from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
+from treille.kernels.sequences import alphabet_symbols, check_alphabet, joint_codes, whole
+
+MOST = 100_000  # choices of positions
+BUCKETS = 1 << 20  # of one choice of positions
+COMPLEMENT = {a: b for pair in ("AT", "CG", "at", "cg") for a, b in (pair, pair[::-1])}
+
+
+class GappedKmer(PatternKernel):
+    """Windows of `length` symbols that agree at k positions: k(x, y) = sum over pairs of windows of C(length - mismatches, k).
+
+    A feature is a choice of k positions of the window, and the symbols there; phi = the number of windows that hold it. With
+    ``weights="full"`` or ``"truncated"`` a pair of windows weighs by gkm-SVM's filters instead; these have no such features.
+
+    Parameters
+    ----------
+    length : int
+        The length of the windows.
+    k : int
+        How many positions count.
+    alphabet : str or list, or None
+        The symbols, ``"ACGT"`` for instance: any other stops with an error. None: those found. The filters need it.
+    skip : str or list
+        Symbols such as ``"N"``: windows that hold one are left out.
+    reverse_complement : bool
+        Every sequence counts together with its reverse complement. The alphabet is ACGT then, or what is declared of ACGTacgt.
+    weights : {"count", "full", "truncated"}
+        ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal projection
+        on functions of at most k positions. ``"truncated"``: the same, 0 from the first m on where it is not positive; this is not
+        always positive semi-definite.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import GappedKmer
+    >>> GappedKmer(3, 2)(["ACG", "ACT", "TTT"])[0].tolist()
+    [3.0, 1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        length: int = 10,
+        k: int = 6,
+        alphabet: str | Sequence[Any] | None = None,
+        skip: str | Sequence[Any] = "",
+        reverse_complement: bool = False,
+        weights: Literal["count", "full", "truncated"] = "count",
+        unit: str | Callable[[str], Iterable[str]] = "char",
+    ):
+        self.length = length
+        self.k = k
+        self.alphabet = alphabet
+        self.skip = skip
+        self.reverse_complement = reverse_complement
+        self.weights = weights
+        self.unit = unit
+
+    def check(self) -> None:
+        length, k = whole("length", self.length), whole("k", self.k)
+        if k > length:
+            raise InputError(f"k is {k}, more than length, which is {length}: k positions are chosen among `length`")
+        if comb(length, k) > MOST:
+            raise InputError(
+                f"length is {length} and k is {k}: {comb(length, k):,} choices of positions, expected at most {MOST:,}"
+            )
+        if self.weights not in ("count", "full", "truncated"):
+            raise InputError(f"weights is {self.weights!r}, expected 'count', 'full' or 'truncated'")
+        if not isinstance(self.reverse_complement, (bool, np.bool_)):
+            raise InputError(f"reverse_complement is {self.reverse_complement!r}, expected True or False")
+        symbols, skipped = self.declared(), self.left_out()
+        both = [s for s in symbols or () if s in skipped]
+        if both:
+            raise InputError(f"the symbol {both[0]!r} stands both in alphabet and in skip")
+        if self.weights != "count":
+            if symbols is None:
+                raise InputError(
+                    f"weights={self.weights!r} depends on how many symbols there are: name them, say alphabet='ACGT'"
+                )
+            if length > 255:
+                raise InputError(f"length is {length}, expected at most 255 with weights={self.weights!r}")
+        if self.reverse_complement:
+            self._complement(symbols or [])
+
+    def declared(self) -> list[Any] | None:
+        if self.alphabet is not None:
+            return alphabet_symbols("alphabet", self.alphabet, self.unit)
+        return alphabet_symbols("alphabet", "ACGT", self.unit) if self.reverse_complement else None
+
+    def left_out(self) -> list[Any]:
+        return alphabet_symbols("skip", self.skip, self.unit) if len(self.skip) else []
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+        batch = super().batch(X, n_jobs)
+        symbols = self.declared()
+        if symbols is not None:
+            check_alphabet(batch, symbols, self.left_out())
+        return batch
+
+    @property
+    def has_features(self) -> bool:
+        return self.weights == "count"
+
+    def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
+        self.check()
+        complement = self._complement(alphabet) if self.reverse_complement else []
+        return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(left, Strings)
+        assert right is None or isinstance(right, Strings)
+        symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
+        threads, family = effective_n_jobs(n_jobs), self.family(symbols)
+        if self.weights != "count":
+            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            K = _core.mismatch_gram(int(self.length), self.filter(), complement, one, other, threads)
+        elif len(symbols) ** int(self.k) <= BUCKETS and max(len(left), len(right or ())) < 2**24:
+            K = _core.gapped_kmer_gram(family, len(symbols), one, other, threads)
+        else:
+            return super().gram(left, right, n_jobs)
+        return K.reshape(len(left), len(left if right is None else right))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(batch, Strings)
+        symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
+        threads, family = effective_n_jobs(n_jobs), self.family(symbols)
+        if self.weights != "count":
+            complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
+            return _core.mismatch_diagonal(int(self.length), self.filter(), complement, one, threads)
+        if len(symbols) ** int(self.k) <= BUCKETS:
+            return _core.gapped_kmer_diagonal(family, len(symbols), one, threads)
+        return super().diagonal(batch, n_jobs)
+
+    def filter(self) -> np.ndarray:
+        """What a pair of windows weighs, by its number of mismatches.
+
+        >>> GappedKmer(3, 2).filter().tolist()
+        [3.0, 1.0, 0.0, 0.0]
+        >>> GappedKmer(3, 3, alphabet="ACGT", weights="full").filter().tolist()
+        [1.0, 0.0, 0.0, 0.0]
+        """
+        length, k = int(self.length), int(self.k)
+        if self.weights == "count":
+            return np.array([comb(length - m, k) for m in range(length + 1)], dtype=np.float64)
+        b = len(self.declared() or ())
+        c = [sum(_krawtchouk(j, m, length, b) for j in range(k + 1)) for m in range(length + 1)]  # whole numbers: exact
+        if self.weights == "truncated":
+            first = next((m for m, value in enumerate(c) if value <= 0), length + 1)
+            c[first:] = [0] * (length + 1 - first)
+        return np.array([value / b**length for value in c])
+
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells, "."))
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        free = int(self.length) - int(self.k)
+        return are_patterns(cells, lengths, size, int(self.length), free, free)
+
+    def _complement(self, alphabet: list[Any]) -> list[int]:
+        """The number of each symbol's complement."""
+        names = [chr(s) if isinstance(s, int) else s for s in alphabet]
+        number = {name: code for code, name in enumerate(names)}
+        for name in names:
+            if COMPLEMENT.get(name) not in number:
+                raise InputError(
+                    f"the alphabet holds {name!r} without a complement: reverse_complement=True is for DNA, alphabet='ACGT';"
+                    " other letters such as N go into skip"
+                )
+        return [number[COMPLEMENT[name]] for name in names]
+
+
+def _krawtchouk(j: int, m: int, length: int, b: int) -> int:
+    """The Krawtchouk polynomial K_j(m; length, b): the sum over all words with j positions of characters on m mismatches."""
+    return sum((-1) ** i * (b - 1) ** (j - i) * comb(m, i) * comb(length - m, j - i) for i in range(j + 1))

@@ -1,0 +1,81 @@
+"""Gappy n-grams: symbols in order, with bounded gaps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from treille import _core
+from treille.io.errors import InputError
+from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
+from treille.kernels.sequences import decay_factor, whole
+
+
+class Gappy(PatternKernel):
+    """Subsequences of n symbols with bounded gaps: phi_z(x) = sum over the occurrences of z in x of their weight.
+
+    An occurrence with g symbols in its gaps weighs decay^g (``count="gaps"``), or decay^(n + g) (``count="span"``, Lodhi's way).
+    One step an occurrence: at most (1 + max_gap)^(n - 1) a position.
+
+    Parameters
+    ----------
+    n : int
+        How many symbols.
+    decay : float
+        In (0, 1]. 1: gaps cost nothing.
+    max_gap : int or None
+        The most symbols in one gap.
+    max_total_gap : int or None
+        The most symbols in all gaps of an occurrence together. One of the two bounds must be given: for gaps of any length there
+        is ``Subsequence(n, decay)``, which has no explicit features.
+    count : {"gaps", "span"}
+        What decay is the price of: each symbol skipped, or each symbol from the first to the last.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import Gappy
+    >>> Gappy(2, decay=0.5, max_gap=2)(["cat", "cart", "bar"])[0].tolist()  # with cart: 1 + decay + decay^3
+    [1.5625, 1.625, 0.0]
+    """
+
+    def __init__(
+        self,
+        n: int = 2,
+        decay: float = 0.5,
+        max_gap: int | None = None,
+        max_total_gap: int | None = None,
+        count: Literal["gaps", "span"] = "gaps",
+        unit: str | Callable[[str], Iterable[str]] = "char",
+    ):
+        self.n = n
+        self.decay = decay
+        self.max_gap = max_gap
+        self.max_total_gap = max_total_gap
+        self.count = count
+        self.unit = unit
+
+    def check(self) -> None:
+        self.family([])
+
+    def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
+        n, decay = whole("n", self.n), decay_factor(self.decay)
+        if self.count not in ("gaps", "span"):
+            raise InputError(f"count is {self.count!r}, expected 'gaps' or 'span'")
+        bounds = {"max_gap": self.max_gap, "max_total_gap": self.max_total_gap}
+        gap, total = (2**31 - 1 if value is None else whole(name, value, 0) for name, value in bounds.items())
+        if n > 1 and self.max_gap is None and self.max_total_gap is None:
+            raise InputError(
+                "neither max_gap nor max_total_gap is given: features need a bound on the gaps, say max_gap=3."
+                f" For gaps of any length use Subsequence({n}, {decay})"
+            )
+        return _core.GappyPatterns(n, gap, total, decay, decay**n if self.count == "span" else 1.0)
+
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells), "-")
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.n), 0, 0)

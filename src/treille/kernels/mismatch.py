@@ -1,0 +1,86 @@
+"""Mismatches: k-mers that count where they almost stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.data import Strings
+from treille.io.errors import InputError
+from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
+from treille.kernels.sequences import alphabet_symbols, check_alphabet, whole
+
+MOST = 1_000_000  # neighbours a window
+
+
+class Mismatch(PatternKernel):
+    """phi_z(x) = the number of windows of x that differ from z in at most m places, for every z of k symbols of the alphabet.
+
+    Costs sum over j <= m of C(k, j) (b - 1)^j features a window, for an alphabet of b symbols.
+
+    Parameters
+    ----------
+    k : int
+        The length of the windows.
+    m : int
+        How many places may differ, less than k; 0: plain k-mers.
+    alphabet : str or list
+        The symbols, ``"ACGT"`` for instance. It must be declared: two windows have the more neighbours in common the more symbols there
+        are, so that without it k(x, y) would depend on what other examples happen to hold.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import Mismatch
+    >>> Mismatch(3, m=1, alphabet="ACGT")(["ACG", "ACT", "TTT"])[0].tolist()
+    [10.0, 4.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        m: int = 1,
+        alphabet: str | Sequence[Any] | None = None,
+        unit: str | Callable[[str], Iterable[str]] = "char",
+    ):
+        self.k = k
+        self.m = m
+        self.alphabet = alphabet
+        self.unit = unit
+
+    def check(self) -> None:
+        self.family(self.declared())
+
+    def declared(self) -> list[Any]:
+        if self.alphabet is None:
+            raise InputError(
+                "alphabet is None: the number of mismatches two windows have in common depends on how many symbols"
+                " there are, so name them, say alphabet='ACGT'"
+            )
+        return alphabet_symbols("alphabet", self.alphabet, self.unit)
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+        batch = super().batch(X, n_jobs)
+        check_alphabet(batch, self.declared())
+        return batch
+
+    def family(self, alphabet: list[Any]) -> _core.MismatchPatterns:
+        k, m, b = whole("k", self.k), whole("m", self.m, 0), len(alphabet)
+        if m >= k:
+            raise InputError(f"m is {m}, expected less than k, which is {k}: every window would match every k-mer")
+        if sum(comb(k, j) * (b - 1) ** j for j in range(m + 1)) > MOST:
+            raise InputError(
+                f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours a window; lower k or m"
+            )
+        return _core.MismatchPatterns(k, m, b)
+
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells))
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.k), 0, 0)

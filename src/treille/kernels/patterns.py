@@ -1,0 +1,123 @@
+"""Kernels whose features are patterns of symbols: each family says which patterns, the core finds them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Rows, Strings
+from treille.io.errors import InputError
+from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
+
+class PatternKernel(SequenceKernel):
+    """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights."""
+
+    @abstractmethod
+    def family(self, alphabet: list[Any]) -> Any:
+        """The core's family of patterns over these symbols."""
+
+    @abstractmethod
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        """A pattern as people read it. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
+
+    def declared(self) -> list[Any] | None:
+        """The alphabet, where it is a parameter."""
+        return None
+
+    def left_out(self) -> list[Any]:
+        """Symbols that no window may hold."""
+        return []
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[PatternMap, Rows]:
+        assert isinstance(batch, Strings)
+        alphabet = self.declared()
+        if alphabet is None:
+            alphabet = [s for s in batch.alphabet if s not in self.left_out()]
+        fitted = PatternMap(None, alphabet, batch.unit, self)
+        fitted.features, rows = _core.PatternFeatures.fit(
+            self.family(alphabet),
+            batch.symbols,
+            batch.offsets,
+            fitted.recode(batch),
+            len(alphabet),
+            effective_n_jobs(n_jobs),
+        )
+        return fitted, fitted.rows(rows, fitted.features.n_shared)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> PatternMap:
+        alphabet, unit = spec["alphabet"], spec["unit"]
+        cells = np.ascontiguousarray(arrays["patterns"], np.int32)
+        lengths = np.ascontiguousarray(arrays.get("lengths", np.empty(0)), np.int32)
+        sound = cells.ndim == 2 and self.declared() in (None, alphabet) and self.holds(cells, lengths, len(alphabet))
+        if not sound:
+            raise InputError("the patterns in the file do not fit its kernel")
+        return _rebuild(cells, lengths, alphabet, unit, self)
+
+    @abstractmethod
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        """Whether these are patterns of the family over `size` symbols: what a model file says is not trusted."""
+
+
+def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, least: int, most: int) -> bool:
+    """Whether each row has `width` cells, no number beyond the alphabet, and from `least` to `most` cells for any symbol."""
+    if cells.shape[1] != width or len(lengths) or not 0 <= cells.min(initial=0) <= cells.max(initial=0) <= size:
+        return False
+    open_cells = (cells == 0).sum(axis=1)
+    return bool((least <= open_cells).all() and (open_cells <= most).all())
+
+
+class PatternMap(SequenceMap):
+    """Patterns with their ids. Unseen patterns have none."""
+
+    def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
+        super().__init__(features, alphabet, unit)
+        self.kernel = kernel
+
+    def recode(self, batch: Strings) -> np.ndarray:
+        codes = super().recode(batch)
+        left_out = set(self.kernel.left_out())
+        codes[np.array([s in left_out for s in batch.alphabet], dtype=bool)] = -1
+        return codes
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Strings)
+        threads = effective_n_jobs(n_jobs)
+        return self.rows(
+            self.features.transform(batch.symbols, batch.offsets, self.recode(batch), threads), self.n_features
+        )
+
+    def spell(self, id: int) -> str:
+        return self.kernel.spell(self, self.features.pattern(id))
+
+    def symbols(self, cells: list[int], any_symbol: str = "") -> list[Any]:
+        """The symbols that cells stand for."""
+        return [self.alphabet[cell - 1] if cell else any_symbol for cell in cells]
+
+    def _parts(self, ids: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        cells = self.features.patterns().reshape(-1, self.features.width)[ids]
+        lengths = self.features.lengths()
+        return np.ascontiguousarray(cells), lengths[ids] if len(lengths) else lengths
+
+    def restrict(self, ids: np.ndarray) -> PatternMap:
+        return _rebuild(*self._parts(ids), self.alphabet, self.unit, self.kernel)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        cells, lengths = self._parts()
+        arrays = {"patterns": narrow(cells, 1 + int(cells.max(initial=0)))}
+        if len(lengths):
+            arrays["lengths"] = lengths
+        return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)
+
+
+def _rebuild(
+    cells: np.ndarray, lengths: np.ndarray, alphabet: list[Any], unit: str, kernel: PatternKernel
+) -> PatternMap:
+    features = _core.PatternFeatures.from_patterns(kernel.family(alphabet), cells.ravel(), lengths, len(alphabet))
+    return PatternMap(features, alphabet, unit, kernel)

@@ -1,0 +1,148 @@
+"""What kernels of sequences share: how examples are read, how symbols of new data meet those of the training data, checks of parameters."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from treille.data import Rows, Strings
+from treille.data.strings import UNITS
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap, Kernel
+
+
+class SequenceKernel(Kernel):
+    """A kernel of sequences of symbols; has a parameter `unit`, how texts are cut."""
+
+    unit: str | Callable[[str], Iterable[str]]
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+        if not isinstance(X, Strings):
+            return Strings(X, self.unit, n_jobs)
+        if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
+            raise InputError(
+                f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree"
+            )
+        return X
+
+
+class SequenceMap(FeatureMap):
+    """Features made of symbols, with their ids. `features` is the core's own map, `alphabet` the symbols it numbers."""
+
+    def __init__(self, features: Any, alphabet: list[Any], unit: str):
+        self.features = features
+        self.alphabet = alphabet
+        self.unit = unit
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        return {symbol: code for code, symbol in enumerate(self.alphabet)}
+
+    def recode(self, batch: Strings) -> np.ndarray:
+        """The code here of each symbol of the batch. Those never seen get codes of their own: they match no feature, but are told
+        apart in the norm."""
+        agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
+        if not agree and len(batch.symbols):
+            raise InputError(
+                f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
+            )
+        unseen = iter(range(len(self.alphabet), len(self.alphabet) + len(batch.alphabet)))
+        return np.array([self._codes[s] if s in self._codes else next(unseen) for s in batch.alphabet], dtype=np.int32)
+
+    def rows(self, arrays: Any, n_shared: int) -> Rows:
+        indptr, entries, code_bits, palette, sq_norms = arrays
+        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        return self.spell(id)
+
+    @abstractmethod
+    def spell(self, id: int) -> str:
+        """The name of a feature that exists."""
+
+    def joined(self, symbols: Iterable[Any], between: str = "") -> str:
+        """Symbols as people read them, words with blanks between them."""
+        if self.unit == "byte":
+            return between.join(s if isinstance(s, str) else repr(bytes([s]))[2:-1] for s in symbols)
+        return (between if self.unit == "char" else f" {between} " if between else " ").join(map(str, symbols))
+
+
+def narrow(cells: np.ndarray, size: int) -> np.ndarray:
+    """The same numbers, all below `size`, in the fewest bytes."""
+    return cells.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32)
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`, or an InputError."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**31:
+        raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^31)")
+    return int(value)
+
+
+def decay_factor(value: Any) -> float:
+    """A number in (0, 1], or an InputError."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
+        raise InputError(f"decay is {value!r}, expected a number above 0 and at most 1")
+    return float(value)
+
+
+def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
+    """The distinct symbols of a declared alphabet, in its order: those of a string, or the items of a list."""
+    if not isinstance(value, (str, Sequence, np.ndarray)) or isinstance(value, bytes):
+        raise InputError(f"{name} is {value!r}, expected a string such as 'ACGT', or a list of symbols")
+    symbols: list[Any] = list(value.encode() if isinstance(value, str) and unit == "byte" else value)
+    symbols = [s.item() if isinstance(s, np.generic) else s for s in symbols]
+    if not symbols:
+        raise InputError(f"{name} is {value!r}, which holds no symbol")
+    if len(set(symbols)) != len(symbols):
+        raise InputError(f"{name} is {value!r}: a symbol stands in it twice")
+    return symbols
+
+
+def check_alphabet(batch: Strings, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
+    """Stops at the first symbol that is neither in the alphabet nor to be skipped."""
+    known = {*alphabet, *skip}
+    outside = [code for code, symbol in enumerate(batch.alphabet) if symbol not in known]
+    wrong = np.flatnonzero(np.isin(batch.symbols, outside)) if outside else ()
+    if len(wrong):
+        item = int(np.searchsorted(batch.offsets, wrong[0], side="right")) - 1
+        symbol = batch.alphabet[batch.symbols[wrong[0]]]
+        shown = "".join(map(str, alphabet)) if batch.unit == "char" else alphabet
+        raise InputError(
+            f"item {item}: the symbol {symbol!r} at position {int(wrong[0] - batch.offsets[item])} is not in the alphabet"
+            f" {shown!r}: correct the sequence, or declare the symbol"
+        )
+
+
+Coded = tuple[np.ndarray, np.ndarray, np.ndarray]  # symbols, offsets, and the code of each symbol
+
+
+def joint_codes(
+    left: Strings, right: Strings | None, alphabet: list[Any] | None = None, skip: Sequence[Any] = ()
+) -> tuple[list[Any], Coded, Coded | None]:
+    """Two batches for a routine of the core that wants one code for one symbol; symbols to skip get -1. The symbols come first."""
+    if right is not None and left.unit != right.unit and {left.unit, right.unit} != {"word", "token"}:
+        if len(left.symbols) and len(right.symbols):
+            raise InputError(f"the units of the two batches are {left.unit!r} and {right.unit!r}: make them agree")
+    skipped = set(skip)
+    if alphabet is None:
+        found = dict.fromkeys([*left.alphabet, *(right.alphabet if right is not None else ())])
+        alphabet = [symbol for symbol in found if symbol not in skipped]
+    codes = {symbol: code for code, symbol in enumerate(alphabet)}
+
+    def coded(batch: Strings) -> Coded:
+        # A symbol of the batch's alphabet that no sequence holds may be outside a declared alphabet.
+        return batch.symbols, batch.offsets, np.array([codes.get(s, -1) for s in batch.alphabet], dtype=np.int32)
+
+    return alphabet, coded(left), None if right is None else coded(right)

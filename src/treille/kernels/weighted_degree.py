@@ -1,0 +1,79 @@
+"""Weighted degree: n-grams at the same place, or nearly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Strings
+from treille.kernels.patterns import PatternKernel, PatternMap
+from treille.kernels.sequences import joint_codes, whole
+
+
+class WeightedDegree(PatternKernel):
+    """N-grams up to d that x and y have at the same positions: k(x, y) = sum over n <= d of beta_n * (positions at which they agree).
+
+    beta_n = 2 (d - n + 1) / (d (d + 1)). With `shift`, n-grams at positions that differ by s <= shift count as well, each way with the
+    weight 1 / (2 (s + 1)). A value costs (2 shift + 1) |x| for any d. Explicit features, (position, n-gram), exist without shift.
+
+    Parameters
+    ----------
+    d : int
+        The longest n-gram.
+    shift : int
+        How far apart positions may be.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import WeightedDegree
+    >>> WeightedDegree(2)(["ACGT", "ACCT", "CGTA"]).round(3).tolist()
+    [[3.667, 2.333, 0.0], [2.333, 3.667, 0.0], [0.0, 0.0, 3.667]]
+    >>> WeightedDegree(2, shift=1)(["ACGT"], ["CGTA"]).round(3).tolist()
+    [[0.667]]
+    """
+
+    def __init__(self, d: int = 5, shift: int = 0, unit: str | Callable[[str], Iterable[str]] = "char"):
+        self.d = d
+        self.shift = shift
+        self.unit = unit
+
+    def check(self) -> None:
+        whole("d", self.d)
+        whole("shift", self.shift, 0)
+
+    @property
+    def has_features(self) -> bool:
+        return self.shift == 0
+
+    def family(self, alphabet: list[Any]) -> _core.PlacedPatterns:
+        self.check()
+        return _core.PlacedPatterns(int(self.d))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(left, Strings)
+        assert right is None or isinstance(right, Strings)
+        _, one, other = joint_codes(left, right)
+        K = _core.weighted_degree_gram(int(self.d), int(self.shift), one, other, effective_n_jobs(n_jobs))
+        return K.reshape(len(left), len(left if right is None else right))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(batch, Strings)
+        one = joint_codes(batch, None)[1]
+        return _core.weighted_degree_diagonal(int(self.d), int(self.shift), one, effective_n_jobs(n_jobs))
+
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        return f"{fitted.joined(fitted.symbols(cells[1:]))} at {cells[0]}"
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        if cells.shape[1] != int(self.d) + 1 or len(lengths) != len(cells) or cells.min(initial=0) < 0:
+            return False
+        used = np.arange(1, cells.shape[1]) < lengths[:, None]
+        symbols = cells[:, 1:]
+        inside = (symbols <= size).all() and ((symbols > 0) == used).all()
+        return bool(inside and (lengths >= 2).all() and (lengths <= cells.shape[1]).all())

@@ -1,0 +1,65 @@
+"""Wildcards: windows in which some positions match any symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.io.errors import InputError
+from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
+from treille.kernels.sequences import decay_factor, whole
+
+MOST = 1_000_000  # patterns a window
+
+
+class Wildcard(PatternKernel):
+    """Patterns of k positions, at most m of them wildcards: phi_z(x) = decay^(wildcards in z) * (windows of x that match z).
+
+    Needs no alphabet: a wildcard matches any symbol. Costs sum over j <= m of C(k, j) patterns a window.
+
+    Parameters
+    ----------
+    k : int
+        The length of the windows.
+    m : int
+        The most wildcards in a pattern, less than k; 0: plain k-mers.
+    decay : float
+        In (0, 1]: the price of a wildcard in phi.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille.kernels import Wildcard
+    >>> Wildcard(3, m=1, decay=0.5)(["cat", "car"]).tolist()  # both have ca*
+    [[1.75, 0.25], [0.25, 1.75]]
+    """
+
+    def __init__(
+        self, k: int = 4, m: int = 1, decay: float = 1.0, unit: str | Callable[[str], Iterable[str]] = "char"
+    ):
+        self.k = k
+        self.m = m
+        self.decay = decay
+        self.unit = unit
+
+    def check(self) -> None:
+        self.family([])
+
+    def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:
+        k, m, decay = whole("k", self.k), whole("m", self.m, 0), decay_factor(self.decay)
+        if m >= k:
+            raise InputError(f"m is {m}, expected less than k, which is {k}: a pattern of wildcards alone says nothing")
+        if sum(comb(k, j) for j in range(m + 1)) > MOST:
+            raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns a window; lower one of them")
+        return _core.WildcardPatterns(k, m, decay)
+
+    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
+        return fitted.joined(fitted.symbols(cells, "*"))
+
+    def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
+        return are_patterns(cells, lengths, size, int(self.k), 0, int(self.m))
