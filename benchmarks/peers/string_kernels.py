@@ -15,6 +15,7 @@ from _all_substrings import all_substrings
 from _gapped_kmers import gapped_kmers
 from _smo import smo
 from _subsequence import subsequence
+
 from harness import Page, arguments
 
 PARTS = {

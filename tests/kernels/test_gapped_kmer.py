@@ -198,9 +198,7 @@ def test_a_symbol_outside_the_alphabet_is_named_with_its_place():
         GappedKmer(3, 2, reverse_complement=True)(Strings(["ACGa"]))
 
 
-@pytest.mark.parametrize(
-    "cells", [np.ones((1, 3)), np.zeros((1, 3)), np.array([[1, 9, 0]]), np.ones((1, 2))], ids=str
-)
+@pytest.mark.parametrize("cells", [np.ones((1, 3)), np.zeros((1, 3)), np.array([[1, 9, 0]]), np.ones((1, 2))], ids=str)
 def test_patterns_that_do_not_fit_the_kernel_are_refused(cells):
     with pytest.raises(InputError, match="the patterns in the file do not fit its kernel"):
         GappedKmer(3, 2).load_features({"alphabet": ["A", "C"], "unit": "char"}, {"patterns": cells.astype(np.int32)})

@@ -52,7 +52,15 @@ def test_cat_cart_bar_has_the_column_a_t(decay):
 
 @pytest.mark.parametrize(
     "parameters",
-    [(1, 0.5), (2, 0.5, 2), (2, 0.3, None, 3, "span"), (3, 0.7, 1), (3, 0.9, 2, 2), (4, 1.0, 3, 3, "span"), (3, 0.5, 0)],
+    [
+        (1, 0.5),
+        (2, 0.5, 2),
+        (2, 0.3, None, 3, "span"),
+        (3, 0.7, 1),
+        (3, 0.9, 2, 2),
+        (4, 1.0, 3, 3, "span"),
+        (3, 0.5, 0),
+    ],
     ids=str,
 )
 def test_the_battery_passes(parameters):
@@ -95,7 +103,11 @@ def test_long_patterns_are_no_trouble():
 
 @pytest.mark.parametrize(
     ("unit", "text", "names"),
-    [("char", "cat", ["c-a", "c-t", "a-t"]), ("word", "to be or", ["to - be", "to - or", "be - or"]), ("byte", "a\n", ["a-\\n"])],
+    [
+        ("char", "cat", ["c-a", "c-t", "a-t"]),
+        ("word", "to be or", ["to - be", "to - or", "be - or"]),
+        ("byte", "a\n", ["a-\\n"]),
+    ],
 )
 def test_names_show_the_symbols_in_order(unit, text, names):
     assert Features(Gappy(2, max_gap=1, unit=unit)).fit([text]).get_feature_names_out().tolist() == names
@@ -106,7 +118,9 @@ def test_a_model_is_saved_and_read_back(tmp_path):
     model = treille.SVC(Gappy(2, max_gap=2).normalized()).fit(texts, ["c", "c", "c", "b", "b", "b"])
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")
-    assert np.array_equal(again.decision_function(["cab", "xyz", "brat"]), model.decision_function(["cab", "xyz", "brat"]))
+    assert np.array_equal(
+        again.decision_function(["cab", "xyz", "brat"]), model.decision_function(["cab", "xyz", "brat"])
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,4 +151,6 @@ def test_bad_parameters_are_refused(params, message):
 )
 def test_patterns_that_do_not_fit_the_kernel_are_refused(cells):
     with pytest.raises(InputError, match="the patterns in the file do not fit its kernel"):
-        Gappy(2, max_gap=1).load_features({"alphabet": ["a", "b"], "unit": "char"}, {"patterns": cells.astype(np.int32)})
+        Gappy(2, max_gap=1).load_features(
+            {"alphabet": ["a", "b"], "unit": "char"}, {"patterns": cells.astype(np.int32)}
+        )

@@ -128,7 +128,9 @@ class KernelMachine(BaseEstimator):
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
         self.report_ = Report.from_dict(spec["report"])
         self.n_iter_ = self.report_.epochs
-        self.plan_ = replace(self._choose(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes())
+        self.plan_ = replace(
+            self._choose(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes()
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ import numpy as np
 
 from treille.data import Batch, FeatureRows, SideBySide
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel, Product
+from treille.kernels.base import FeatureMap, Kernel, LinearMap
 
 
 class Additive(Kernel):
@@ -48,7 +48,7 @@ class Additive(Kernel):
     def has_product(self) -> bool:
         return all(kernel.has_product for _, kernel in self.terms())
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])
 
@@ -62,10 +62,10 @@ class Additive(Kernel):
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
 
 
-class SummedProduct(Product):
+class SummedProduct(LinearMap):
     """The sum of several matrices as a linear map."""
 
-    def __init__(self, terms: list[Product]):
+    def __init__(self, terms: list[LinearMap]):
         self.terms = terms
 
     def product(self, beta: np.ndarray) -> np.ndarray:

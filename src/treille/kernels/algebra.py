@@ -11,8 +11,7 @@ import numpy as np
 from treille.data import Batch, FeatureRows, Rows, Table
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive
-from treille.kernels.base import FeatureMap, Kernel
-from treille.kernels.base import Product as LinearMap
+from treille.kernels.base import FeatureMap, Kernel, LinearMap
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.wrapped import WrappedMap

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,12 +10,11 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel
-from treille.kernels.ngram import NGram
+from treille.kernels.sequences import SequenceKernel, decay_factor, whole
 from treille.kernels.suffix import SubstringProduct, longest, tree_between
 
 
-class AllSubstrings(Kernel):
+class AllSubstrings(SequenceKernel):
     """Counts of all substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
 
     Exact, in time linear in the symbols, however long the substrings: they are read off a suffix tree. There are too many of them
@@ -54,18 +51,10 @@ class AllSubstrings(Kernel):
         self.unit = unit
 
     def check(self) -> None:
-        if not isinstance(self.decay, Real) or isinstance(self.decay, bool) or not 0 < float(self.decay) <= 1:
-            raise InputError(f"decay is {self.decay!r}, expected a number above 0 and at most 1")
-        for name, value in (("min_length", self.min_length), ("max_length", self.max_length)):
-            if value is None and name == "max_length":
-                continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least 1")
-        if self.max_length is not None and self.max_length < self.min_length:
+        decay_factor(self.decay)
+        whole("min_length", self.min_length)
+        if self.max_length is not None and whole("max_length", self.max_length) < self.min_length:
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
-        return NGram(unit=self.unit).batch(X, n_jobs)
 
     def _weights(self, *batches: Batch) -> tuple[int, np.ndarray]:
         """The shortest length, and the running sums of the weights of lengths 0, 1, ..."""

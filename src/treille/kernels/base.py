@@ -53,7 +53,7 @@ class FeatureMap(ABC):
         """What to keep in a model file: JSON values, and arrays."""
 
 
-class Product(ABC):
+class LinearMap(ABC):
     """The matrix of a kernel on one batch as a linear map, never written out.
 
     >>> from treille.kernels import AllSubstrings
@@ -126,7 +126,7 @@ class Kernel(BaseEstimator, ABC):
         """Whether the matrix of a batch can be multiplied in time that grows with the data, not with its square."""
         return type(self).fit_product is not Kernel.fit_product
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
         """The matrix of `batch` with itself as a linear map: built once, then applied as often as asked."""
         raise InputError(f"{self!r} has no fast product: use it by way of its matrix, kernel(X, Y)")
 

@@ -152,9 +152,7 @@ def _short(example: Any) -> str:
 
 
 def _shapes(found: Any) -> str:
-    return (
-        f"the kernel function gave the shape {found.shape} for 2 and 3 examples, expected (2, 3); or a number for two examples"
-    )
+    return f"the kernel function gave the shape {found.shape} for 2 and 3 examples, expected (2, 3); or a number for two examples"
 
 
 def _in_order(batch: KernelValues) -> bool:

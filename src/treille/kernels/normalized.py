@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, FeatureRows
-from treille.kernels.base import FeatureMap, Kernel, Product
+from treille.kernels.base import FeatureMap, Kernel, LinearMap
 from treille.kernels.expression import NAME, Expression, Spell, within
 from treille.kernels.wrapped import WrappedMap
 
@@ -59,7 +59,7 @@ class Normalized(Expression, Kernel):
     def has_product(self) -> bool:
         return self.kernel.has_product
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> Product:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
         return ScaledProduct(
             self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs))
         )
@@ -79,10 +79,10 @@ def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-class ScaledProduct(Product):
+class ScaledProduct(LinearMap):
     """D K D as a linear map, D diagonal."""
 
-    def __init__(self, inner: Product, scale: np.ndarray):
+    def __init__(self, inner: LinearMap, scale: np.ndarray):
         self.inner = inner
         self.scale = scale
 

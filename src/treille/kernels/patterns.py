@@ -13,6 +13,7 @@ from treille.data import Batch, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
 
+
 class PatternKernel(SequenceKernel):
     """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights."""
 

@@ -125,6 +125,13 @@ def check_alphabet(batch: Strings, alphabet: list[Any], skip: Sequence[Any] = ()
         )
 
 
+def check_units_agree(left: Strings, right: Strings) -> None:
+    """Stops where the symbols of two batches are of different kinds, so that nothing could match."""
+    agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
+    if not agree and len(left.symbols) and len(right.symbols):
+        raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: make them agree")
+
+
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]  # symbols, offsets, and the code of each symbol
 
 
@@ -132,9 +139,8 @@ def joint_codes(
     left: Strings, right: Strings | None, alphabet: list[Any] | None = None, skip: Sequence[Any] = ()
 ) -> tuple[list[Any], Coded, Coded | None]:
     """Two batches for a routine of the core that wants one code for one symbol; symbols to skip get -1. The symbols come first."""
-    if right is not None and left.unit != right.unit and {left.unit, right.unit} != {"word", "token"}:
-        if len(left.symbols) and len(right.symbols):
-            raise InputError(f"the units of the two batches are {left.unit!r} and {right.unit!r}: make them agree")
+    if right is not None:
+        check_units_agree(left, right)
     skipped = set(skip)
     if alphabet is None:
         found = dict.fromkeys([*left.alphabet, *(right.alphabet if right is not None else ())])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,11 +10,10 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel
-from treille.kernels.ngram import strings
+from treille.kernels.sequences import SequenceKernel, decay_factor, whole
 
 
-class Subsequence(Kernel):
+class Subsequence(SequenceKernel):
     """Common subsequences of n symbols, gaps allowed: each pair of occurrences counts decay^(its span in x + its span in y).
 
     A span is the number of symbols from the first to the last that take part, those left out included. There are no explicit
@@ -48,13 +45,9 @@ class Subsequence(Kernel):
         self.unit = unit
 
     def check(self) -> None:
-        if not isinstance(self.n, Integral) or isinstance(self.n, bool) or not 1 <= self.n <= 64:
-            raise InputError(f"n is {self.n!r}, expected a whole number from 1 to 64")
-        if not isinstance(self.decay, Real) or isinstance(self.decay, bool) or not 0 < self.decay <= 1:
-            raise InputError(f"decay is {self.decay!r}, expected a number above 0 and at most 1")
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
-        return strings(X, self.unit, n_jobs)
+        decay_factor(self.decay)
+        if whole("n", self.n) > 64:
+            raise InputError(f"n is {self.n!r}, expected at most 64")
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -76,12 +69,8 @@ class Subsequence(Kernel):
 
 
 def recoded(left: Strings, right: Strings) -> np.ndarray:
-    """The symbols of `left` in the numbers of `right`; a symbol `right` does not have gets a number that it does not have either."""
-    agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
-    if not agree and len(left.symbols) and len(right.symbols):
-        raise InputError(
-            f"the sequences have the units {left.unit!r} and {right.unit!r}, which share no symbols: make them agree"
-        )
+    """The symbols of `left` in the numbers of `right`; a symbol that `right` lacks gets a number that it lacks, too."""
+    check_units_agree(left, right)
     if left.alphabet is right.alphabet or left.alphabet == right.alphabet:
         return left.symbols
     codes = {symbol: code for code, symbol in enumerate(right.alphabet)}

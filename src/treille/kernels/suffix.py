@@ -8,8 +8,8 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.data.base import readable_size
-from treille.io.errors import InputError
-from treille.kernels.base import Product
+from treille.kernels.base import LinearMap
+from treille.kernels.sequences import check_units_agree
 
 
 def longest(*batches: Batch) -> int:
@@ -17,7 +17,7 @@ def longest(*batches: Batch) -> int:
     return max((int(np.diff(b.offsets).max(initial=0)) for b in batches if isinstance(b, Strings)), default=0)
 
 
-class SubstringProduct(Product):
+class SubstringProduct(LinearMap):
     """The matrix of k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z) as a linear map: O(N) a product, N symbols in all.
 
     `cumulative` holds W(0) = 0, W(1), ..., the running sums of the weights, 0 below `min_length`.
@@ -48,9 +48,7 @@ def tree_between(
     left: Strings, right: Strings, min_length: int, cumulative: np.ndarray, threads: int
 ) -> _core.SubstringTree:
     """One structure of both batches, for products between them; neither may be empty."""
-    agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
-    if not agree and len(left.symbols) and len(right.symbols):
-        raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: make them agree")
+    check_units_agree(left, right)
     codes = {symbol: code for code, symbol in enumerate(left.alphabet)}
     recode = np.array([codes.setdefault(symbol, len(codes)) for symbol in right.alphabet], dtype=np.int32)
     symbols = np.concatenate([left.symbols, recode[right.symbols]], dtype=np.int32)

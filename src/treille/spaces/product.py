@@ -9,7 +9,7 @@ import numpy as np
 from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.base import Product
+from treille.kernels.base import LinearMap
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ProductSpace:
 
     kernel: Kernel
     batch: Batch
-    matrix: Product
+    matrix: LinearMap
     n_jobs: int | None = None
 
     @classmethod
