@@ -4,8 +4,8 @@ from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
 from treille.data.objects import KernelValues, Objects
 from treille.data.rows import FeatureRows, RowProducts, Rows
-from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.sequences import dna, protein, reverse_complement
+from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.strings import Strings
 from treille.data.table import Table
 from treille.data.vectors import Vectors
