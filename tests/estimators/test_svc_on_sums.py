@@ -6,7 +6,9 @@ from sklearn.model_selection import GridSearchCV
 
 import treille
 from treille import SVC, SVR, Features, Ridge, Vectors
-from treille.kernels import Linear, NGram
+from treille.kernels import AllSubstrings, Linear, NGram, Subsequence
+from treille.solvers import SMO
+from treille.spaces import GramSpace, ProductSpace
 
 RANDOM = np.random.default_rng(4)
 CODES = np.arange(90) % 3
@@ -87,3 +89,51 @@ def test_regression_reads_sums_too():
             plain = type(machine)(**{**machine.get_params(deep=False), "kernel": Linear()}).fit(phi, y)
             found = machine.fit(TEXTS, y).predict(TEXTS)
             np.testing.assert_allclose(found, plain.predict(phi), atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        NGram(3, min_n=1).normalized() * NGram(4, min_n=1).normalized(),
+        (1 + NGram(4, min_n=1).normalized()) ** 3,
+        NGram(1).normalized() + Subsequence(2, 0.5).normalized(),
+    ],
+    ids=repr,
+)
+def test_kernels_without_features_go_by_their_values(kernel, tmp_path):
+    model = SVC(kernel, tol=1e-6).fit(TEXTS, CODES)
+    assert model.plan_.space == "gram"
+    K = kernel(TEXTS)
+    plain = SVC("precomputed", tol=1e-6).fit(K, CODES)
+    assert model.report_.primal == pytest.approx(plain.report_.primal, rel=1e-5)
+    np.testing.assert_allclose(model.decision_function(NEW), plain.decision_function(kernel(NEW, TEXTS)), atol=1e-2)
+    model.save(tmp_path / "m.treille")
+    again = treille.load(tmp_path / "m.treille")
+    assert np.array_equal(again.decision_function(NEW), model.decision_function(NEW))
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, KERNELS[1].centered(), (1 + NGram(1)) ** 2], ids=repr)
+def test_rows_of_the_matrix_come_from_the_features_of_every_part(kernel):
+    batch = kernel.batch(TEXTS)
+    space = GramSpace(kernel.suited(batch), batch)
+    K = kernel(TEXTS)
+    np.testing.assert_allclose([space.row(i) for i in range(len(TEXTS))], K, atol=1e-9)
+    np.testing.assert_allclose(space.diag(), K.diagonal(), atol=1e-9)
+
+
+def test_a_free_intercept_makes_centring_idle():
+    kernel = NGram(2).normalized() + NGram(1).normalized()
+    plain, centred = (SVC(k, solver=SMO(), tol=1e-7).fit(TEXTS, CODES) for k in (kernel, kernel.centered()))
+    np.testing.assert_allclose(centred.decision_function(NEW), plain.decision_function(NEW), atol=1e-3)
+
+
+def test_sums_and_multiples_multiply_fast_where_their_terms_do():
+    kernel = 0.5 * AllSubstrings(0.5) + (NGram(3, min_n=1) + 2 * AllSubstrings(0.9)).normalized()
+    assert kernel.has_product
+    space = ProductSpace.of(kernel, kernel.batch(TEXTS))
+    beta = np.linspace(-1, 1, 2 * len(TEXTS)).reshape(-1, 2)
+    np.testing.assert_allclose(space.product(beta), kernel(TEXTS) @ beta, atol=1e-8)
+    assert not (kernel * NGram(1)).has_product
+    y = np.array([len(text) for text in TEXTS], dtype=float)
+    model = Ridge(kernel, alpha=0.1).fit(TEXTS, y)
+    assert model.plan_.space in ("product", "rows")

@@ -93,6 +93,8 @@ def test_parts_are_suited_wherever_they_stand():
     assert repr(columns.suited(batch)) == (
         "Columns(kernels={'a': Expanded(kernel=NGram(n=1) ** 2), 'b': NGram(n=5)}, weights={'a': 2})"
     )
+    plain = Columns({"b": NGram(5)})
+    assert plain.suited(batch) is plain
 
 
 @pytest.mark.parametrize(

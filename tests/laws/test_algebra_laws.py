@@ -69,6 +69,12 @@ def test_what_keeps_features_obeys_the_whole_battery(pair, texts):
     check_kernel(kernel, texts, slow)
 
 
+@settings(deadline=None, max_examples=20)
+@given(ANY, STRINGS)
+def test_any_expression_obeys_what_kernels_obey(pair, texts):
+    check_kernel(pair[0], texts, pair[1])
+
+
 @settings(deadline=None, max_examples=60)
 @given(ANY, STRINGS, STRINGS)
 def test_any_expression_is_its_definition_and_positive_semi_definite(pair, X, Y):

@@ -55,7 +55,7 @@ class Table(Batch):
             raise InputError(f"the same examples are read as a table and as {other!r}: give each part a column")
         for name in self.columns.keys() & other.columns.keys():
             (mine, arrays), (theirs, others) = self.columns[name].state(), other.columns[name].state()
-            same = mine == theirs and all(np.array_equal(array, others.get(key)) for key, array in arrays.items())
+            same = mine == theirs and all(np.array_equal(array, others[key]) for key, array in arrays.items())
             if not same:
                 raise InputError(f"column {name!r} is read in two ways: make the kernels agree, or name it twice")
         return Table(self.columns | other.columns)

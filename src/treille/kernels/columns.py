@@ -89,7 +89,9 @@ class Columns(Additive):
 
     def suited(self, batch: Batch, n_jobs: int | None = None) -> Columns:
         each = zip(self.kernels.items(), self.batches(batch), strict=True)
-        return Columns({name: kernel.suited(own, n_jobs) for (name, kernel), own in each}, self.weights)
+        kernels = {name: kernel.suited(own, n_jobs) for (name, kernel), own in each}
+        same = all(kernel is self.kernels[name] for name, kernel in kernels.items())
+        return self if same else Columns(kernels, self.weights)
 
     def terms(self) -> list[tuple[str, Kernel]]:
         weights = self.weights or {}
