@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
+#include "spaces/code_rows.hpp"
 #include "spaces/csr.hpp"
 #include "spaces/gram.hpp"
 #include "spaces/outputs.hpp"
@@ -88,7 +89,7 @@ void bind_spaces(nb::module_& m) {
         CodedEntries coded;
         {
           nb::gil_scoped_release release;
-          coded = code_rows(view(indptr), view(columns), view(values), view(ids), n_ids, threads);
+          coded = RowCoder(view(indptr), view(columns), view(values), view(ids), n_ids, threads).code();
         }
         Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, coded.entries);
         return std::tuple(give(std::move(coded.indptr)), std::move(words), coded.code_bits, give(std::move(coded.palette)));

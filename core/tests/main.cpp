@@ -7,6 +7,7 @@
 #include <random>
 
 #include "solve/one_vs_rest.hpp"
+#include "spaces/code_rows.hpp"
 #include "spaces/csr.hpp"
 #include "spaces/outputs.hpp"
 #include "spaces/rows.hpp"
@@ -309,6 +310,44 @@ void products_are_sums_over_common_substrings(int which, int threads) {
   }
 }
 
+// With `kinds` distinct values at most: few make words of 32 bits, many of 64.
+void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
+  std::mt19937 random(kinds);
+  const std::size_t n = 300, width = 400;
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+  std::vector<std::uint32_t> ids(width);
+  for (std::size_t j = 0; j < width; ++j) ids[j] = j % 5 == 0 ? kNoId : static_cast<std::uint32_t>(width - j);
+  std::vector<std::map<std::uint32_t, double>> slow(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < width; ++j)
+      if (i % 7 != 0 && random() % 2 == 0) {
+        columns.push_back(static_cast<std::int32_t>(j));
+        values.push_back(0.1 + 1e-3 * static_cast<double>(random() % kinds));
+        if (ids[j] != kNoId) slow[i][ids[j]] = values.back();
+      }
+    indptr.push_back(static_cast<std::int64_t>(columns.size()));
+  }
+  const CodedEntries rows = RowCoder(indptr, columns, values, ids, width, threads).code();
+  const std::vector<double> scale(n, 1.0);
+  std::visit(
+      [&]<class Word>(const Buffer<Word>& entries) {
+        std::vector<std::uint32_t> found(entries.size());
+        std::vector<double> numbers(entries.size());
+        expand<Word>({rows.indptr.data(), rows.indptr.size()}, {entries.data(), entries.size()}, rows.code_bits,
+                     {rows.palette.data(), rows.palette.size()}, scale, 2, found.data(), numbers.data());
+        std::size_t e = 0;
+        for (const auto& row : slow)
+          for (const auto& [id, number] : row) {
+            CHECK(e < found.size() && found[e] == id && numbers[e] == number);
+            ++e;
+          }
+        CHECK(e == found.size());
+      },
+      rows.entries);
+}
+
 }  // namespace
 
 int main() {
@@ -324,6 +363,11 @@ int main() {
   texts_of_all_widths_become_symbols();
   parts_side_by_side_are_dense_rows();
   passed += 3;
+  for (const unsigned kinds : {1u, 100u, 100'000'000u})
+    for (const int threads : {1, 3}) {
+      numbers_are_coded_as_they_are(kinds, threads);
+      ++passed;
+    }
   for (const bool squared : {false, true})
     for (const double bias : {0.0, 1.0}) {
       the_gap_is_reached_and_private_features_change_nothing(squared, bias);

@@ -71,6 +71,13 @@ def test_libsvm_trains_and_predicts_on_the_files_as_on_the_matrix(cli, genes):
     np.testing.assert_allclose(theirs, np.abs(twin.decision_function(KERNEL(new, texts))), atol=1e-3)
 
 
+def test_classes_have_the_same_numbers_in_both_files(cli, genes):
+    genes.with_name("new.fa").write_text(">t class=b\nACGTAC\n")
+    words = ["--kernel", "ngram(2)", "--label", "class", "--output", "new.libsvm"]
+    assert cli("gram", "new.fa", "--against", genes, *words).code == 0
+    assert genes.with_name("new.libsvm").read_text().startswith("2 0:1 ")
+
+
 def test_libsvm_reads_every_value_back_exactly(cli, genes):
     cli("gram", genes, "--kernel", "ngram(2).normalized()", "--label", "class", "--output", "K.libsvm")
     found = [line.split() for line in genes.with_name("K.libsvm").read_text().splitlines()]

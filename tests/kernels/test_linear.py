@@ -45,6 +45,20 @@ def test_it_works_on_more_numbers_than_one_thread_takes():
     np.testing.assert_allclose(Linear()(big), (big @ big.T).toarray(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("density", [0.05, 0.5])
+def test_sparse_and_dense_products_are_one_kernel(density):
+    X = sp.random(20, 40, density=density, random_state=0).toarray()
+    Y = sp.random(10, 40, density=density, random_state=1).toarray()
+    names = [f"c{j}" for j in range(40)]
+    others = [f"c{j}" for j in range(39, -1, -2)] + ["new"]
+    picked = np.column_stack([Y[:, ::-2], np.ones(10)])
+    np.testing.assert_allclose(Linear()(X, Y), X @ Y.T, atol=1e-14)
+    expected = X[:, ::-2] @ Y[:, ::-2].T
+    np.testing.assert_allclose(Linear()(Vectors(X, names), Vectors(picked, others)), expected, atol=1e-14)
+    K = Linear()(X)
+    assert np.array_equal(K, K.T)
+
+
 def test_columns_come_by_falling_frequency_with_ties_in_their_order():
     features, rows = Linear().fit_features(Vectors([[1, 0, 2, 0], [3, 0, 4, 1]]))
     assert [features.name(i) for i in range(features.n_features)] == ["x0", "x2", "x3", "x1"]
@@ -89,6 +103,7 @@ def test_it_is_the_kernel_chosen_for_rows_of_numbers():
         ([[1.0]], [[1.0, 2.0]], "the new rows have 2 columns, expected 1 as in training"),
         ([[1.0]], [{"a": 1.0}], "the columns of the new rows have names, those of the features do not"),
         ([{"a": 1.0}], [[1.0]], "the columns of the features have names, those of the new rows do not"),
+        ([[1.0], [2.0]], [[1.0], [1e200]], "row 1 holds numbers so large"),
         ([[1e200]], None, "row 0 holds numbers so large that their squares overflow: scale"),
         (treille.Strings(["ab"]), None, r"found Strings\(1 sequences.*expected rows of numbers"),
     ],

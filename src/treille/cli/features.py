@@ -119,7 +119,7 @@ def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list
     if output.suffix == ".npz":
         sp.save_npz(output, matrix)
     elif output.suffix == ".svmlight":
-        dump_svmlight_file(matrix, label_numbers(labels, matrix.shape[0]), str(output), zero_based=False)
+        dump_svmlight_file(matrix, label_numbers(labels, matrix.shape[0], []), str(output), zero_based=False)
     else:
         write_lines(output, _triples(matrix, names))
     written = [output, output.with_suffix(".features.tsv")]

@@ -1,4 +1,4 @@
-"""Compute a kernel's matrix over the examples of a file, and write it.
+"""Compute a kernel's matrix, or distances, and write it.
 
 \b
 Examples:
@@ -86,7 +86,7 @@ def run(
         if distance:
             K = _distances(K, picked.kernel, left, right, n_jobs)
     with voice.busy(f"writing {output}"):
-        written = _write(output, K, examples)
+        written = _write(output, K, examples, others.labels if others is not None else None)
     value = {
         "file": examples.source,
         "against": others and others.source,
@@ -112,7 +112,7 @@ def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int
     return K
 
 
-def _write(output: Path, K: np.ndarray, examples: Examples) -> list[Path]:
+def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str] | None) -> list[Path]:
     """Writes the matrix, and the labels of its rows where the format has no place for them; returns the files."""
     if output.suffix == ".npy":
         write_whole(output, lambda file: np.save(file, K), "matrix")
@@ -121,7 +121,7 @@ def _write(output: Path, K: np.ndarray, examples: Examples) -> list[Path]:
         beside = output.with_suffix(".labels.txt")
         write_lines(beside, map(words.one_line, examples.labels))
         return [output, beside]
-    lines = _libsvm(K, examples) if output.suffix == ".libsvm" else _phylip(K, examples)
+    lines = _libsvm(K, examples, other_labels or []) if output.suffix == ".libsvm" else _phylip(K, examples)
     write_whole(output, lambda file: _fill(file, lines), "matrix")
     return [output]
 
@@ -133,9 +133,9 @@ def _fill(file: IO[bytes], lines: Iterator[str]) -> None:
     text.detach()
 
 
-def _libsvm(K: np.ndarray, examples: Examples) -> Iterator[str]:
-    """Examples are counted from 1: ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``."""
-    for i, label in enumerate(label_numbers(examples.labels, len(K))):
+def _libsvm(K: np.ndarray, examples: Examples, other_labels: list[str]) -> Iterator[str]:
+    """Examples are counted from 1: ``label 0:i 1:K(i, 1) 2:K(i, 2) ...``; classes over both files, to agree between them."""
+    for i, label in enumerate(label_numbers(examples.labels, len(K), other_labels)):
         yield f"{label:.17g} 0:{i + 1} " + " ".join(f"{j}:{value:.17g}" for j, value in enumerate(K[i].tolist(), 1))
 
 

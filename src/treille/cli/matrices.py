@@ -24,18 +24,21 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def label_numbers(labels: list[str] | None, n: int) -> np.ndarray:
+def label_numbers(labels: list[str] | None, n: int, others: list[str]) -> np.ndarray:
     """Labels where only numbers may stand: numbers as they are, other classes numbered from 1; 0 where there are none.
 
-    >>> label_numbers(["-1", "0.5"], 2).tolist(), label_numbers(["ham", "spam"], 2).tolist()
-    ([-1.0, 0.5], [1.0, 2.0])
+    Classes are counted over these labels and `others`.
+
+    >>> label_numbers(["-1", "0.5"], 2, []).tolist(), label_numbers(["spam", "spam"], 2, ["ham"]).tolist()
+    ([-1.0, 0.5], [2.0, 2.0])
     """
     if labels is None:
         return np.zeros(n)
+    everyone = [*labels, *others]
     try:
-        numbers = np.array([float(label) for label in labels])
+        numbers = np.array([float(label) for label in everyone])
     except ValueError:
         numbers = np.array([np.nan])
     if not np.isfinite(numbers).all():
-        numbers = np.unique(labels, return_inverse=True)[1] + 1.0
-    return numbers
+        numbers = np.unique(everyone, return_inverse=True)[1] + 1.0
+    return numbers[: len(labels)]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from treille.data import Batch, Rows, Vectors
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap, Kernel
+
+DENSE = 0.1  # from this share of numbers that are not zero on, a dense product is the faster one
 
 
 class Linear(Kernel):
@@ -40,6 +43,22 @@ class Linear(Kernel):
         features = LinearMap(columns, names, batch.n_columns)
         return features, features.rows(batch, int((holders > 1).sum()), n_jobs)
 
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(left, Vectors)
+        assert right is None or isinstance(right, Vectors)
+        if _density(left) < DENSE or (right is not None and _density(right) < DENSE):
+            return super().gram(left, right, n_jobs)
+        for batch in (left, right):
+            if batch is not None:
+                _sq_norms(batch.to_csr())
+        A = left.to_csr().toarray()
+        if right is None:
+            return A @ A.T
+        ids = LinearMap(np.arange(left.n_columns), left.names, left.n_columns).ids_of(right)
+        B = np.zeros((len(right), left.n_columns))
+        B[:, ids[ids >= 0]] = right.to_csr()[:, np.flatnonzero(ids >= 0)].toarray()
+        return A @ B.T
+
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> LinearMap:
         columns, width = np.asarray(arrays["columns"], np.int64), int(spec["n_columns"])
         names = spec["names"]
@@ -69,13 +88,12 @@ class LinearMap(FeatureMap):
     def rows(self, batch: Vectors, n_shared: int, n_jobs: int | None) -> Rows:
         """The rows of a batch whose columns are found here by name, or by place where they have none."""
         matrix = batch.to_csr()
-        with np.errstate(over="ignore"):
-            sq_norms = np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
-        for i in np.flatnonzero(~np.isfinite(sq_norms))[:1]:
-            raise InputError(f"row {i} holds numbers so large that their squares overflow: scale the columns")
-        return Rows.from_csr(matrix, self._ids(batch), sq_norms, self.n_features, n_shared, effective_n_jobs(n_jobs))
+        return Rows.from_csr(
+            matrix, self.ids_of(batch), _sq_norms(matrix), self.n_features, n_shared, effective_n_jobs(n_jobs)
+        )
 
-    def _ids(self, batch: Vectors) -> np.ndarray:
+    def ids_of(self, batch: Vectors) -> np.ndarray:
+        """The feature of each column of a batch; -1 where it has none."""
         if len(batch) == 0:  # of an empty list nobody knows the columns
             return np.full(batch.n_columns, -1, dtype=np.int64)
         if (batch.names is None) != (self.names is None):
@@ -103,3 +121,15 @@ class LinearMap(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"names": self.names, "n_columns": self.n_columns}, {"columns": self.columns}
+
+
+def _sq_norms(matrix: sp.csr_matrix) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        sq_norms = np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
+    for i in np.flatnonzero(~np.isfinite(sq_norms))[:1]:
+        raise InputError(f"row {i} holds numbers so large that their squares overflow: scale the columns")
+    return sq_norms
+
+
+def _density(batch: Vectors) -> float:
+    return len(batch.values) / max(1, len(batch) * batch.n_columns)
