@@ -21,7 +21,7 @@ from treille.data import Batch
 from treille.estimators import load
 from treille.io.errors import InputError
 from treille.solvers import Report
-from treille.testing.laws import assert_same, is_ours, run, take
+from treille.testing.laws import assert_close, assert_same, is_ours, run, take
 
 
 def check_estimator(estimator: Any, X: Any, y: Any) -> None:
@@ -178,9 +178,11 @@ def saving_and_loading_keeps_the_decisions(case: _Case) -> None:
 
 def a_decision_does_not_depend_on_the_company(case: _Case) -> None:
     n = len(case.y)
+    # Sums over training examples may be taken in another order for other company.
+    agree = assert_same if hasattr(case.model, "coef_") else assert_close
     for ids in (range(0, n, 3), range(n)[::-1], [n - 1], [0, 0], []):
         found = case.decide(case.model, take(case.X, ids))
-        assert_same(found, case.decisions[list(ids)], f"the decision in the company of {list(ids)}, example")
+        agree(found, case.decisions[list(ids)], f"the decision in the company of {list(ids)}, example")
 
 
 def the_order_of_training_examples_does_not_matter(case: _Case) -> None:
