@@ -13,7 +13,7 @@ import treille
 from treille import SVR, InputError, Ridge
 from treille.kernels import AllSubstrings, NGram
 from treille.solvers import SMO, DualCD
-from treille.spaces import Nystrom
+from treille.spaces import Nystrom, RowsSpace
 from treille.testing import check_estimator
 
 RANDOM = np.random.default_rng(0)
@@ -222,3 +222,13 @@ def test_svr_refuses_several_targets_and_names_ridge():
 def test_no_examples_are_refused():
     with pytest.raises(InputError, match="there are no examples: fit needs at least one"):
         Ridge(NGram(2)).fit([], [])
+
+
+def test_svr_learns_what_is_left_of_the_mean():
+    weights = RANDOM.integers(1, 4, 60)
+    model = SVR(NGram(2), tol=1e-8).fit(TEXTS, Y + 100, weights)
+    mean = np.average(Y + 100, weights=weights)
+    rows = RowsSpace.of(NGram(2), NGram(2).batch(TEXTS))
+    left = DualCD().solve_regression(rows, Y + 100 - mean, 1.0 * weights, tol=1e-8)
+    assert model.report_.primal == pytest.approx(left.report.primal, rel=1e-7)
+    assert model.intercept_ == pytest.approx(left.bias[0] + mean)

@@ -227,7 +227,8 @@ class Boasting(Ridge):
 
 class Whole(Ridge):
     def fit(self, X, y, sample_weight=None):
-        return super().fit(X, y if isinstance(y, list) else np.asarray(y) * 1.1, sample_weight)
+        kind = getattr(y, "dtype", None)
+        return super().fit(X, y + 1 if kind == np.float32 else y, sample_weight)
 
 
 class Blind(SVR):
@@ -246,9 +247,17 @@ class Merry(SVR):
             super().check_parameters()
 
 
+class Anchored(SVR):
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.functions_ = replace(self.functions_, intercept=np.minimum(self.functions_.intercept, 30.0))
+        return self
+
+
 @pytest.mark.parametrize(
     ("mutant", "law"),
     [
+        (Anchored, "a constant added to the numbers is added to the predictions"),
         (Constant, "predicts numbers"),
         (Boasting, "predicts numbers"),
         (Whole, "numbers of every type will do"),

@@ -222,6 +222,14 @@ def numbers_of_every_type_will_do(case: _Case) -> None:
         assert_same(found, expected, f"{type(y).__name__} of {np.asarray(y).dtype}: the prediction, example")
 
 
+def a_constant_added_to_the_numbers_is_added_to_the_predictions(case: _Case) -> None:
+    if not case.estimator.get_params().get("fit_intercept", True):
+        return
+    far = case.decide(case.tight().fit(case.X, case.y + 1000), case.X) - 1000
+    near = case.decide(case.tight().fit(case.X, case.y), case.X)
+    assert_close(far, near, "the prediction", tolerance=1e-2)
+
+
 def a_whole_weight_is_a_repetition(case: _Case) -> None:
     weights = 1 + np.arange(len(case.y)) % 3
     ids = np.repeat(np.arange(len(case.y)), weights)
@@ -425,4 +433,5 @@ _INSTEAD: dict[Callable[[_Case], None], Callable[[_Case], None]] = {
 REGRESSOR_LAWS: tuple[Callable[[_Case], None], ...] = (
     *(_INSTEAD.get(law, law) for law in LAWS if law not in _OF_CLASSES),
     numbers_of_every_type_will_do,
+    a_constant_added_to_the_numbers_is_added_to_the_predictions,
 )
