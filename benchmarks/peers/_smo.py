@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+
 from harness import Page, interleaved, peak_memory, ratio, shown
 
 SIZES = (2000, 5000)
@@ -64,7 +65,7 @@ def smo(page: Page, repeats: int) -> None:
             )
     header = ("n", "C", "treille", "LIBSVM", "times faster", "LIBSVM: building its problem", "treille's gap")
     page.table(
-        "SMO on a precomputed matrix, eps 0.001 on the violation, seconds, median (minimum); treille's time has its checks of the matrix",
+        "SMO on a precomputed matrix, eps 0.001, seconds, median (minimum); treille's with its checks of the matrix",
         header,
         rows,
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+
 from harness import Page, interleaved, ratio, shown
 
 COUNT, LENGTH, SAMPLE = 500, 400, 40
 
 
 def subsequence(page: Page, repeats: int) -> None:
-    """The matrix of 500 strings of 400 symbols at n = 3. strkernels computes that of 40 of them, and its time is scaled by the number of
-    pairs, as it would take minutes. Its values are sums over the lengths 1 to n, from the same table."""
+    """The matrix of 500 strings of 400 symbols at n = 3. strkernels computes that of 40 of them, and its time is scaled by the
+    number of pairs, as it would take minutes. Its values are sums over the lengths 1 to n, from the same table."""
     from strkernels import SubsequenceStringKernel
 
     from treille.kernels import Subsequence
@@ -32,5 +33,7 @@ def subsequence(page: Page, repeats: int) -> None:
         rows.append([name, shown(seconds["treille"]), shown(scaled), ratio(scaled, seconds["treille"])])
     header = ("strings", "treille", "strkernels (scaled)", "times faster")
     page.table(
-        f"Subsequences of 3, matrix of {COUNT} strings of {LENGTH} symbols, seconds, median (minimum), one thread", header, rows
+        f"Subsequences of 3, matrix of {COUNT} strings of {LENGTH} symbols, seconds, median (minimum), one thread",
+        header,
+        rows,
     )

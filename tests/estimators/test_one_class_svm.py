@@ -22,7 +22,8 @@ def test_decisions_are_libsvms(nu, solver):
     K = KERNEL(X).astype(np.float32).astype(np.float64)  # LIBSVM keeps its matrix in float32
     data = np.column_stack([np.arange(1, len(K) + 1), K])
     theirs = svmutil.svm_train(
-        svmutil.svm_problem(np.ones(len(K)), data, isKernel=True), svmutil.svm_parameter(f"-s 2 -t 4 -n {nu} -e 1e-10 -q")
+        svmutil.svm_problem(np.ones(len(K)), data, isKernel=True),
+        svmutil.svm_parameter(f"-s 2 -t 4 -n {nu} -e 1e-10 -q"),
     )
     coefficients = np.zeros(len(K))
     coefficients[np.array(theirs.get_sv_indices()) - 1] = np.ravel(theirs.get_sv_coef())
@@ -63,7 +64,10 @@ def test_models_save_load_and_clone(kernel, tmp_path):
         ({"nu": float("nan")}, "nu is nan, expected a positive number"),
         ({"tol": 0}, "tol is 0, expected a positive number"),
         ({"max_epochs": 0}, "max_epochs is 0, expected a whole number"),
-        ({"solver": treille.solvers.DualCD()}, "solver is DualCD.*expected 'auto' or a solver such as treille.solvers.SMO"),
+        (
+            {"solver": treille.solvers.DualCD()},
+            "solver is DualCD.*expected 'auto' or a solver such as treille.solvers.SMO",
+        ),
         ({"kernel": "rbf"}, "kernel is 'rbf', expected a kernel"),
     ],
     ids=str,

@@ -162,7 +162,10 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
         ({"estimator": "load"}, "holds a 'load', which is unknown"),
         ({"estimator": None}, "holds a None, which is unknown"),
         ({"params": {"no": 1}}, "incomplete"),
-        ({"params": {"solver": {"object": "Simplex", "params": {}}}}, "the solver 'Simplex' is unknown to this version"),
+        (
+            {"params": {"solver": {"object": "Simplex", "params": {}}}},
+            "the solver 'Simplex' is unknown to this version",
+        ),
         ({"params": {"solver": {"object": "os.system"}}}, "the solver 'os.system' is unknown"),
         ({"classes": {"kind": "int", "values": [1, 2]}}, "the weights in the file do not fit its features and classes"),
         ({"classes": {"kind": "date", "values": [1, 2, 3]}}, "incomplete"),

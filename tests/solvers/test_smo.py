@@ -166,7 +166,9 @@ def test_variables_may_share_examples():
     assert report.primal == pytest.approx(value, rel=1e-6)
     beta = alpha[0, :n] - alpha[0, n:]
     f = K @ beta + bias[0]
-    assert report.primal == pytest.approx(0.5 * beta @ K @ beta + C * np.maximum(0, np.abs(f - z) - eps).sum(), rel=1e-9)
+    assert report.primal == pytest.approx(
+        0.5 * beta @ K @ beta + C * np.maximum(0, np.abs(f - z) - eps).sum(), rel=1e-9
+    )
 
 
 def test_equal_examples_of_both_classes_and_zero_rows_do_no_harm():

@@ -26,6 +26,11 @@ from treille.spaces import GramSpace, Plan, RowsSpace, plan
 class KernelMachine(BaseEstimator):
     """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
 
+    kernel: Any
+    tol: float
+    max_epochs: int
+    solver: Any
+    n_jobs: int | None
     plan_: Plan
     report_: Report
     functions_: Functions
@@ -50,7 +55,9 @@ class KernelMachine(BaseEstimator):
         self._check_whole("max_epochs", 1)
         if self.solver != "auto" and not isinstance(self.solver, solvers):
             example = solvers[0].__name__
-            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()")
+            raise InputError(
+                f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()"
+            )
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
@@ -88,9 +95,10 @@ class KernelMachine(BaseEstimator):
         return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
-        functions_spec, arrays = self.functions_.state()
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
+        functions_spec, arrays = self.functions_.state()
+        spec |= functions_spec
         save_estimator(path, spec, arrays, classes)
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
@@ -111,7 +119,7 @@ class KernelMachine(BaseEstimator):
 
 
 def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
-    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k: by features where there are any, for prediction needs no examples then."""
+    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k, by features where there are any: then it needs no examples."""
     if space.kernel.has_features:
         rows = space.rows
         return LinearFunctions(rows.features, rows.rows.to_csr().T @ coefficients, bias)

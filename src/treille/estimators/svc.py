@@ -111,7 +111,12 @@ class SVC(ClassifierMixin, KernelMachine):
         classes, codes = check_labels(y, len(batch))
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        options = {"loss": self.loss, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs}
+        options: dict[str, Any] = {
+            "loss": self.loss,
+            "tol": self.tol,
+            "max_epochs": self.max_epochs,
+            "n_jobs": self.n_jobs,
+        }
         space: RowsSpace | GramSpace
         functions: Functions
         with progress_bar(len(positive), self.tol, self.verbose) as progress:

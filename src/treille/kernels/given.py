@@ -35,7 +35,8 @@ class Precomputed(Kernel):
             first = np.array_equal(left.ids, np.arange(len(left)))
             if first and len(left) != left.n_columns:
                 raise InputError(
-                    f"the kernel matrix is {len(left)} by {left.n_columns}, expected a square one: the training examples with themselves"
+                    f"the kernel matrix is {len(left)} by {left.n_columns}, expected a square one: "
+                    "the training examples with themselves"
                 )
             own = left.values if first else left.values[:, left.ids]
             check_symmetric(own)
@@ -152,9 +153,7 @@ def _short(example: Any) -> str:
 
 
 def _shapes(found: Any) -> str:
-    return (
-        f"the kernel function gave the shape {found.shape} for 2 and 3 examples, expected (2, 3); or a number for two examples"
-    )
+    return f"the kernel function gave the shape {found.shape} for 2 and 3 examples, expected (2, 3); or a number for two examples"
 
 
 def _in_order(batch: KernelValues) -> bool:

@@ -76,7 +76,7 @@ class Subsequence(Kernel):
 
 
 def recoded(left: Strings, right: Strings) -> np.ndarray:
-    """The symbols of `left` in the numbers of `right`; a symbol `right` does not have gets a number that it does not have either."""
+    """The symbols of `left` in the numbers of `right`; those that `right` does not have get numbers of their own."""
     agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
     if not agree and len(left.symbols) and len(right.symbols):
         raise InputError(
