@@ -7,6 +7,7 @@ void bind_text(nb::module_& m);
 void bind_suffix(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
+void bind_subsequence(nb::module_& m);
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -15,4 +16,5 @@ NB_MODULE(_core, m) {
   treille::bind_suffix(m);
   treille::bind_spaces(m);
   treille::bind_solve(m);
+  treille::bind_subsequence(m);
 }

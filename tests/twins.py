@@ -1,6 +1,7 @@
 """Slow twins: what the fast routines compute, in plain Python, from the definition."""
 
 from collections import Counter
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -19,6 +20,22 @@ def ngram_kernel(n, min_n=None, weights=None):
     def k(x, y):
         count_x, count_y = ngram_counts(x, n, min_n), ngram_counts(y, n, min_n)
         return sum(weight[len(z)] * count_x[z] * count_y[z] for z in count_x)
+
+    return k
+
+
+def subsequence_kernel(n, decay):
+    """k(x, y) = sum over common subsequences of length n of decay^(span in x + span in y): every choice of places is tried."""
+
+    def phi(x):
+        sums = Counter()
+        for places in combinations(range(len(x)), n):
+            sums[tuple(x[i] for i in places)] += decay ** (places[-1] - places[0] + 1)
+        return sums
+
+    def k(x, y):
+        left, right = phi(x), phi(y)
+        return sum(left[z] * right[z] for z in left)
 
     return k
 

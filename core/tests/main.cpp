@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "gram_road.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/csr.hpp"
 #include "spaces/outputs.hpp"
@@ -224,6 +225,29 @@ void texts_of_all_widths_become_symbols() {
   CHECK(std::equal(expected.begin(), expected.end(), encoded.symbols.data()) && encoded.symbols.size() == 7);
 }
 
+void the_road_by_kernel_values(int n, int threads) {
+  std::mt19937 random(static_cast<unsigned>(n));
+  auto check = [](bool good) { CHECK(good); };
+  const Corpus corpus = random_corpus(random, 43, 14, 3);
+  const Sequences data = corpus.view();
+  std::vector<double> K = tests::subsequences_equal_their_definition(data, n, threads, check);
+  for (std::size_t i = 0; i < data.size(); ++i) K[i * data.size() + i] += 0.1;
+  for (const bool squared : {false, true}) tests::smo_reaches_its_gap(K, data.size(), squared, check);
+
+  NGramRows rows;
+  const std::vector<double> weights{1.0}, scale(data.size(), 0.5);
+  const auto features = NGramFeatures::fit(data, n, n, weights, 3, 1, rows);
+  const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
+  tests::products_equal_their_definition<std::uint32_t>({{rows.entries.indptr.data(), data.size() + 1},
+                                                         {entries.data(), entries.size()},
+                                                         rows.entries.code_bits,
+                                                         {rows.entries.palette.data(), rows.entries.palette.size()},
+                                                         scale,
+                                                         features.size(),
+                                                         features.n_shared()},
+                                                        check);
+}
+
 }  // namespace
 
 int main() {
@@ -244,5 +268,9 @@ int main() {
       regression_on_coded_and_on_dense_rows_is_one(squared, bias);
       passed += 2;
     }
+  for (const int n : {1, 2, 3, 4, 6}) {
+    the_road_by_kernel_values(n, 1 + n % 2);
+    ++passed;
+  }
   std::printf("%d passed, 0 failed\n", passed);
 }

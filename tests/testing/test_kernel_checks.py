@@ -66,7 +66,26 @@ class Unfeatured(NGram):
         return 2 * super().diag(X, n_jobs)
 
 
-class Private(NGram):
+class GoodMatrix(NGram):
+    """A kernel whose features are at fault, but not its matrix."""
+
+    def gram(self, left, right=None, n_jobs=None):
+        return NGram(self.n).gram(left, right, n_jobs)
+
+    def diagonal(self, batch, n_jobs=None):
+        return NGram(self.n).diagonal(batch, n_jobs)
+
+
+class ThreadedFeatures(GoodMatrix, Threaded):
+    pass
+
+
+class Misapplied(NGram):
+    def apply(self, left, right, coefficients, n_jobs=None):
+        return super().apply(left, right, coefficients, n_jobs) + 1
+
+
+class Private(GoodMatrix):
     def fit_features(self, batch, n_jobs=None):
         features, rows = super().fit_features(batch, n_jobs)
         return features, replace(rows, n_shared=0)
@@ -109,6 +128,12 @@ class Mapped(NGram):
         return self.map(features.features, features.alphabet, features.unit), rows
 
 
+class Unpickled(Mapped):
+    class map(NGramMap):
+        def __reduce__(self):
+            return self.restrict(np.arange(self.n_features // 2)).__reduce__()
+
+
 class Forgetful(Mapped):
     class map(NGramMap):
         def transform(self, batch, n_jobs=None):
@@ -141,10 +166,13 @@ MUTANTS = {
     "of two batches is the block of the whole": Transposed,
     "does not depend on the order of examples": Ordered,
     "does not depend on the number of threads": Threaded,
+    "features do not depend on the number of threads": ThreadedFeatures,
     "is the gram matrix of its features": Unfeatured,
     "private features stand in one example": Private,
+    "is applied to coefficients as it is": Misapplied,
     "clones and set params keep it": Unclonable,
     "pickling keeps it": Unpicklable,
+    "pickling keeps its features": Unpickled,
     "its spec is json and describes it": Misdescribed,
     "normalized is the cosine": NoCosine,
     "normalized is the cosine where parts are unseen": Forgetful,

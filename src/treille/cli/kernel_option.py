@@ -9,11 +9,11 @@ from typing import Any
 import typer
 
 import treille.kernels
-from treille.kernels import Kernel, Normalized
+from treille.kernels import FromFunction, Kernel, Normalized, Precomputed
 
 
 def known_kernels() -> dict[str, type[Kernel]]:
-    """Every kernel that `treille.kernels` offers, by its name in lower case.
+    """Every kernel that `treille.kernels` offers, by its name in lower case; those that come from outside have no words for it.
 
     >>> known_kernels()["ngram"].__name__
     'NGram'
@@ -22,7 +22,10 @@ def known_kernels() -> dict[str, type[Kernel]]:
     return {
         name.lower(): kind
         for name, kind in offered
-        if isinstance(kind, type) and issubclass(kind, Kernel) and not inspect.isabstract(kind)
+        if isinstance(kind, type)
+        and issubclass(kind, Kernel)
+        and not inspect.isabstract(kind)
+        and kind not in (FromFunction, Precomputed)
     }
 
 

@@ -88,9 +88,8 @@ def available_memory() -> int:
     >>> available_memory() > 0
     True
     """
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+    with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo", encoding="ascii") as lines:
+        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
     with contextlib.suppress(AttributeError, ValueError, OSError):  # the whole memory: what is in use is not told
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return sys.maxsize

@@ -5,5 +5,16 @@ from treille.kernels.base import FeatureMap, Kernel, Product
 from treille.kernels.given import FromFunction, Precomputed
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.subsequence import Subsequence
 
-__all__ = ["AllSubstrings", "FeatureMap", "FromFunction", "Kernel", "NGram", "Normalized", "Precomputed", "Product"]
+__all__ = [
+    "AllSubstrings",
+    "FeatureMap",
+    "FromFunction",
+    "Kernel",
+    "NGram",
+    "Normalized",
+    "Precomputed",
+    "Product",
+    "Subsequence",
+]

@@ -136,8 +136,10 @@ class Kernel(BaseEstimator, ABC):
             return features.transform(left, n_jobs).outputs(rows.combine(coefficients, threads), threads)
         out = np.zeros((len(left), coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(right)))
+        columns = np.ascontiguousarray(coefficients.T)
         for start in range(0, len(left), step):
-            out[start : start + step] = self.gram(left[start : start + step], right, n_jobs) @ coefficients
+            for i, row in enumerate(self.gram(left[start : start + step], right, n_jobs), start):
+                out[i] = (columns * row).sum(axis=1)  # not a matrix product: its rounding depends on the number of rows
         return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:

@@ -60,13 +60,7 @@ class NGram(Kernel):
         self._orders()
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
-        if not isinstance(X, Strings):
-            return Strings(X, self.unit, n_jobs)
-        if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
-            raise InputError(
-                f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree"
-            )
-        return X
+        return strings(X, self.unit, n_jobs)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         min_n, n, scales = self._orders()
@@ -116,6 +110,15 @@ class NGram(Kernel):
             if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
                 raise InputError(f"a weight is {weight!r}, expected positive numbers")
         return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
+
+
+def strings(X: Any, unit: str | Callable[[str], Iterable[str]], n_jobs: int | None) -> Strings:
+    """`X` as strings of that unit; a batch that is cut in another way is refused."""
+    if not isinstance(X, Strings):
+        return Strings(X, unit, n_jobs)
+    if isinstance(unit, str) and X.unit in UNITS and X.unit != unit:
+        raise InputError(f"the batch is cut into units of {X.unit!r}, the kernel has unit={unit!r}: make them agree")
+    return X
 
 
 class NGramMap(FeatureMap):

@@ -24,9 +24,9 @@ def check_kernel(kernel: Kernel, X: Any, slow: SlowTwin | None = None) -> None:
     """Holds a kernel against the laws of kernels; an AssertionError names the law that is broken and the examples.
 
     The matrix is symmetric and positive semi-definite, equals the definition, and is the Gram matrix of the features;
-    it depends neither on the order of the examples nor on the number of threads; the features, frozen, restricted,
-    pickled or read back from a model file, stay the same; the cosine is the true one also for examples with parts
-    unseen in fit.
+    it depends neither on the order of the examples nor on the number of threads; it is applied to coefficients as it
+    is; the features, frozen, restricted, pickled or read back from a model file, stay the same; the cosine is the true
+    one also for examples with parts unseen in fit. Laws of features are for kernels that have them.
 
     Parameters
     ----------
@@ -53,7 +53,8 @@ def check_kernel(kernel: Kernel, X: Any, slow: SlowTwin | None = None) -> None:
     batch = kernel.batch(X)
     if len(batch) < 2:
         raise InputError(f"there are {len(batch)} examples: check_kernel needs two at least")
-    run(LAWS, _Case(kernel, batch, slow, kernel(batch)), kernel)
+    laws = [law for law in LAWS if kernel.has_features or law not in FEATURE_LAWS]
+    run(laws, _Case(kernel, batch, slow, kernel(batch)), kernel)
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,23 @@ def does_not_depend_on_the_order_of_examples(case: _Case) -> None:
 
 
 def does_not_depend_on_the_number_of_threads(case: _Case) -> None:
+    first, _ = case.halves
+    some = take(case.batch, first)
+    for threads in (2, 3, 8):
+        assert_same(case.kernel(case.batch, n_jobs=threads), case.K, f"k with {threads} threads")
+        one, many = (case.kernel(some, case.batch, n_jobs=jobs) for jobs in (1, threads))
+        assert_same(many, one, f"k(X, Y) with {threads} threads")
+        assert_same(case.kernel.diag(case.batch, threads), case.kernel.diag(case.batch), f"diag with {threads} threads")
+
+
+def is_applied_to_coefficients_as_it_is(case: _Case) -> None:
+    first, second = case.halves
+    coefficients = np.random.default_rng(0).standard_normal((len(second), 3))
+    found = case.kernel.apply(take(case.batch, first), take(case.batch, second), coefficients)
+    assert_close(found, case.K[np.ix_(first, second)] @ coefficients, "k(X, Y) times coefficients (example, column)")
+
+
+def features_do_not_depend_on_the_number_of_threads(case: _Case) -> None:
     times = 1 + 400_000 // max(1, case.batch.nbytes)  # little data is not worth a thread
     large = take(case.batch, np.tile(np.arange(len(case.batch)), times))
     features, rows = case.kernel.fit_features(large, 1)
@@ -153,6 +171,9 @@ def clones_and_set_params_keep_it(case: _Case) -> None:
 
 def pickling_keeps_it(case: _Case) -> None:
     assert_same(pickle.loads(pickle.dumps(case.kernel))(case.batch), case.K, "k after pickling")
+
+
+def pickling_keeps_its_features(case: _Case) -> None:
     features, _ = case.kernel.fit_features(case.batch)
     again = pickle.loads(pickle.dumps(features))
     _assert_same_rows(again.transform(case.batch), features.transform(case.batch), "features after pickling:")
@@ -187,10 +208,13 @@ def normalized_is_the_cosine_where_parts_are_unseen(case: _Case) -> None:
 
 def leaves_the_batch_as_it_was(case: _Case) -> None:
     before = joblib.hash(case.batch)
-    features, _ = case.kernel.fit_features(case.batch)
-    assert joblib.hash(case.batch) == before, "fit_features changed the batch"
-    features.transform(case.batch)
-    assert joblib.hash(case.batch) == before, "transform changed the batch"
+    case.kernel(case.batch)
+    assert joblib.hash(case.batch) == before, "k changed the batch"
+    if case.kernel.has_features:
+        features, _ = case.kernel.fit_features(case.batch)
+        assert joblib.hash(case.batch) == before, "fit_features changed the batch"
+        features.transform(case.batch)
+        assert joblib.hash(case.batch) == before, "transform changed the batch"
 
 
 def restricted_features_keep_their_values(case: _Case) -> None:
@@ -229,10 +253,13 @@ LAWS: tuple[Callable[[_Case], None], ...] = (
     of_two_batches_is_the_block_of_the_whole,
     does_not_depend_on_the_order_of_examples,
     does_not_depend_on_the_number_of_threads,
+    features_do_not_depend_on_the_number_of_threads,
     is_the_gram_matrix_of_its_features,
     private_features_stand_in_one_example,
+    is_applied_to_coefficients_as_it_is,
     clones_and_set_params_keep_it,
     pickling_keeps_it,
+    pickling_keeps_its_features,
     its_spec_is_json_and_describes_it,
     normalized_is_the_cosine,
     normalized_is_the_cosine_where_parts_are_unseen,
@@ -240,3 +267,11 @@ LAWS: tuple[Callable[[_Case], None], ...] = (
     restricted_features_keep_their_values,
     features_are_read_back_from_their_state,
 )
+FEATURE_LAWS = {
+    features_do_not_depend_on_the_number_of_threads,
+    is_the_gram_matrix_of_its_features,
+    private_features_stand_in_one_example,
+    pickling_keeps_its_features,
+    restricted_features_keep_their_values,
+    features_are_read_back_from_their_state,
+}
