@@ -204,7 +204,10 @@ def test_bad_targets_are_refused(model, y, message):
         (Ridge(tol=0), "tol is 0, expected a positive number"),
         (Ridge(max_epochs=0), "max_epochs is 0"),
         (Ridge(solver="svd"), "solver is 'svd', expected one of 'auto', 'primal', 'cg', 'cholesky'"),
-        (Ridge(IMPLICIT, solver="primal"), "solver is 'primal', but AllSubstrings.* has no explicit features: use 'auto'"),
+        (
+            Ridge(IMPLICIT, solver="primal"),
+            "solver is 'primal', but AllSubstrings.* has no explicit features: use 'auto'",
+        ),
         (Ridge(both, solver="cg"), "solver is 'cg', but .* has no explicit features: use 'auto' or 'cholesky'"),
     ],
     ids=repr,

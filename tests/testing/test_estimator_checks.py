@@ -238,7 +238,9 @@ class Blind(SVR):
 
 class Tolerant(Ridge):
     def fit(self, X, y, sample_weight=None):
-        return super().fit(X, np.nan_to_num(y) if isinstance(y, np.ndarray) and y.dtype.kind == "f" else y, sample_weight)
+        return super().fit(
+            X, np.nan_to_num(y) if isinstance(y, np.ndarray) and y.dtype.kind == "f" else y, sample_weight
+        )
 
 
 class Merry(SVR):
