@@ -18,6 +18,8 @@ template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using WordsIn = std::variant<In<std::uint32_t>, In<std::uint64_t>>;  // the entries of coded rows
 template <class T>
+using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // written to in place
+template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 
 template <class T>

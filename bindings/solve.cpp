@@ -267,9 +267,9 @@ void bind_solve(nb::module_& m) {
       "min 1/2 a'Qa + p'a, y'a fixed, 0 <= a <= C, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of y, p, C, d and start.");
   m.def(
       "smo_cached",
-      [](nb::callable row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p,
-         In<double> C, In<double> d, In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking,
-         int threads, nb::object poll) {
+      [](nb::object row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C,
+         In<double> d, In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
+         nb::object poll) {
         PythonPoll polled(std::move(poll));
         const std::size_t n = diagonal.size();
         CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {

@@ -52,19 +52,17 @@ void bind_spaces(nb::module_& m) {
   m.def(
       "combine",
       [](In<std::int64_t> indptr, WordsIn entries, int code_bits, In<double> palette, In<double> scale, In<double> coefficients,
-         std::size_t n_functions, std::size_t n_features, int threads) {
-        auto out = Buffer<double>::zeros(n_features * n_functions);
+         std::size_t n_functions, InOut<double> out, int threads) {
         std::visit(
             [&]<class Word>(const In<Word>& words) {
               nb::gil_scoped_release release;
               combine<Word>(view(indptr), view(words), code_bits, view(palette), view(scale), view(coefficients), n_functions, threads,
-                            out.data());
+                            {out.data(), out.size()});
             },
             entries);
-        return give(std::move(out));
       },
-      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "coefficients"_a, "n_functions"_a, "n_features"_a, "threads"_a,
-      "n_functions sums of rows, feature by feature; `coefficients` holds n_functions numbers a row.");
+      "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "coefficients"_a, "n_functions"_a, "out"_a, "threads"_a,
+      "Writes n_functions sums of rows, feature by feature; `coefficients` holds n_functions numbers a row.");
 
   m.def(
       "expand",

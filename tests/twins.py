@@ -112,3 +112,27 @@ def solve_dual(K, y, C, squared=False, tol=1e-10, most=200_000):
         if largest <= tol:
             break
     return alpha
+
+
+def svr_primal(K, y, C, beta, b, epsilon, squared=False, bias=1.0):
+    """1/2 |w|^2 + 1/2 (bias b)^2 + sum_i C_i max(0, |y_i - f_i - b| - epsilon), or of its square; w = sum_i beta_i phi_i."""
+    f = K @ beta
+    excess = np.maximum(0, np.abs(y - f - b) - epsilon)
+    return 0.5 * beta @ f + 0.5 * bias * b**2 + C @ (excess**2 if squared else excess)
+
+
+def svr_dual(K, y, C, beta, epsilon, squared=False):
+    """y.beta - epsilon |beta|_1 - 1/2 beta' K beta, less beta_i^2 / (4 C_i) if squared; K as the bias leaves it."""
+    some = C > 0
+    extra = (beta[some] ** 2 / (2 * C[some])).sum() if squared else 0.0
+    return y @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta - 0.5 * extra
+
+
+def ridge(X, y, weights, alpha, fit_intercept=True):
+    """The w and b that minimise sum_i s_i (y_i - w.x_i - b)^2 + alpha |w|^2, from the normal equations of both."""
+    wide = np.hstack([X, np.ones((len(X), 1))]) if fit_intercept else X
+    penalty = alpha * np.eye(wide.shape[1])
+    if fit_intercept:
+        penalty[-1, -1] = 0.0
+    both = np.linalg.solve(wide.T @ (weights[:, None] * wide) + penalty, wide.T @ (weights[:, None] * y))
+    return (both[:-1], both[-1]) if fit_intercept else (both, np.zeros(y.shape[1]))

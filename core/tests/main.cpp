@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "gram_road.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/code_rows.hpp"
 #include "spaces/csr.hpp"
@@ -218,6 +219,56 @@ void parts_side_by_side_are_dense_rows() {
   for (std::size_t z = 0; z < 6; ++z) CHECK(std::abs(written[2 * z + 1] - expected[z]) < 1e-9 && written[2 * z] == 0);
 }
 
+void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
+  std::mt19937 random(11);
+  const Corpus corpus = random_corpus(random, 100, 30, 3);
+  const Sequences data = corpus.view();
+  const std::size_t n = data.size();
+  const std::vector<double> weights{1.0}, scale(n, 0.3), C(n, 0.7);
+  NGramRows rows;
+  const auto features = NGramFeatures::fit(data, 3, 3, weights, 3, 2, rows);
+  const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
+  const std::span<const std::int64_t> indptr{rows.entries.indptr.data(), n + 1};
+  const std::span<const std::uint32_t> words{entries.data(), entries.size()};
+  const std::span<const double> palette{rows.entries.palette.data(), rows.entries.palette.size()};
+  const CodedRows<std::uint32_t> coded({indptr, words, rows.entries.code_bits, palette, scale, features.size(), features.n_shared()});
+  // Sums of rows, one unit vector at a time, are the dense matrix.
+  const std::size_t m = features.size();
+  std::vector<double> matrix(n * m), unit(n, 0.0), y(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    unit[i] = 1.0;
+    combine<std::uint32_t>(indptr, words, rows.entries.code_bits, palette, scale, unit, 1, 3, std::span<double>(matrix).subspan(i * m, m));
+    unit[i] = 0.0;
+    y[i] = static_cast<double>(random() % 100) / 10;
+  }
+  const DenseRows dense(matrix, n, m);
+  const double epsilon = 0.2;
+  double objectives[2];
+  auto solve = [&](const auto& space, double& objective) {
+    const DualCDOptions options{bias, 1e-8, 100000, true, false, 1};
+    solve_problems(
+        space, 1, [&](std::size_t) { return EpsilonInsensitive(y, C, epsilon, squared); }, {}, options, 2,
+        [](std::int64_t, std::int64_t, double) { return true; },
+        [&](std::size_t, auto&& solution) {
+          CHECK(solution.status == Status::converged && solution.gap() >= 0 && solution.gap() <= 1e-8 * solution.primal);
+          std::vector<double> w(m, 0.0);
+          space.write_weights(solution.w, w.data(), 1);
+          double primal = 0.5 * solution.b * solution.b;
+          for (const double weight : w) primal += 0.5 * weight * weight;
+          for (std::size_t i = 0; i < n; ++i) {
+            CHECK(std::abs(space.sq_norm(i) - dense.dot(i, std::vector<double>(&matrix[i * m], &matrix[i * m] + m))) < 1e-9);
+            const double excess = std::max(0.0, std::abs(y[i] - dense.dot(i, w) - bias * solution.b) - epsilon);
+            primal += C[i] * (squared ? excess * excess : excess);
+          }
+          CHECK(std::abs(primal - solution.primal) <= 1e-9 * primal);
+          objective = primal;
+        });
+  };
+  solve(coded, objectives[0]);
+  solve(dense, objectives[1]);
+  CHECK(std::abs(objectives[0] - objectives[1]) <= 2e-8 * objectives[0]);
+}
+
 void texts_of_all_widths_become_symbols() {
   const std::uint8_t narrow[] = {'b', 'a'};
   const std::uint16_t middle[] = {0x3B1, 'a'};
@@ -348,6 +399,29 @@ void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
       rows.entries);
 }
 
+void the_road_by_kernel_values(int n, int threads) {
+  std::mt19937 random(static_cast<unsigned>(n));
+  auto check = [](bool good) { CHECK(good); };
+  const Corpus corpus = random_corpus(random, 43, 14, 3);
+  const Sequences data = corpus.view();
+  std::vector<double> K = tests::subsequences_equal_their_definition(data, n, threads, check);
+  for (std::size_t i = 0; i < data.size(); ++i) K[i * data.size() + i] += 0.1;
+  for (const bool squared : {false, true}) tests::smo_reaches_its_gap(K, data.size(), squared, check);
+
+  NGramRows rows;
+  const std::vector<double> weights{1.0}, scale(data.size(), 0.5);
+  const auto features = NGramFeatures::fit(data, n, n, weights, 3, 1, rows);
+  const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
+  tests::products_equal_their_definition<std::uint32_t>({{rows.entries.indptr.data(), data.size() + 1},
+                                                         {entries.data(), entries.size()},
+                                                         rows.entries.code_bits,
+                                                         {rows.entries.palette.data(), rows.entries.palette.size()},
+                                                         scale,
+                                                         features.size(),
+                                                         features.n_shared()},
+                                                        check);
+}
+
 }  // namespace
 
 int main() {
@@ -371,7 +445,8 @@ int main() {
   for (const bool squared : {false, true})
     for (const double bias : {0.0, 1.0}) {
       the_gap_is_reached_and_private_features_change_nothing(squared, bias);
-      ++passed;
+      regression_on_coded_and_on_dense_rows_is_one(squared, bias);
+      passed += 2;
     }
   for (const int which : {0, 1, 2, 3, 300})
     for (const int threads : {1, 3}) {
@@ -380,5 +455,9 @@ int main() {
       products_are_sums_over_common_substrings(which, threads);
       passed += 3;
     }
+  for (const int n : {1, 2, 3, 4, 6}) {
+    the_road_by_kernel_values(n, 1 + n % 2);
+    ++passed;
+  }
   std::printf("%d passed, 0 failed\n", passed);
 }

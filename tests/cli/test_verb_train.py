@@ -137,3 +137,11 @@ def test_a_kernel_without_features_here_is_warned_of(cli, wines):
     answer = cli("train", wines, "--kernel", "ngram(500)", "--model", "wines.treille")
     assert answer.code == 0
     assert "no text has a feature of this kernel" in answer.err
+
+
+def test_a_kernel_without_features_trains_and_is_inspected(cli, wines, tmp_path):
+    path = tmp_path / "m.treille"
+    said = cli("train", wines, "--kernel", "subsequence(2)", "--model", path)
+    assert "because Subsequence has no explicit features" in said.out + said.err
+    answer = cli("inspect", path)
+    assert "examples: " in answer.out + answer.err

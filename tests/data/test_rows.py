@@ -49,3 +49,13 @@ def test_all_that_is_left_of_no_features_is_an_empty_matrix():
     rows = rows_of(["", "a"])
     assert rows.to_csr().shape == (2, 0)
     assert rows.outputs(np.zeros((0, 3)), threads=2).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("abc", max_size=12), min_size=1, max_size=20), st.integers(1, 3), st.integers(1, 5))
+def test_sums_of_rows_are_the_transpose_for_any_number_of_threads(texts, width, threads):
+    rows = NGram(3, 1).normalized().fit_features(Strings(texts))[1]
+    coefficients = np.random.default_rng(0).normal(size=(len(rows), width))
+    found = rows.combine(coefficients, threads)
+    np.testing.assert_allclose(found, rows.to_csr().T @ coefficients, atol=1e-12)
+    assert np.array_equal(found, rows.combine(coefficients, 1))

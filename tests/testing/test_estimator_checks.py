@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from treille import SVC, InputError
+from treille import SVC, SVR, InputError, Ridge
 from treille.kernels import NGram
 from treille.testing import check_estimator, estimator_checks
 
@@ -210,3 +210,69 @@ def test_too_little_to_check_with_is_refused(labels):
         InputError, match="check_estimator needs a label for each example, and two classes of at least four"
     ):
         check_estimator(SVC(NGram(2)), TEXTS, labels)
+
+
+NUMBERS = CODES + 0.1 * RANDOM.normal(size=18)
+
+
+class Constant(Ridge):
+    def predict(self, X):
+        return np.full((len(X), 1), 1.0)
+
+
+class Boasting(Ridge):
+    def score(self, X, y, sample_weight=None):
+        return 1.0
+
+
+class Whole(Ridge):
+    def fit(self, X, y, sample_weight=None):
+        kind = getattr(y, "dtype", None)
+        return super().fit(X, y + 1 if kind == np.float32 else y, sample_weight)
+
+
+class Blind(SVR):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, None)
+
+
+class Tolerant(Ridge):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(
+            X, np.nan_to_num(y) if isinstance(y, np.ndarray) and y.dtype.kind == "f" else y, sample_weight
+        )
+
+
+class Merry(SVR):
+    def check_parameters(self):
+        if self.epsilon != -0.1:
+            super().check_parameters()
+
+
+class Anchored(SVR):
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.functions_ = replace(self.functions_, intercept=np.minimum(self.functions_.intercept, 30.0))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("mutant", "law"),
+    [
+        (Anchored, "a constant added to the numbers is added to the predictions"),
+        (Constant, "predicts numbers"),
+        (Boasting, "predicts numbers"),
+        (Whole, "numbers of every type will do"),
+        (Blind, "a whole weight is a repetition"),
+        (Tolerant, "bad numbers are refused"),
+        (Merry, "bad weights and parameters are refused"),
+    ],
+)
+def test_a_regressor_that_breaks_a_law_is_caught_by_name(mutant, law):
+    with pytest.raises(AssertionError, match=f"breaks the law '{law}': "):
+        check_estimator(mutant(NGram(2)), TEXTS, NUMBERS)
+
+
+def test_too_few_numbers_are_refused():
+    with pytest.raises(InputError, match="check_estimator needs a number for each example, and at least eight"):
+        check_estimator(Ridge(NGram(2)), TEXTS[:5], NUMBERS[:5])

@@ -53,7 +53,9 @@ def run(
 def _inspect_model(voice: Voice, path: Path, top: int) -> None:
     model = load_model(path)
     names, kernel, report = class_names(model), spell_kernel(model.plan_.kernel), model.report_
-    telling = {names[k]: features for k, features in enumerate(model.top_features(top).values())}
+    by_features = hasattr(model, "features_")
+    top_features = model.top_features(top) if by_features else {}
+    telling = {names[k]: features for k, features in enumerate(top_features.values())}
     size = path.stat().st_size
     voice.say(f"{path}: a model of treille, {readable_size(size)}", style="bold")
     voice.field("kernel", kernel)
@@ -61,10 +63,11 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
     if alphabet is not None:
         voice.field("alphabet", f"{alphabet.value}, as which texts are read")
     voice.field("classes", words.listed([words.visible_label(name) for name in names], 20))
-    voice.field("features", f"{model.features_.n_features:,} with weight")
+    kept, of_what = model.functions_.sizes().split(" ", 1)
+    voice.field(of_what.split()[0], f"{kept} with weight")
     chosen = f"C={model.C:g}, {model.loss} loss, seed {report.seed}"
     voice.field("training", f"{describe_report(report, model.tol)}, {chosen}")
-    if top:
+    if top and by_features:
         voice.say()
         say_telling(voice, telling, weights=True)
     voice.result(
@@ -75,7 +78,7 @@ def _inspect_model(voice: Voice, path: Path, top: int) -> None:
             "kernel": kernel,
             "alphabet": alphabet and alphabet.value,
             "classes": names,
-            "features": model.features_.n_features,
+            "features": model.features_.n_features if by_features else None,
             "parameters": {
                 name: getattr(model, name) for name in ("C", "loss", "tol", "fit_intercept", "class_weight")
             },

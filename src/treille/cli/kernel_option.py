@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 import treille.kernels
-from treille.kernels import Constant, Kernel
+from treille.kernels import Constant, FromFunction, Kernel, Precomputed
 from treille.kernels.expression import Expression
 
 OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.pow}
@@ -18,7 +18,7 @@ METHODS = ("normalized", "centered")
 
 
 def known_kernels() -> dict[str, type[Kernel]]:
-    """Every kernel that `treille.kernels` offers, by its name in lower case.
+    """Every kernel that `treille.kernels` offers, by its name in lower case; those that come from outside have no words for it.
 
     >>> known_kernels()["ngram"].__name__
     'NGram'
@@ -27,7 +27,10 @@ def known_kernels() -> dict[str, type[Kernel]]:
     return {
         name.lower(): kind
         for name, kind in offered
-        if isinstance(kind, type) and issubclass(kind, Kernel) and not inspect.isabstract(kind)
+        if isinstance(kind, type)
+        and issubclass(kind, Kernel)
+        and not inspect.isabstract(kind)
+        and kind not in (FromFunction, Precomputed)
     }
 
 

@@ -145,7 +145,7 @@ def _tell(voice: Voice, svc: SVC, scored: HeldOut | None, model: Path | None, re
     voice.field("solver", f"{chosen.solver}, {chosen.solver_why}")
     voice.field("sizes", chosen.sizes)
     voice.field("training", describe_report(svc.report_, svc.tol))
-    if svc.features_.n_features == 0:
+    if _n_features(svc) == 0:
         voice.warn("no text has a feature of this kernel, so the model cannot tell them apart: choose a smaller n")
     if scored:
         voice.field("score", str(scored))
@@ -163,6 +163,11 @@ def _tell(voice: Voice, svc: SVC, scored: HeldOut | None, model: Path | None, re
     voice.say(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)
 
 
+def _n_features(svc: SVC) -> int | None:
+    """None for a kernel without explicit features."""
+    return svc.features_.n_features if hasattr(svc, "features_") else None
+
+
 def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path | None) -> dict[str, Any]:
     chosen = svc.plan_
     return {
@@ -173,7 +178,7 @@ def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path |
         "kernel": spell_kernel(chosen.kernel),
         "space": chosen.space,
         "solver": chosen.solver,
-        "features": svc.features_.n_features,
+        "features": _n_features(svc),
         "report": svc.report_.as_dict(),
         "score": scored and scored.as_dict(),
         "model": model and str(model),

@@ -165,11 +165,16 @@ class Rows(FeatureRows):
         )
         return out.reshape(len(self), weights.shape[1])
 
-    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature.
+
+        They are written to `out`, where that is given: fresh memory costs as much as the sums.
+        """
         flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
         words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
-        return _core.combine(*words, flat, width, self.n_features, threads).reshape(self.n_features, width)
+        out = np.empty((self.n_features, width)) if out is None else out
+        _core.combine(*words, flat, width, out.reshape(-1), threads)
+        return out
 
     def for_core(self) -> _core.CodedRows:
         """The rows as solvers in the core take them."""

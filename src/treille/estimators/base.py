@@ -30,6 +30,10 @@ class KernelMachine(BaseEstimator):
     """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
 
     kernel: Any
+    tol: float
+    max_epochs: int
+    solver: Any
+    n_jobs: int | None
     plan_: Plan
     report_: Report
     functions_: Functions
@@ -114,9 +118,10 @@ class KernelMachine(BaseEstimator):
         return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
-        functions_spec, arrays = self.functions_.state()
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()} | functions_spec | self._extra()
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
+        functions_spec, arrays = self.functions_.state()
+        spec |= functions_spec | self._extra()
         save_estimator(path, spec, arrays, classes)
 
     def _extra(self) -> dict[str, Any]:
@@ -152,7 +157,7 @@ def functions_of_weights(
 
 
 def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
-    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k: by features where there are any, for prediction needs no examples then."""
+    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k, by features where there are any: then it needs no examples."""
     if space.kernel.has_features:
         rows = space.rows
         return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
@@ -122,7 +123,8 @@ class Ridge(Regressor):
             fit = problem.by_normal_equations(rows, threads)
             weights = fit.coefficients
         else:
-            fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, threads), threads))
+            sums = np.empty((rows.n_features, problem.y.shape[1]))
+            fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, threads, sums), threads))
             weights = rows.combine(fit.coefficients, threads)
         self._keep(chosen, space, LinearFunctions(space.features, weights, fit.intercept), fit.report)
 

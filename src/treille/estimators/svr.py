@@ -36,8 +36,8 @@ class SVR(Regressor):
     max_epochs : int
         Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
     fit_intercept : bool
-        Learn an intercept: with DualCD as the weight of a constant feature (regularised, like LIBLINEAR's), with SMO, which always
-        does, free of regularisation (like LIBSVM's).
+        Learn an intercept: with DualCD the mean of y plus the weight of a constant feature (regularised, like LIBLINEAR's), with
+        SMO, which always learns one, free of regularisation (like LIBSVM's).
     solver : "auto", DualCD or SMO
         "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
         ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
@@ -118,11 +118,13 @@ class SVR(Regressor):
             if chosen.space != "gram":
                 space = self._rows(chosen, batch)
                 dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
+                # A regularised bias would draw predictions towards 0; from the mean on, it is free to be far from there.
+                mean = np.average(numbers, weights=weights) if self.fit_intercept else 0.0
                 bias, seed = 1.0 if self.fit_intercept else 0.0, self.random_state
                 solution = dual_cd.solve_regression(
-                    space, numbers, C, bias=bias, seed=seed, progress=progress, **options
+                    space, numbers - mean, C, bias=bias, seed=seed, progress=progress, **options
                 )
-                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
+                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias + mean)
             else:
                 if not self.fit_intercept:
                     raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")

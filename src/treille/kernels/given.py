@@ -35,7 +35,8 @@ class Precomputed(Kernel):
             first = np.array_equal(left.ids, np.arange(len(left)))
             if first and len(left) != left.n_columns:
                 raise InputError(
-                    f"the kernel matrix is {len(left)} by {left.n_columns}, expected a square one: the training examples with themselves"
+                    f"the kernel matrix is {len(left)} by {left.n_columns}, expected a square one: "
+                    "the training examples with themselves"
                 )
             own = left.values if first else left.values[:, left.ids]
             check_symmetric(own)

@@ -141,7 +141,7 @@ def _first_level_outside() -> int:
 
 def check_budget(max_seconds: Any) -> None:
     """Refuses a `max_seconds` that is no time."""
-    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):
         raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
 
 

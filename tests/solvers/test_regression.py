@@ -1,0 +1,197 @@
+"""Support vector regression: DualCD finds LIBLINEAR's optimum, SMO that of LIBSVM, and both prove it."""
+
+import numpy as np
+import pytest
+
+from treille import InputError
+from treille.data import DenseRows
+from treille.kernels import NGram
+from treille.solvers import SMO, ConvergenceWarning, DualCD
+from treille.spaces import GramSpace, RowsSpace
+from twins import svr_dual, svr_primal, with_bias
+
+LOSSES = pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+EPSILONS = pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+
+
+class Task:
+    """Strings with a number that their letters tell, and noise."""
+
+    def __init__(self, n=120, seed=0, C=1.0, offset=0.0, weighted=False):
+        rng = np.random.default_rng(seed)
+        self.texts = ["".join(rng.choice(list("abcd"), rng.integers(3, 20))) for _ in range(n)]
+        self.kernel = NGram(2, min_n=1).normalized()
+        self.batch = self.kernel.batch(self.texts)
+        self.rows = RowsSpace.of(self.kernel, self.batch)
+        self.gram = GramSpace(self.kernel, self.batch)
+        self.X = self.rows.rows.to_csr()
+        self.K = (self.X @ self.X.T).toarray()
+        noise = 0.3 * rng.normal(size=n)
+        self.y = np.array([t.count("a") - t.count("bc") for t in self.texts]) + noise + offset
+        self.C = C * (rng.integers(0, 3, n) if weighted else np.ones(n)).astype(float)
+
+    def by_dual_cd(self, solver=None, **options):
+        options = {"tol": 1e-9, "max_epochs": 100_000} | options
+        return (solver or DualCD()).solve_regression(self.rows, self.y, self.C, **options)
+
+    def by_smo(self, **options):
+        options = {"tol": 1e-9, "max_epochs": 100_000} | options
+        return SMO().solve_regression(self.gram, self.y, self.C, **options)
+
+
+@LOSSES
+@EPSILONS
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_report_of_dual_cd_is_what_weights_and_alphas_give(loss, epsilon, bias, weighted):
+    task, squared = Task(offset=2.0, weighted=weighted), loss.startswith("squared")
+    for tol in (1e-1, 1e-3, 1e-9):
+        solution = task.by_dual_cd(loss=loss, epsilon=epsilon, bias=bias, tol=tol)
+        beta, b, report = solution.alpha[0], solution.bias[0], solution.report
+        assert report.primal == pytest.approx(svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared), rel=1e-10)
+        assert report.dual == pytest.approx(
+            svr_dual(with_bias(task.K, bias), task.y, task.C, beta, epsilon, squared), rel=1e-9
+        )
+        assert 0 <= report.gap <= tol * report.primal
+        assert squared or (np.abs(beta) <= task.C).all()
+        np.testing.assert_allclose(solution.weights[:, 0], task.X.T @ beta, atol=1e-10)
+        assert bias or b == 0
+
+
+@LOSSES
+@EPSILONS
+@pytest.mark.parametrize("bias", [0, 1])
+@pytest.mark.parametrize("C", [0.05, 0.5])
+def test_the_optimum_is_liblinears(loss, epsilon, bias, C, capfd):
+    liblinearutil = pytest.importorskip("liblinear.liblinearutil", reason="needs liblinear-official")
+    task, kind = Task(n=200, C=C, offset=1.0), 13 if loss == "epsilon_insensitive" else 12
+    options = f"-s {kind} -c {C} -p {epsilon} -e 1e-10 -B {bias or -1}"
+    model = liblinearutil.train(liblinearutil.problem(task.y, task.X), options)
+    gave_up = "reaching max number of iterations" in capfd.readouterr().out
+    w, b = model.get_decfun()
+    excess = np.maximum(0, np.abs(task.y - task.X @ np.array(w) - b) - epsilon)
+    theirs = 0.5 * np.square(w).sum() + 0.5 * b**2 + C * (excess if kind == 13 else excess**2).sum()
+    report = task.by_dual_cd(loss=loss, epsilon=epsilon, bias=bias).report
+    assert report.status == "converged"
+    assert report.dual <= theirs
+    assert report.primal <= theirs * (1 + 1e-6)
+    assert gave_up or report.primal == pytest.approx(theirs, rel=1e-6)
+
+
+@EPSILONS
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_the_optimum_is_libsvms(epsilon, C):
+    svmutil = pytest.importorskip("libsvm.svmutil", reason="needs libsvm-official")
+    task = Task(C=C, offset=30.0)
+    table = [[i + 1, *row] for i, row in enumerate(task.K)]
+    model = svmutil.svm_train(
+        svmutil.svm_problem(task.y, table, isKernel=True), f"-s 3 -t 4 -c {C} -p {epsilon} -e 1e-8 -q"
+    )
+    theirs = np.zeros(len(task.y))
+    theirs[np.array(model.get_sv_indices()) - 1] = np.ravel(model.get_sv_coef())
+    solution = task.by_smo(epsilon=epsilon, tol=1e-10)
+    beta, b = solution.alpha[0], solution.bias[0]
+    best = svr_primal(task.K, task.y, task.C, theirs, -model.rho[0], epsilon, bias=0)
+    assert solution.report.status == "converged"
+    assert svr_primal(task.K, task.y, task.C, beta, b, epsilon, bias=0) == pytest.approx(best, rel=1e-6)
+    assert solution.report.primal == pytest.approx(best, rel=1e-6)
+    np.testing.assert_allclose(task.K @ beta + b, task.K @ theirs - model.rho[0], rtol=1e-4)
+
+
+@LOSSES
+@EPSILONS
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_report_of_smo_is_what_its_variables_give(loss, epsilon, weighted):
+    task, squared = Task(weighted=weighted), loss.startswith("squared")
+    solution = task.by_smo(loss=loss, epsilon=epsilon)
+    beta, b, report = solution.alpha[0], solution.bias[0], solution.report
+    assert abs(beta.sum()) < 1e-9 * np.abs(beta).sum()
+    assert report.primal == pytest.approx(
+        svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared, bias=0), rel=1e-9
+    )
+    assert report.dual == pytest.approx(svr_dual(task.K, task.y, task.C, beta, epsilon, squared), rel=1e-9)
+    assert report.gap <= 1e-9 * report.primal
+
+
+@LOSSES
+def test_the_two_roads_agree_where_the_bias_is_not_regularised_much(loss):
+    task = Task()
+    rows = DualCD().solve_regression(task.rows, task.y, task.C, loss=loss, bias=100.0, tol=1e-9, max_epochs=10**6)
+    assert rows.report.primal == pytest.approx(task.by_smo(loss=loss).report.primal, rel=1e-4)
+
+
+@LOSSES
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_y_does_not_matter(loss, scale):
+    task, other = Task(), Task()
+    other.y = scale * task.y
+    other.C = task.C * (1.0 if loss.startswith("squared") else scale)
+    plain, scaled = (t.by_dual_cd(loss=loss, epsilon=0.1 * s) for t, s in ((task, 1.0), (other, scale)))
+    assert scaled.report.primal == pytest.approx(scale**2 * plain.report.primal, rel=1e-8)
+    assert scaled.report.epochs <= 2 * plain.report.epochs
+
+
+def test_a_wide_tube_needs_no_weights():
+    task = Task()
+    solution = task.by_dual_cd(epsilon=100.0)
+    assert solution.report.primal == 0
+    assert solution.report.status == "converged"
+    assert not solution.weights.any()
+    assert not task.by_smo(epsilon=100.0).alpha.any()
+
+
+def test_examples_without_features_go_to_their_bound():
+    kernel = NGram(1)
+    space = RowsSpace.of(kernel, kernel.batch(["", "a", ""]))
+    solution = DualCD().solve_regression(space, np.array([1.0, 0.0, -1.0]), np.array([2.0, 1.0, 0.5]), bias=0.0)
+    assert solution.alpha[0].tolist() == [2.0, 0.0, -0.5]
+
+
+@LOSSES
+def test_a_good_start_saves_epochs(loss):
+    task = Task(n=200)
+    first = task.by_dual_cd(loss=loss, tol=1e-6)
+    again = task.by_dual_cd(loss=loss, tol=1e-6, start=first.alpha)
+    assert again.report.epochs <= 2 < first.report.epochs
+
+
+@LOSSES
+@pytest.mark.parametrize("solver", [DualCD(shrinking=False), DualCD(stopping="gradient")], ids=repr)
+def test_options_of_the_solver_do_not_change_the_answer(loss, solver):
+    task = Task()
+    expected = task.by_dual_cd(loss=loss).report.primal
+    assert task.by_dual_cd(solver, loss=loss, tol=1e-7).report.primal == pytest.approx(expected, rel=1e-5)
+
+
+@LOSSES
+def test_dense_rows_are_rows(loss):
+    task = Task(weighted=True)
+    space = RowsSpace(task.rows.features, DenseRows(task.X.toarray()))
+    dense = DualCD().solve_regression(space, task.y, task.C, loss=loss, tol=1e-9, max_epochs=10**5)
+    coded = task.by_dual_cd(loss=loss)
+    assert dense.report.primal == pytest.approx(coded.report.primal, rel=1e-8)
+    np.testing.assert_allclose(dense.weights, coded.weights, atol=1e-3)
+    labels = (task.y > 0).astype(int)
+    for tol in (1e-3, 1e-8):
+        both = [DualCD().solve(s, labels, np.array([1]), task.C, tol=tol).report for s in (space, task.rows)]
+        assert both[0].primal == pytest.approx(both[1].primal, rel=2 * tol)
+
+
+def test_a_budget_that_ends_first_is_told():
+    with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with a relative duality gap of"):
+        report = Task(C=1000.0).by_dual_cd(max_epochs=2).report
+    assert report.status == "max_epochs"
+    assert report.gap > 0
+
+
+@pytest.mark.parametrize("solve", [Task.by_dual_cd, Task.by_smo])
+def test_an_unknown_loss_is_refused(solve):
+    with pytest.raises(InputError, match="loss is 'hinge', expected 'epsilon_insensitive' or 'squared_epsilon_insens"):
+        solve(Task(), loss="hinge")
+
+
+def test_arrays_of_the_wrong_length_are_refused():
+    task = Task()
+    task.y = task.y[1:]
+    with pytest.raises(InputError, match=r"y has the shape \(119,\), expected \(120,\)"):
+        task.by_dual_cd()
