@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -11,40 +13,146 @@
 namespace treille {
 namespace {
 
-// The distinct patterns of every sequence for one choice of positions: code, and how often (255 at most: more often is said in parts).
+// The distinct patterns of every sequence for one choice of positions, and how often each stands there.
 struct ChoiceRows {
-  std::vector<std::int64_t> starts;  // by sequence
-  Array<std::uint32_t> codes;
-  Array<std::uint8_t> counts;
+  std::vector<std::size_t> starts;  // by sequence
+  std::vector<std::uint32_t> codes, counts;
 };
 
-// The same by code: entries sequence << 8 | count, sequences rising.
+// The same by code. Well-filled buckets are sets of bits, one a sequence, and the list holds what a sequence has beyond one;
+// sparse buckets are the list alone. Entries are sequence << 8 | count, sequences rising, a count above 255 in several entries.
 struct ChoiceBuckets {
-  Array<std::uint32_t> heads, entries;
+  std::vector<std::uint32_t> heads;
+  Array<std::uint32_t> entries;
+};
+
+// Two words at a time: what every 64-bit processor has. Compilers other than GCC and Clang would need another spelling.
+using Pair = std::uint64_t __attribute__((vector_size(16)));
+
+// Counters of 512 columns, kept as planes of bits: plane p has the weight 2^p. Sets of columns are added sixteen at a time by carry-save
+// adders, about seven operations a pair of words and set (Harley and Seal's way of counting bits).
+class BitCounters {
+ public:
+  static constexpr std::size_t kWords = 8, kPairs = kWords / 2, kPlanes = 16;
+
+  // Room for counts up to `most`, all 0.
+  void clear(std::size_t most) {
+    used_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(most)), 5, kPlanes);
+    for (auto& plane : planes_) plane.fill(Pair{});
+  }
+
+  // Sixteen sets, each 512 columns at its place from `sets` on.
+  void add_sixteen(const std::uint64_t* sets, const std::uint32_t* places) {
+    for (std::size_t v = 0; v < kPairs; ++v) {
+      const auto at = [&](int s) {
+        Pair words;
+        std::memcpy(&words, sets + std::size_t{places[s]} * kWords + 2 * v, sizeof words);
+        return words;
+      };
+      Pair ones = planes_[0][v], twos = planes_[1][v], fours = planes_[2][v];
+      const auto eight = [&](int s) {
+        const Pair two_a = add(ones, at(s), at(s + 1)), two_b = add(ones, at(s + 2), at(s + 3));
+        const Pair four_a = add(twos, two_a, two_b);
+        const Pair two_c = add(ones, at(s + 4), at(s + 5)), two_d = add(ones, at(s + 6), at(s + 7));
+        return add(fours, four_a, add(twos, two_c, two_d));
+      };
+      const Pair eight_a = eight(0), eight_b = eight(8);
+      planes_[0][v] = ones;
+      planes_[1][v] = twos;
+      planes_[2][v] = fours;
+      carry(add(planes_[3][v], eight_a, eight_b), v, 4);
+    }
+  }
+
+  void add_one(const std::uint64_t* set, std::uint32_t times) {
+    for (; times != 0; times &= times - 1)
+      for (std::size_t v = 0; v < kPairs; ++v) {
+        Pair words;
+        std::memcpy(&words, set + 2 * v, sizeof words);
+        carry(words, v, static_cast<std::size_t>(std::countr_zero(times)));
+      }
+  }
+
+  // Adds the counters to sums[0 .. count).
+  template <class Sum>
+  void write(Sum* sums, std::size_t count) const {
+    std::array<std::array<std::uint8_t, 8 * kWords>, kPlanes> bytes;
+    std::memcpy(&bytes, &planes_, sizeof bytes);
+    for (std::size_t column = 0; column < count; column += 8) {
+      std::uint64_t low = 0, high = 0;  // eight counters, a byte each
+      for (std::size_t p = 0; p < std::min<std::size_t>(used_, 8); ++p) low |= spread_[bytes[p][column / 8]] << p;
+      for (std::size_t p = 8; p < used_; ++p) high |= spread_[bytes[p][column / 8]] << (p - 8);
+      for (std::size_t j = 0; j < std::min<std::size_t>(8, count - column); ++j)
+        sums[column + j] += static_cast<Sum>((low >> 8 * j & 255u) | (high >> 8 * j & 255u) << 8);
+    }
+  }
+
+ private:
+  // sum + a + b = new sum + 2 carry, bit by bit.
+  static Pair add(Pair& sum, Pair a, Pair b) {
+    const Pair either = sum ^ a, carry = (sum & a) | (either & b);
+    sum = either ^ b;
+    return carry;
+  }
+
+  void carry(Pair words, std::size_t v, std::size_t plane) {
+    for (; plane < used_; ++plane) {
+      const Pair next = planes_[plane][v] & words;
+      planes_[plane][v] ^= words;
+      words = next;
+    }
+  }
+
+  std::size_t used_ = kPlanes;
+  std::array<std::array<Pair, kPairs>, kPlanes> planes_{};
+  // Bit j of a byte to byte j of a word.
+  static constexpr std::array<std::uint64_t, 256> spread_ = [] {
+    std::array<std::uint64_t, 256> table{};
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      for (std::size_t j = 0; j < 8; ++j) table[byte] |= static_cast<std::uint64_t>(byte >> j & 1u) << 8 * j;
+    return table;
+  }();
 };
 
 class BucketGram {
  public:
   BucketGram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right, int threads)
-      : family_(family), base_(base), left_(left), right_(right ? *right : left), symmetric_(!right), threads_(threads) {}
+      : family_(family),
+        base_(base),
+        left_(left),
+        right_(right ? *right : left),
+        symmetric_(!right),
+        threads_(threads),
+        rows_(left_.data.size()),
+        columns_(right_.data.size()),
+        buckets_(static_cast<std::size_t>(family.group_size(base))),
+        blocks_((columns_ + kBlock - 1) / kBlock) {}
 
   Buffer<double> compute() {
-    const std::size_t rows = left_.data.size(), columns = right_.data.size();
-    auto K = Buffer<double>::zeros(rows * columns);
-    const double strands = family_.complement.empty() ? 1 : 4;
-    const double largest = strands * static_cast<double>(family_.groups()) * longest(left_.data) * longest(right_.data);
-    if (rows == 0 || columns == 0) return K;
-    if (largest < std::numeric_limits<std::int32_t>::max())
+    auto K = Buffer<double>::zeros(rows_ * columns_);
+    if (rows_ == 0 || columns_ == 0) return K;
+    const double strands = family_.complement.empty() ? 1 : 2;
+    const double longest_left = strands * longest(left_.data), longest_right = strands * longest(right_.data);
+    const double symbols = static_cast<double>(right_.data.symbols.size());
+    with_bits_ = strands * symbols / static_cast<double>(columns_) > static_cast<double>(buckets_) / 64 && longest_left < 60000;
+    // Some choices at a time, since each round reads and writes the whole matrix; but what a block of columns has in all their buckets
+    // must stay in the second cache, and lists in the third.
+    const double most = with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
+    at_once_ = static_cast<std::size_t>(std::clamp(most, 1.0, 16.0));
+    if (with_bits_) at_once_ = std::clamp<std::size_t>(static_cast<std::size_t>(60000 / longest_left), 1, at_once_);
+    if (static_cast<double>(family_.groups()) * longest_left * longest_right < std::numeric_limits<std::int32_t>::max())
       fill<std::int32_t>(K.data());
     else
       fill<double>(K.data());
-    if (symmetric_) mirror(K.data(), rows, threads_);
+    if (symmetric_) mirror(K.data(), rows_, threads_);
     return K;
   }
 
  private:
+  static constexpr std::size_t kBlock = 64 * BitCounters::kWords;  // columns
+
   static double longest(const Sequences& data) {
-    std::size_t most = 0;
+    std::size_t most = 1;
     for (std::size_t i = 0; i < data.size(); ++i) most = std::max(most, data[i].size());
     return static_cast<double>(most);
   }
@@ -52,56 +160,51 @@ class BucketGram {
   // Sums are kept in the matrix itself, as 32-bit integers in the first half of each row where they fit: half the memory to move.
   template <class Sum>
   void fill(double* K) {
-    const std::size_t rows = left_.data.size(), columns = right_.data.size();
-    // Some choices at a time: each pass reads and writes the whole matrix, but their buckets together should stay in the cache.
-    const std::size_t at_once = std::clamp<std::size_t>((std::size_t{1} << 24) / (4 * right_.data.symbols.size() + 1), 1, 16);
-    std::vector<ChoiceRows> own(at_once), other(symmetric_ ? 0 : at_once);
-    std::vector<ChoiceBuckets> buckets(at_once);
-    const auto cuts = row_cuts();
-    for (std::size_t first = 0; first < family_.groups(); first += at_once) {
-      const std::size_t count = std::min(at_once, family_.groups() - first);
+    std::vector<ChoiceRows> own(at_once_), other(symmetric_ ? 0 : at_once_);
+    std::vector<ChoiceBuckets> buckets(at_once_);
+    Array<std::uint64_t> bits(with_bits_ ? blocks_ * at_once_ * buckets_ * BitCounters::kWords : 0);
+    for (std::size_t first = 0; first < family_.groups(); first += at_once_) {
+      const std::size_t count = std::min(at_once_, family_.groups() - first);
       std::atomic<std::size_t> next{0};
       run_parts(threads_, [&](int) {
         for (std::size_t c = next++; c < count; c = next++) {
           read(left_, first + c, own[c]);
           if (!symmetric_) read(right_, first + c, other[c]);
-          sort(symmetric_ ? own[c] : other[c], buckets[c]);
+          sort(symmetric_ ? own[c] : other[c], c, buckets[c], bits.data());
         }
       });
-      run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
-        std::vector<std::vector<std::uint32_t>> ends(count);
-        for (std::size_t c = 0; c < count; ++c) ends[c] = ends_before(buckets[c], cuts[p]);
-        for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i)
-          for (std::size_t c = 0; c < count; ++c) add_row(own[c], buckets[c], ends[c], i, reinterpret_cast<Sum*>(K + i * columns));
+      const std::span<const ChoiceRows> some(own.data(), count);
+      run_parts(threads_, [&](int part) {
+        BitCounters counters;
+        std::vector<std::uint32_t> once;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> often;
+        const auto mine = [&](std::size_t i) { return i / 16 % static_cast<std::size_t>(threads_) == static_cast<std::size_t>(part); };
+        const auto sums = [&](std::size_t i) { return reinterpret_cast<Sum*>(K + i * columns_); };
+        for (std::size_t block = 0; with_bits_ && block < blocks_; ++block)
+          for (std::size_t i = symmetric_ ? block * kBlock : 0; i < rows_; ++i)
+            if (mine(i)) add_bits(some, bits.data() + block * at_once_ * buckets_ * BitCounters::kWords, i, block * kBlock, counters, once, often, sums(i));
+        for (std::size_t i = 0; i < rows_; ++i)
+          if (mine(i)) add_lists(some, buckets, i, sums(i));
       });
     }
-    if constexpr (sizeof(Sum) < sizeof(double))
-      run_parts(threads_, [&](int p) {
-        const auto share = [&](int q) { return rows * static_cast<std::size_t>(q) / static_cast<std::size_t>(threads_); };
-        for (std::size_t i = share(p); i < share(p + 1); ++i) {
-          double* row = K + i * columns;
-          for (std::size_t j = columns; j-- > 0;) {
+    if constexpr (sizeof(Sum) < sizeof(double)) {
+      std::atomic<std::size_t> next_row{0};
+      run_parts(threads_, [&](int) {
+        for (std::size_t i = next_row++; i < rows_; i = next_row++) {
+          double* row = K + i * columns_;
+          for (std::size_t j = columns_; j-- > 0;) {
             Sum sum;
             std::memcpy(&sum, reinterpret_cast<const char*>(row) + j * sizeof(Sum), sizeof(Sum));
             row[j] = sum;
           }
         }
       });
-  }
-
-  // Rows of about equal work for each thread: in a lower half, row i costs its length times the symbols before its end.
-  std::vector<std::size_t> row_cuts() const {
-    std::vector<std::int64_t> work(left_.data.size() + 1, 0);
-    for (std::size_t i = 0; i < left_.data.size(); ++i) {
-      const auto length = static_cast<std::int64_t>(left_.data[i].size());
-      work[i + 1] = work[i] + length * (symmetric_ ? 1 + (left_.data.offsets[i + 1] - left_.data.offsets[0]) / 1000 : 1);
     }
-    return balanced_cuts(work, threads_);
   }
 
   void read(const Recoded& batch, std::size_t group, ChoiceRows& out) const {
     GappedKmerPatterns::Addresses addresses(family_, base_);
-    std::vector<std::uint32_t> counts(static_cast<std::size_t>(family_.group_size(base_)), 0), list;
+    std::vector<std::uint32_t> counts(buckets_, 0), list;
     std::vector<std::int32_t> sequence;
     out.starts.assign(1, 0);
     out.codes.clear();
@@ -113,51 +216,67 @@ class BucketGram {
       addresses.list(group, list);
       for (const std::uint32_t code : list) ++counts[code];
       for (const std::uint32_t code : list)
-        for (std::uint32_t& left = counts[code]; left > 0; left -= std::min(left, 255u)) {
+        if (counts[code] > 0) {
           out.codes.push_back(code);
-          out.counts.push_back(static_cast<std::uint8_t>(std::min(left, 255u)));
+          out.counts.push_back(std::exchange(counts[code], 0));
         }
-      out.starts.push_back(static_cast<std::int64_t>(out.codes.size()));
+      out.starts.push_back(out.codes.size());
     }
   }
 
-  void sort(const ChoiceRows& rows, ChoiceBuckets& out) const {
-    out.heads.assign(static_cast<std::size_t>(family_.group_size(base_)) + 1, 0);
-    for (const std::uint32_t code : rows.codes) ++out.heads[code + 1];
+  // `bits` has the sets of a block of columns together: block, then choice, then bucket.
+  void sort(const ChoiceRows& rows, std::size_t choice, ChoiceBuckets& out, std::uint64_t* bits) const {
+    const std::uint32_t in_bits = with_bits_ ? 1 : 0;
+    out.heads.assign(buckets_ + 1, 0);
+    for (std::size_t e = 0; e < rows.codes.size(); ++e) out.heads[rows.codes[e] + 1] += (rows.counts[e] - in_bits + 254) / 255;
     for (std::size_t code = 1; code < out.heads.size(); ++code) out.heads[code] += out.heads[code - 1];
-    out.entries.resize(rows.codes.size());
+    out.entries.resize(out.heads.back());
+    const auto sets = [&](std::size_t block) { return bits + (block * at_once_ + choice) * buckets_ * BitCounters::kWords; };
+    for (std::size_t block = 0; with_bits_ && block < blocks_; ++block)
+      std::fill(sets(block), sets(block) + buckets_ * BitCounters::kWords, 0);
     std::vector<std::uint32_t> to(out.heads.begin(), out.heads.end() - 1);
     for (std::size_t i = 0; i + 1 < rows.starts.size(); ++i)
-      for (auto e = static_cast<std::size_t>(rows.starts[i]); e < static_cast<std::size_t>(rows.starts[i + 1]); ++e)
-        out.entries[to[rows.codes[e]]++] = static_cast<std::uint32_t>(i << 8 | rows.counts[e]);
+      for (std::size_t e = rows.starts[i]; e < rows.starts[i + 1]; ++e) {
+        const std::uint32_t code = rows.codes[e];
+        if (with_bits_) sets(i / kBlock)[code * BitCounters::kWords + i % kBlock / 64] |= std::uint64_t{1} << i % 64;
+        for (std::uint32_t left = rows.counts[e] - in_bits; left > 0; left -= std::min(left, 255u))
+          out.entries[to[code]++] = static_cast<std::uint32_t>(i << 8 | std::min(left, 255u));
+      }
   }
 
-  // Where row `i` and those after it begin in each bucket; in a whole matrix, where each bucket ends.
-  std::vector<std::uint32_t> ends_before(const ChoiceBuckets& buckets, std::size_t i) const {
-    std::vector<std::uint32_t> ends(buckets.heads.begin() + 1, buckets.heads.end());
-    if (symmetric_)
-      for (std::size_t code = 0; code < ends.size(); ++code) {
-        const auto* first = buckets.entries.data() + buckets.heads[code];
-        ends[code] = buckets.heads[code] + static_cast<std::uint32_t>(
-                                               std::lower_bound(first, buckets.entries.data() + ends[code], static_cast<std::uint32_t>(i << 8)) - first);
+  // Adds to row i what the columns from `column` on have in its buckets.
+  template <class Sum>
+  void add_bits(std::span<const ChoiceRows> own, const std::uint64_t* sets, std::size_t i, std::size_t column, BitCounters& counters,
+                std::vector<std::uint32_t>& once, std::vector<std::pair<std::uint32_t, std::uint32_t>>& often, Sum* sums) const {
+    once.clear();
+    often.clear();
+    std::size_t most = 0;
+    for (std::size_t c = 0; c < own.size(); ++c)
+      for (std::size_t e = own[c].starts[i]; e < own[c].starts[i + 1]; ++e) {
+        const auto place = static_cast<std::uint32_t>(c * buckets_ + own[c].codes[e]);
+        most += own[c].counts[e];
+        if (own[c].counts[e] == 1)
+          once.push_back(place);
+        else
+          often.emplace_back(place, own[c].counts[e]);
       }
-    return ends;
+    for (; once.size() % 16 != 0; once.pop_back()) often.emplace_back(once.back(), 1);
+    counters.clear(most);
+    for (std::size_t e = 0; e < once.size(); e += 16) counters.add_sixteen(sets, once.data() + e);
+    for (const auto& [place, times] : often) counters.add_one(sets + std::size_t{place} * BitCounters::kWords, times);
+    counters.write(sums + column, std::min((symmetric_ ? i + 1 : columns_) - column, kBlock));
   }
 
   template <class Sum>
-  void add_row(const ChoiceRows& own, const ChoiceBuckets& buckets, std::vector<std::uint32_t>& ends, std::size_t i, Sum* row) const {
-    const auto first = static_cast<std::size_t>(own.starts[i]), last = static_cast<std::size_t>(own.starts[i + 1]);
-    if (symmetric_)
-      for (std::size_t e = first; e < last; ++e) ++ends[own.codes[e]];
-    for (std::size_t e = first; e < last; ++e) {
-      const std::uint32_t code = own.codes[e], times = own.counts[e];
-      const std::uint32_t* entry = buckets.entries.data() + buckets.heads[code];
-      const std::uint32_t* stop = buckets.entries.data() + ends[code];
-      if (times == 1)
-        for (; entry < stop; ++entry) row[*entry >> 8] += static_cast<Sum>(*entry & 255u);
-      else
-        for (; entry < stop; ++entry) row[*entry >> 8] += static_cast<Sum>(times * (*entry & 255u));
-    }
+  void add_lists(std::span<const ChoiceRows> own, std::span<const ChoiceBuckets> buckets, std::size_t i, Sum* sums) const {
+    const std::uint32_t beyond = symmetric_ ? static_cast<std::uint32_t>((i + 1) << 8) : std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t c = 0; c < own.size(); ++c)
+      for (std::size_t e = own[c].starts[i]; e < own[c].starts[i + 1]; ++e) {
+        const std::uint32_t code = own[c].codes[e], times = own[c].counts[e];
+        const std::uint32_t* entry = buckets[c].entries.data() + buckets[c].heads[code];
+        const std::uint32_t* stop = buckets[c].entries.data() + buckets[c].heads[code + 1];
+        for (; entry < stop && *entry < beyond; ++entry) sums[*entry >> 8] += static_cast<Sum>(times * (*entry & 255u));
+      }
   }
 
   const GappedKmerPatterns& family_;
@@ -165,6 +284,9 @@ class BucketGram {
   Recoded left_, right_;
   bool symmetric_;
   int threads_;
+  std::size_t rows_, columns_, buckets_, blocks_;
+  bool with_bits_ = false;
+  std::size_t at_once_ = 1;
 };
 
 }  // namespace

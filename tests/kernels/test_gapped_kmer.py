@@ -20,8 +20,8 @@ FLIP = str.maketrans("ACGTacgt", "TGCAtgca")
 
 
 def windows(x, length, skip=""):
-    found = [x[i : i + length] for i in range(len(x) - length + 1)]
-    return [w for w in found if not any(s in skip for s in w)]
+    found = [list(x[i : i + length]) for i in range(len(x) - length + 1)]
+    return [w for w in found if not set(w) & set(skip)]
 
 
 def mismatches(a, b):
@@ -33,7 +33,7 @@ def gapped_kernel(length, k, skip="", both=False):
 
     def features(x):
         phi = Counter()
-        for strand in (x, x[::-1].translate(FLIP))[: 1 + both]:
+        for strand in (x, x[::-1].translate(FLIP)) if both else (x,):
             for w in windows(strand, length, skip):
                 phi.update((places, tuple(w[p] for p in places)) for places in combinations(range(length), k))
         return phi

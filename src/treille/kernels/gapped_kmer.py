@@ -102,7 +102,7 @@ class GappedKmer(PatternKernel):
         return alphabet_symbols("alphabet", "ACGT", self.unit) if self.reverse_complement else None
 
     def left_out(self) -> list[Any]:
-        return alphabet_symbols("skip", self.skip, self.unit) if len(self.skip) else []
+        return [] if isinstance(self.skip, str) and not self.skip else alphabet_symbols("skip", self.skip, self.unit)
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
         batch = super().batch(X, n_jobs)

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Rows, Strings
 from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
 
 
@@ -33,7 +34,9 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may hold."""
         return []
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[PatternMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+        if not self.has_features:
+            return super().fit_features(batch, n_jobs)
         assert isinstance(batch, Strings)
         alphabet = self.declared()
         if alphabet is None:
@@ -49,7 +52,9 @@ class PatternKernel(SequenceKernel):
         )
         return fitted, fitted.rows(rows, fitted.features.n_shared)
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> PatternMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        if not self.has_features:
+            return super().load_features(spec, arrays)
         alphabet, unit = spec["alphabet"], spec["unit"]
         cells = np.ascontiguousarray(arrays["patterns"], np.int32)
         lengths = np.ascontiguousarray(arrays.get("lengths", np.empty(0)), np.int32)
