@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.io.errors import InputError
-from treille.kernels.sequences import SequenceKernel, decay_factor, whole
+from treille.kernels.sequences import SequenceKernel, check_units_agree, decay_factor, whole
 
 
 class Subsequence(SequenceKernel):
