@@ -148,7 +148,8 @@ class BucketGram {
     with_bits_ = strands * symbols / static_cast<double>(columns_) > static_cast<double>(buckets_) / 64 && longest_left < 60000;
     // Some choices at a time, since each round reads and writes the whole matrix; but what a block of columns has in all their buckets
     // must stay in the second cache, and lists in the third.
-    const double most = with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
+    const double most =
+        with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
     at_once_ = static_cast<std::size_t>(std::clamp(most, 1.0, 16.0));
     if (with_bits_) at_once_ = std::clamp<std::size_t>(static_cast<std::size_t>(60000 / longest_left), 1, at_once_);
     if (static_cast<double>(family_.groups()) * longest_left * longest_right < std::numeric_limits<std::int32_t>::max())
@@ -334,8 +335,7 @@ class BucketGram {
       for (std::size_t top = kSide * next++; top < rows_; top = kSide * next++)
         for (std::size_t left = 0; left <= top; left += kSide)
           for (std::size_t i = top; i < std::min(rows_, top + kSide); ++i)
-            for (std::size_t j = left; j < std::min(i, left + kSide); ++j)
-              K[j * rows_ + i] = K[i * rows_ + j] += K[j * rows_ + i];
+            for (std::size_t j = left; j < std::min(i, left + kSide); ++j) K[j * rows_ + i] = K[i * rows_ + j] += K[j * rows_ + i];
     });
   }
 
@@ -351,8 +351,8 @@ class BucketGram {
 
 }  // namespace
 
-Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right,
-                                int threads) {
+Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left,
+                                const std::optional<Recoded>& right, int threads) {
   return BucketGram(family, base, left, right, threads).compute();
 }
 

@@ -126,7 +126,8 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(weights, both):
     kernel = GappedKmer(5, 3, "ACGT", "N", both, weights)
     c = kernel.filter()
     assert not kernel.has_features
-    assert (c[0] > 0).all() and (weights == "full" or (c >= 0).all())
+    assert c[0] > 0
+    assert weights == "full" or (c >= 0).all()
 
     def slow(x, y):
         pairs = product(
@@ -198,9 +199,7 @@ def test_a_symbol_outside_the_alphabet_is_named_with_its_place():
         GappedKmer(3, 2, reverse_complement=True)(Strings(["ACGa"]))
 
 
-@pytest.mark.parametrize(
-    "cells", [np.ones((1, 3)), np.zeros((1, 3)), np.array([[1, 9, 0]]), np.ones((1, 2))], ids=str
-)
+@pytest.mark.parametrize("cells", [np.ones((1, 3)), np.zeros((1, 3)), np.array([[1, 9, 0]]), np.ones((1, 2))], ids=str)
 def test_patterns_that_do_not_fit_the_kernel_are_refused(cells):
     with pytest.raises(InputError, match="the patterns in the file do not fit its kernel"):
         GappedKmer(3, 2).load_features({"alphabet": ["A", "C"], "unit": "char"}, {"patterns": cells.astype(np.int32)})

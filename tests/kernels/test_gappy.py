@@ -1,7 +1,7 @@
 """Gappy against its definition: every choice of places, gaps bounded."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ TEXTS = ["to be or not to be", "", "be", "or be, or not", "o", "TO BE \U0001f600
 def gappy_features(x, n, decay, max_gap=None, max_total_gap=None, count="gaps"):
     phi = Counter()
     for places in combinations(range(len(x)), n):
-        gaps = [b - a - 1 for a, b in zip(places, places[1:], strict=False)]
+        gaps = [b - a - 1 for a, b in pairwise(places)]
         if (max_gap is None or max(gaps, default=0) <= max_gap) and (
             max_total_gap is None or sum(gaps) <= max_total_gap
         ):
@@ -52,7 +52,15 @@ def test_cat_cart_bar_has_the_column_a_t(decay):
 
 @pytest.mark.parametrize(
     "parameters",
-    [(1, 0.5), (2, 0.5, 2), (2, 0.3, None, 3, "span"), (3, 0.7, 1), (3, 0.9, 2, 2), (4, 1.0, 3, 3, "span"), (3, 0.5, 0)],
+    [
+        (1, 0.5),
+        (2, 0.5, 2),
+        (2, 0.3, None, 3, "span"),
+        (3, 0.7, 1),
+        (3, 0.9, 2, 2),
+        (4, 1.0, 3, 3, "span"),
+        (3, 0.5, 0),
+    ],
     ids=str,
 )
 def test_the_battery_passes(parameters):
@@ -95,7 +103,11 @@ def test_long_patterns_are_no_trouble():
 
 @pytest.mark.parametrize(
     ("unit", "text", "names"),
-    [("char", "cat", ["c-a", "c-t", "a-t"]), ("word", "to be or", ["to - be", "to - or", "be - or"]), ("byte", "a\n", ["a-\\n"])],
+    [
+        ("char", "cat", ["c-a", "c-t", "a-t"]),
+        ("word", "to be or", ["to - be", "to - or", "be - or"]),
+        ("byte", "a\n", ["a-\\n"]),
+    ],
 )
 def test_names_show_the_symbols_in_order(unit, text, names):
     assert Features(Gappy(2, max_gap=1, unit=unit)).fit([text]).get_feature_names_out().tolist() == names
@@ -106,7 +118,9 @@ def test_a_model_is_saved_and_read_back(tmp_path):
     model = treille.SVC(Gappy(2, max_gap=2).normalized()).fit(texts, ["c", "c", "c", "b", "b", "b"])
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")
-    assert np.array_equal(again.decision_function(["cab", "xyz", "brat"]), model.decision_function(["cab", "xyz", "brat"]))
+    assert np.array_equal(
+        again.decision_function(["cab", "xyz", "brat"]), model.decision_function(["cab", "xyz", "brat"])
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,4 +151,6 @@ def test_bad_parameters_are_refused(params, message):
 )
 def test_patterns_that_do_not_fit_the_kernel_are_refused(cells):
     with pytest.raises(InputError, match="the patterns in the file do not fit its kernel"):
-        Gappy(2, max_gap=1).load_features({"alphabet": ["a", "b"], "unit": "char"}, {"patterns": cells.astype(np.int32)})
+        Gappy(2, max_gap=1).load_features(
+            {"alphabet": ["a", "b"], "unit": "char"}, {"patterns": cells.astype(np.int32)}
+        )

@@ -63,7 +63,10 @@ def test_without_mismatches_they_are_n_grams():
 def test_words_and_bytes_have_alphabets_too():
     words = Mismatch(2, 1, ["to", "be", "or"], unit="word")
     assert words(["to be", "to or"]).tolist() == Mismatch(2, 1, "tbo")(["tb", "to"]).tolist()
-    assert Mismatch(2, 1, "ACGT", unit="byte")([b"ACG", b"CCC"]).tolist() == Mismatch(2, 1, "ACGT")(["ACG", "CCC"]).tolist()
+    assert (
+        Mismatch(2, 1, "ACGT", unit="byte")([b"ACG", b"CCC"]).tolist()
+        == Mismatch(2, 1, "ACGT")(["ACG", "CCC"]).tolist()
+    )
 
 
 def test_a_model_is_saved_and_read_back(tmp_path):

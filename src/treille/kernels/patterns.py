@@ -14,6 +14,7 @@ from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
 
+
 class PatternKernel(SequenceKernel):
     """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights."""
 

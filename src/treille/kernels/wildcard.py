@@ -39,9 +39,7 @@ class Wildcard(PatternKernel):
     [[1.75, 0.25], [0.25, 1.75]]
     """
 
-    def __init__(
-        self, k: int = 4, m: int = 1, decay: float = 1.0, unit: str | Callable[[str], Iterable[str]] = "char"
-    ):
+    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: str | Callable[[str], Iterable[str]] = "char"):
         self.k = k
         self.m = m
         self.decay = decay
