@@ -19,9 +19,7 @@ namespace {
 // A batch as a matrix routine reads it: symbols, offsets, and the code of each symbol.
 using BatchIn = std::tuple<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>;
 
-Recoded read(const BatchIn& batch) {
-  return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))};
-}
+Recoded read(const BatchIn& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
 
 std::optional<Recoded> read(const std::optional<BatchIn>& batch) { return batch ? std::optional(read(*batch)) : std::nullopt; }
 
@@ -98,7 +96,8 @@ void bind_patterns(nb::module_& m) {
       "family"_a, "base"_a, "batch"_a, "threads"_a);
   m.def(
       "mismatch_gram",
-      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
+      [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right,
+         int threads) {
         return unlocked([&] { return mismatch_gram(length, view(weights), view(complement), read(left), read(right), threads); });
       },
       "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);

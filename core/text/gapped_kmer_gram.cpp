@@ -73,17 +73,23 @@ class BitCounters {
       }
   }
 
-  // Adds the counters to sums[0 .. count).
+  // Adds the counters of columns first..last-1 to sums[first .. last).
   template <class Sum>
-  void write(Sum* sums, std::size_t count) const {
+  void write(Sum* sums, std::size_t first, std::size_t last) const {
     std::array<std::array<std::uint8_t, 8 * kWords>, kPlanes> bytes;
     std::memcpy(&bytes, &planes_, sizeof bytes);
-    for (std::size_t column = 0; column < count; column += 8) {
+    for (std::size_t column = first / 8 * 8; column < last; column += 8) {
       std::uint64_t low = 0, high = 0;  // eight counters, a byte each
       for (std::size_t p = 0; p < std::min<std::size_t>(used_, 8); ++p) low |= spread_[bytes[p][column / 8]] << p;
       for (std::size_t p = 8; p < used_; ++p) high |= spread_[bytes[p][column / 8]] << (p - 8);
-      for (std::size_t j = 0; j < std::min<std::size_t>(8, count - column); ++j)
-        sums[column + j] += static_cast<Sum>((low >> 8 * j & 255u) | (high >> 8 * j & 255u) << 8);
+      std::array<std::uint8_t, 8> lows, highs;
+      std::memcpy(&lows, &low, 8);
+      std::memcpy(&highs, &high, 8);
+      if (first <= column && column + 8 <= last)
+        for (std::size_t j = 0; j < 8; ++j) sums[column + j] += static_cast<Sum>(lows[j] | highs[j] << 8);
+      else
+        for (std::size_t j = std::max(first, column) - column; j < std::min<std::size_t>(8, last - column); ++j)
+          sums[column + j] += static_cast<Sum>(lows[j] | highs[j] << 8);
     }
   }
 
@@ -105,7 +111,8 @@ class BitCounters {
 
   std::size_t used_ = kPlanes;
   std::array<std::array<Pair, kPairs>, kPlanes> planes_{};
-  // Bit j of a byte to byte j of a word.
+  // Bit j of a byte to byte j of a word, as a little-endian machine counts them.
+  static_assert(std::endian::native == std::endian::little);
   static constexpr std::array<std::uint64_t, 256> spread_ = [] {
     std::array<std::uint64_t, 256> table{};
     for (std::size_t byte = 0; byte < 256; ++byte)
@@ -114,6 +121,10 @@ class BitCounters {
   }();
 };
 
+// With b = 1 where a sequence holds a pattern at all and e what it holds beyond that, counts are c = b + e, and in a matrix of a batch
+// with itself  c_i c_j = c_i b_j + e_j b_i + e_i e_j.  Row i takes the first term for columns up to i and the second, with i and j
+// changing places, from i on: both are sums of sets. The halves are added up in the end. Only patterns that row i holds several times
+// have to look into lists, for the third term.
 class BucketGram {
  public:
   BucketGram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right, int threads)
@@ -137,14 +148,15 @@ class BucketGram {
     with_bits_ = strands * symbols / static_cast<double>(columns_) > static_cast<double>(buckets_) / 64 && longest_left < 60000;
     // Some choices at a time, since each round reads and writes the whole matrix; but what a block of columns has in all their buckets
     // must stay in the second cache, and lists in the third.
-    const double most = with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
+    const double most =
+        with_bits_ ? 786432 / (8.0 * BitCounters::kWords * static_cast<double>(buckets_)) : (1 << 24) / (4 * strands * symbols + 1);
     at_once_ = static_cast<std::size_t>(std::clamp(most, 1.0, 16.0));
     if (with_bits_) at_once_ = std::clamp<std::size_t>(static_cast<std::size_t>(60000 / longest_left), 1, at_once_);
     if (static_cast<double>(family_.groups()) * longest_left * longest_right < std::numeric_limits<std::int32_t>::max())
       fill<std::int32_t>(K.data());
     else
       fill<double>(K.data());
-    if (symmetric_) mirror(K.data(), rows_, threads_);
+    if (symmetric_) fold(K.data());
     return K;
   }
 
@@ -176,15 +188,26 @@ class BucketGram {
       const std::span<const ChoiceRows> some(own.data(), count);
       run_parts(threads_, [&](int part) {
         BitCounters counters;
-        std::vector<std::uint32_t> once;
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> often;
-        const auto mine = [&](std::size_t i) { return i / 16 % static_cast<std::size_t>(threads_) == static_cast<std::size_t>(part); };
         const auto sums = [&](std::size_t i) { return reinterpret_cast<Sum*>(K + i * columns_); };
-        for (std::size_t block = 0; with_bits_ && block < blocks_; ++block)
-          for (std::size_t i = symmetric_ ? block * kBlock : 0; i < rows_; ++i)
-            if (mine(i)) add_bits(some, bits.data() + block * at_once_ * buckets_ * BitCounters::kWords, i, block * kBlock, counters, once, often, sums(i));
-        for (std::size_t i = 0; i < rows_; ++i)
-          if (mine(i)) add_lists(some, buckets, i, sums(i));
+        const auto mine = rows_of(part);
+        const RowSets sets = with_bits_ ? sets_of(some, mine, 0) : RowSets();
+        const RowSets excess = with_bits_ && symmetric_ ? sets_of(some, mine, 1) : RowSets();
+        for (std::size_t block = 0; with_bits_ && block < blocks_; ++block) {
+          const std::uint64_t* here = bits.data() + block * at_once_ * buckets_ * BitCounters::kWords;
+          const std::size_t begin = block * kBlock, end = std::min(begin + kBlock, columns_);
+          for (std::size_t r = 0; r < mine.size(); ++r) {
+            const std::size_t i = mine[r], stop = symmetric_ ? std::min(end, i + 1) : end;
+            if (begin < stop) {
+              add_bits(sets, r, here, counters);
+              counters.write(sums(i) + begin, 0, stop - begin);
+            }
+            if (symmetric_ && i < end && excess.total[r] > 0) {
+              add_bits(excess, r, here, counters);
+              counters.write(sums(i) + begin, std::max(i, begin) - begin, end - begin);
+            }
+          }
+        }
+        for (const std::size_t i : mine) add_lists(some, buckets, i, sums(i));
       });
     }
     if constexpr (sizeof(Sum) < sizeof(double)) {
@@ -244,39 +267,76 @@ class BucketGram {
       }
   }
 
-  // Adds to row i what the columns from `column` on have in its buckets.
-  template <class Sum>
-  void add_bits(std::span<const ChoiceRows> own, const std::uint64_t* sets, std::size_t i, std::size_t column, BitCounters& counters,
-                std::vector<std::uint32_t>& once, std::vector<std::pair<std::uint32_t, std::uint32_t>>& often, Sum* sums) const {
-    once.clear();
-    often.clear();
-    std::size_t most = 0;
-    for (std::size_t c = 0; c < own.size(); ++c)
-      for (std::size_t e = own[c].starts[i]; e < own[c].starts[i + 1]; ++e) {
-        const auto place = static_cast<std::uint32_t>(c * buckets_ + own[c].codes[e]);
-        most += own[c].counts[e];
-        if (own[c].counts[e] == 1)
-          once.push_back(place);
-        else
-          often.emplace_back(place, own[c].counts[e]);
-      }
-    for (; once.size() % 16 != 0; once.pop_back()) often.emplace_back(once.back(), 1);
-    counters.clear(most);
-    for (std::size_t e = 0; e < once.size(); e += 16) counters.add_sixteen(sets, once.data() + e);
-    for (const auto& [place, times] : often) counters.add_one(sets + std::size_t{place} * BitCounters::kWords, times);
-    counters.write(sums + column, std::min((symmetric_ ? i + 1 : columns_) - column, kBlock));
+  // Every so many rows go to the next thread: in a lower half, later rows cost more.
+  std::vector<std::size_t> rows_of(int part) const {
+    std::vector<std::size_t> mine;
+    for (std::size_t i = 0; i < rows_; ++i)
+      if (i / 16 % static_cast<std::size_t>(threads_) == static_cast<std::size_t>(part)) mine.push_back(i);
+    return mine;
+  }
+
+  // Which sets each row adds up: those it adds once (or a few times, then named as often), by sixteens, and the others with their count.
+  struct RowSets {
+    std::vector<std::size_t> few_starts{0}, many_starts{0}, total;
+    std::vector<std::uint32_t> few;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> many;
+  };
+
+  // Each set as often as the row holds its pattern, less `beyond`.
+  RowSets sets_of(std::span<const ChoiceRows> own, const std::vector<std::size_t>& rows, std::uint32_t beyond) const {
+    RowSets sets;
+    for (const std::size_t i : rows) {
+      std::size_t total = 0;
+      for (std::size_t c = 0; c < own.size(); ++c)
+        for (std::size_t e = own[c].starts[i]; e < own[c].starts[i + 1]; ++e) {
+          const auto place = static_cast<std::uint32_t>(c * buckets_ + own[c].codes[e]);
+          const std::uint32_t count = own[c].counts[e] - beyond;
+          total += count;
+          if (count <= 4)
+            sets.few.insert(sets.few.end(), count, place);
+          else
+            sets.many.emplace_back(place, count);
+        }
+      for (; (sets.few.size() - sets.few_starts.back()) % 16 != 0; sets.few.pop_back()) sets.many.emplace_back(sets.few.back(), 1);
+      sets.few_starts.push_back(sets.few.size());
+      sets.many_starts.push_back(sets.many.size());
+      sets.total.push_back(total);
+    }
+    return sets;
+  }
+
+  // Counts, for the columns of one block, in how many of the row's sets each is.
+  static void add_bits(const RowSets& sets, std::size_t row, const std::uint64_t* bits, BitCounters& counters) {
+    counters.clear(sets.total[row]);
+    for (std::size_t e = sets.few_starts[row]; e < sets.few_starts[row + 1]; e += 16) counters.add_sixteen(bits, sets.few.data() + e);
+    for (std::size_t e = sets.many_starts[row]; e < sets.many_starts[row + 1]; ++e)
+      counters.add_one(bits + std::size_t{sets.many[e].first} * BitCounters::kWords, sets.many[e].second);
   }
 
   template <class Sum>
   void add_lists(std::span<const ChoiceRows> own, std::span<const ChoiceBuckets> buckets, std::size_t i, Sum* sums) const {
     const std::uint32_t beyond = symmetric_ ? static_cast<std::uint32_t>((i + 1) << 8) : std::numeric_limits<std::uint32_t>::max();
+    const std::uint32_t in_sets = symmetric_ && with_bits_ ? 1 : 0;
     for (std::size_t c = 0; c < own.size(); ++c)
       for (std::size_t e = own[c].starts[i]; e < own[c].starts[i + 1]; ++e) {
-        const std::uint32_t code = own[c].codes[e], times = own[c].counts[e];
+        const std::uint32_t code = own[c].codes[e], times = own[c].counts[e] - in_sets;
+        if (times == 0) continue;
         const std::uint32_t* entry = buckets[c].entries.data() + buckets[c].heads[code];
         const std::uint32_t* stop = buckets[c].entries.data() + buckets[c].heads[code + 1];
         for (; entry < stop && *entry < beyond; ++entry) sums[*entry >> 8] += static_cast<Sum>(times * (*entry & 255u));
       }
+  }
+
+  // Both halves of a symmetric matrix become their sum.
+  void fold(double* K) const {
+    constexpr std::size_t kSide = 64;
+    std::atomic<std::size_t> next{0};
+    run_parts(threads_, [&](int) {
+      for (std::size_t top = kSide * next++; top < rows_; top = kSide * next++)
+        for (std::size_t left = 0; left <= top; left += kSide)
+          for (std::size_t i = top; i < std::min(rows_, top + kSide); ++i)
+            for (std::size_t j = left; j < std::min(i, left + kSide); ++j) K[j * rows_ + i] = K[i * rows_ + j] += K[j * rows_ + i];
+    });
   }
 
   const GappedKmerPatterns& family_;
@@ -291,8 +351,8 @@ class BucketGram {
 
 }  // namespace
 
-Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right,
-                                int threads) {
+Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left,
+                                const std::optional<Recoded>& right, int threads) {
   return BucketGram(family, base, left, right, threads).compute();
 }
 

@@ -22,8 +22,8 @@ struct Recoded {
 // For each choice of positions the windows of all sequences are put into buckets by the symbols there; a row of the matrix adds up the
 // buckets of its own windows, as sets of bits where they are well filled (20 to 30 columns an operation), as lists where not.
 // `right` absent: `left` with itself. The table of one choice, base^k buckets, must be small.
-Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left, const std::optional<Recoded>& right,
-                                int threads);
+Buffer<double> gapped_kmer_gram(const GappedKmerPatterns& family, std::int32_t base, const Recoded& left,
+                                const std::optional<Recoded>& right, int threads);
 std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::int32_t base, const Recoded& data, int threads);
 
 // k(x, y) = sum over pairs of windows of weights[mismatches]; `weights` has length + 1 entries, length < 256. With `complement`, the

@@ -239,9 +239,8 @@ NGramRows transform_table(const Family& family, const PatternTable& table, std::
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   const std::size_t n = table.addresses.size();
-  tally_rows(family, base, data, recode, cuts, tallies, rows, [&](std::uint32_t address, TableTally&) {
-    return address != TableReader<Family>::kNowhere && table.rank[address] < n;
-  });
+  tally_rows(family, base, data, recode, cuts, tallies, rows,
+             [&](std::uint32_t address, TableTally&) { return address != TableReader<Family>::kNowhere && table.rank[address] < n; });
   table_rows(family, base, data, recode, cuts, table, tallies, rows.entries);
   return rows;
 }

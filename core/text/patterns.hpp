@@ -99,7 +99,8 @@ struct WildcardPatterns {
       const std::size_t count = j == 0 ? 1 : places.size() / static_cast<std::size_t>(j);
       for (std::size_t c = 0; c < count; ++c) {
         std::vector<char> open(static_cast<std::size_t>(k), 0);
-        for (int i = 0; i < j; ++i) open[static_cast<std::size_t>(places[c * static_cast<std::size_t>(j) + static_cast<std::size_t>(i)])] = 1;
+        for (int i = 0; i < j; ++i)
+          open[static_cast<std::size_t>(places[c * static_cast<std::size_t>(j) + static_cast<std::size_t>(i)])] = 1;
         masks.insert(masks.end(), open.begin(), open.end());
         weights.push_back(weight);
       }
@@ -181,8 +182,7 @@ struct GappedKmerPatterns {
         const int* place = places.data() + c * static_cast<std::size_t>(k);
         std::fill(cells.begin(), cells.end(), 0);
         for (std::size_t start = 0; start + static_cast<std::size_t>(length) <= run.size(); ++start) {
-          for (int j = 0; j < k; ++j)
-            cells[static_cast<std::size_t>(place[j])] = run[start + static_cast<std::size_t>(place[j])] + 1;
+          for (int j = 0; j < k; ++j) cells[static_cast<std::size_t>(place[j])] = run[start + static_cast<std::size_t>(place[j])] + 1;
           sink(cells.data(), length, 1.0);
         }
       }

@@ -126,7 +126,8 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(weights, both):
     kernel = GappedKmer(5, 3, "ACGT", "N", both, weights)
     c = kernel.filter()
     assert not kernel.has_features
-    assert (c[0] > 0).all() and (weights == "full" or (c >= 0).all())
+    assert c[0] > 0
+    assert weights == "full" or (c >= 0).all()
 
     def slow(x, y):
         pairs = product(

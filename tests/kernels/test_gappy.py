@@ -1,7 +1,7 @@
 """Gappy against its definition: every choice of places, gaps bounded."""
 
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ TEXTS = ["to be or not to be", "", "be", "or be, or not", "o", "TO BE \U0001f600
 def gappy_features(x, n, decay, max_gap=None, max_total_gap=None, count="gaps"):
     phi = Counter()
     for places in combinations(range(len(x)), n):
-        gaps = [b - a - 1 for a, b in zip(places, places[1:], strict=False)]
+        gaps = [b - a - 1 for a, b in pairwise(places)]
         if (max_gap is None or max(gaps, default=0) <= max_gap) and (
             max_total_gap is None or sum(gaps) <= max_total_gap
         ):

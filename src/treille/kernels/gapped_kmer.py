@@ -17,7 +17,7 @@ from treille.kernels.sequences import alphabet_symbols, check_alphabet, joint_co
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
-COMPLEMENT = {a: b for pair in ("AT", "CG", "at", "cg") for a, b in (pair, pair[::-1])}
+COMPLEMENT = dict(zip("ACGTacgt", "TGCAtgca", strict=True))
 
 
 class GappedKmer(PatternKernel):
@@ -39,9 +39,9 @@ class GappedKmer(PatternKernel):
     reverse_complement : bool
         Every sequence counts together with its reverse complement. The alphabet is ACGT then, or what is declared of ACGTacgt.
     weights : {"count", "full", "truncated"}
-        ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal projection
-        on functions of at most k positions. ``"truncated"``: the same, 0 from the first m on where it is not positive; this is not
-        always positive semi-definite.
+        ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal
+        projection on functions of at most k positions. ``"truncated"``: the same, 0 from the first m on where it is not positive;
+        this is not always positive semi-definite.
     unit : {"char", "word", "byte"} or callable
         How texts are cut into symbols, see `treille.Strings`.
 

@@ -29,8 +29,8 @@ class Mismatch(PatternKernel):
     m : int
         How many places may differ, less than k; 0: plain k-mers.
     alphabet : str or list
-        The symbols, ``"ACGT"`` for instance. It must be declared: two windows have the more neighbours in common the more symbols there
-        are, so that without it k(x, y) would depend on what other examples happen to hold.
+        The symbols, ``"ACGT"`` for instance. It must be declared: two windows have the more neighbours in common the more symbols
+        there are, so that without it k(x, y) would depend on what other examples happen to hold.
     unit : {"char", "word", "byte"} or callable
         How texts are cut into symbols, see `treille.Strings`.
 

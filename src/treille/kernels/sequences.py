@@ -1,4 +1,4 @@
-"""What kernels of sequences share: how examples are read, how symbols of new data meet those of the training data, checks of parameters."""
+"""What kernels of sequences share: how examples are read, how symbols of two batches meet, checks of parameters."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def narrow(cells: np.ndarray, size: int) -> np.ndarray:
 
 def whole(name: str, value: Any, least: int = 1) -> int:
     """A whole number of at least `least`, or an InputError."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**31:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**31:
         raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^31)")
     return int(value)
 
@@ -114,7 +114,7 @@ def check_alphabet(batch: Strings, alphabet: list[Any], skip: Sequence[Any] = ()
     """Stops at the first symbol that is neither in the alphabet nor to be skipped."""
     known = {*alphabet, *skip}
     outside = [code for code, symbol in enumerate(batch.alphabet) if symbol not in known]
-    wrong = np.flatnonzero(np.isin(batch.symbols, outside)) if outside else ()
+    wrong = np.flatnonzero(np.isin(batch.symbols, outside)) if outside else np.empty(0, np.int64)
     if len(wrong):
         item = int(np.searchsorted(batch.offsets, wrong[0], side="right")) - 1
         symbol = batch.alphabet[batch.symbols[wrong[0]]]
