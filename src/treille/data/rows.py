@@ -66,8 +66,11 @@ class FeatureRows(ABC):
         """``self @ weights`` for dense `weights` with one row per feature: one row of outputs per example."""
 
     @abstractmethod
-    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature."""
+    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
+        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature.
+
+        They are written to `out`, where that is given: fresh memory costs as much as the sums.
+        """
 
     @abstractmethod
     def gram(self, other: Any, threads: int) -> np.ndarray:
@@ -166,10 +169,6 @@ class Rows(FeatureRows):
         return out.reshape(len(self), weights.shape[1])
 
     def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
-        """``self.T @ coefficients`` for dense `coefficients` with one row per example: one row of sums per feature.
-
-        They are written to `out`, where that is given: fresh memory costs as much as the sums.
-        """
         flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
         words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
         out = np.empty((self.n_features, width)) if out is None else out

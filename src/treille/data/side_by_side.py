@@ -64,8 +64,13 @@ class SideBySide(FeatureRows):
         each = zip(self.parts, pairwise(cuts), strict=True)
         return np.sum([part.outputs(weights[a:b], threads) for part, (a, b) in each], axis=0)
 
-    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
-        return np.concatenate([part.combine(coefficients, threads) for part in self.parts])
+    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
+        out = np.empty((self.n_features, coefficients.shape[1])) if out is None else out
+        first = 0
+        for part in self.parts:
+            part.combine(coefficients, threads, out[first : first + part.n_features])
+            first += part.n_features
+        return out
 
     def gram(self, other: SideBySide | None, threads: int) -> np.ndarray:
         others = [None] * len(self.parts) if other is None else other.parts
@@ -160,9 +165,13 @@ class CenteredRows(FeatureRows):
             whole[self.kept] = weights
         return self.rows.outputs(whole, threads) - np.outer(self.shift, self.mean @ whole)
 
-    def combine(self, coefficients: np.ndarray, threads: int) -> np.ndarray:
+    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
         sums = self.rows.combine(coefficients, threads) - np.outer(self.mean, self.shift @ coefficients)
-        return sums if self.kept is None else sums[self.kept]
+        sums = sums if self.kept is None else sums[self.kept]
+        if out is None:
+            return sums
+        out[:] = sums
+        return out
 
     def gram(self, other: CenteredRows | None, threads: int) -> np.ndarray:
         right = self if other is None else other

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Rows, Strings
+from treille.data import Batch, FeatureRows, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
@@ -34,7 +34,7 @@ class PatternKernel(SequenceKernel):
         """Symbols that no window may hold."""
         return []
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         assert isinstance(batch, Strings)
