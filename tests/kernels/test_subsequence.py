@@ -82,17 +82,17 @@ def test_words_tokens_and_integers_are_symbols_too():
 def test_two_batches_have_alphabets_of_their_own():
     left, right = Strings(["zab"]), Strings(["ab", "bz", "qq"])
     assert Subsequence(2, 0.5)(left, right).tolist() == [[0.5**4, 0.0, 0.0]]
-    with pytest.raises(InputError, match="share no symbols"):
+    with pytest.raises(InputError, match="make them agree"):
         Subsequence(1)(Strings(["ab"]), Strings([["ab"]]))
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n": 0}, "n is 0, expected a whole number from 1"),
+        ({"n": 0}, "n is 0, expected a whole number of at least 1"),
         ({"n": 1.5}, "n is 1.5, expected a whole number"),
         ({"n": True}, "n is True, expected a whole number"),
-        ({"n": 65}, "n is 65, expected a whole number from 1 to 64"),
+        ({"n": 65}, "n is 65, expected at most 64"),
         ({"decay": 0}, "decay is 0, expected a number above 0 and at most 1"),
         ({"decay": 1.01}, "decay is 1.01, expected a number"),
         ({"decay": -0.5}, "decay is -0.5, expected a number"),
