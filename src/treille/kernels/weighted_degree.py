@@ -18,7 +18,8 @@ class WeightedDegree(PatternKernel):
     """N-grams up to d at the same positions: k(x, y) = sum over n <= d of beta_n * (positions at which x and y have the same).
 
     beta_n = 2 (d - n + 1) / (d (d + 1)). With `shift`, n-grams at positions that differ by s <= shift count as well, each way with
-    the weight 1 / (2 (s + 1)). A value costs (2 shift + 1) |x| for any d. Explicit features, (position, n-gram), exist without shift.
+    the weight 1 / (2 (s + 1)). A value costs (2 shift + 1) |x| for any d. Without shift there are explicit features, (position,
+    n-gram).
 
     Parameters
     ----------
