@@ -39,7 +39,7 @@ class Gappy(PatternKernel):
     --------
     >>> from treille.kernels import Gappy
     >>> Gappy(2, decay=0.5, max_gap=2)(["cat", "cart", "bar"])[0].tolist()  # with cart: 1 + decay + decay^3
-    [1.5625, 1.625, 0.0]
+    [2.25, 1.625, 0.0]
     """
 
     def __init__(
