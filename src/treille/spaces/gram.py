@@ -41,7 +41,13 @@ class GramSpace:
 
     @cached_property
     def _row(self) -> Callable[[int], np.ndarray]:
-        return self.rows.rows.row_products()
+        """What gives a row, with what the kernel builds once for all of them."""
+        if self.kernel.has_features:
+            return self.rows.rows.row_products()
+        if self.kernel.has_product:
+            linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
+            return lambda i: linear.product(np.arange(n) == i)
+        return lambda i: self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
 
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
@@ -49,9 +55,7 @@ class GramSpace:
 
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
-        if self.kernel.has_features:
-            return self._row(i)
-        return self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
+        return self._row(i)
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
