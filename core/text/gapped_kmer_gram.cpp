@@ -360,8 +360,7 @@ std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::
   return on_diagonal(batch.data.size(), threads, [&] {
     return [&, reader = TableReader<GappedKmerPatterns>(family, base)](std::size_t i) mutable {
       double sum = 0;
-      reader.read(batch.data, i, i + 1, batch.recode, nullptr,
-                  [&](std::size_t, std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; });
+      reader.read(batch.data[i], batch.recode, [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; });
       return sum;
     };
   });

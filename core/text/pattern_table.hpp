@@ -5,7 +5,6 @@
 // Nothing else is held but the table, 4 bytes an address and thread. The letters of one group of patterns are counted at a time, in a
 // counter per address of the group that stays in the nearest cache; ids of a row come out sorted from a set of bits.
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -63,58 +62,38 @@ class TableReader {
  public:
   static constexpr std::uint32_t kNowhere = 0xFFFFFFFFu;
 
-  // Sequences read at a time: they take turns group by group, so that each part of a table is brought near once for all of them.
-  static constexpr std::size_t kTogether = 4, kNear = 1 << 13;
-
   TableReader(const Family& family, std::int32_t base)
-      : family_(family),
-        base_(base),
-        addresses_(kTogether, typename Family::Addresses(family, base)),
-        sequences_(kTogether),
-        counts_(static_cast<std::size_t>(family.group_size(base)), 0) {}
+      : family_(family), base_(base), addresses_(family, base), counts_(static_cast<std::size_t>(family.group_size(base)), 0) {}
 
-  // Calls use(i - first, address, count) for each distinct pattern of sequences i = first..last-1, count > 0; the address is kNowhere for
-  // those with a symbol never seen. At most kTogether sequences. `table`, where given, is what `use` reads by address: it is asked
-  // for ahead.
+  // Calls use(address, count) for each distinct pattern of x, count > 0; kNowhere for those with a symbol never seen.
   template <class Use>
-  void read(const Sequences& data, std::size_t first, std::size_t last, std::span<const std::int32_t> recode, const std::uint32_t* table,
-            Use&& use) {
-    std::array<bool, kTogether> known{};
-    for (std::size_t r = 0; r < last - first; ++r) {
-      const auto x = data[first + r];
-      auto& sequence = sequences_[r];
-      sequence.resize(x.size());
-      std::transform(x.begin(), x.end(), sequence.begin(), [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
-      known[r] = std::all_of(sequence.begin(), sequence.end(), [&](std::int32_t s) { return s < base_; });
-      if (known[r])
-        addresses_[r].read(sequence);
-      else
-        read_unknown(sequence, [&](std::uint32_t address, std::uint32_t count) { use(r, address, count); });
+  void read(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use) {
+    sequence_.resize(x.size());
+    bool known = true;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      sequence_[i] = recode[static_cast<std::size_t>(x[i])];
+      known &= sequence_[i] < base_;
     }
-    const std::size_t size = counts_.size();
+    if (!known) return read_unknown(use);
+    addresses_.read(sequence_);
     for (std::size_t group = 0; group < family_.groups(); ++group) {
-      if (table != nullptr && size <= kNear && group + 1 < family_.groups())
-        for (std::size_t code = 0; code < size; code += 16) __builtin_prefetch(table + (group + 1) * size + code);
-      for (std::size_t r = 0; r < last - first; ++r) {
-        if (!known[r]) continue;
-        addresses_[r].list(group, list_);
-        for (const std::uint32_t code : list_) ++counts_[code];
-        const auto start = static_cast<std::uint32_t>(group * counts_.size());
-        for (const std::uint32_t code : list_)
-          if (const std::uint32_t count = counts_[code]; count > 0) {
-            counts_[code] = 0;
-            use(r, start + code, count);
-          }
-      }
+      addresses_.list(group, list_);
+      for (const std::uint32_t code : list_) ++counts_[code];
+      const auto start = static_cast<std::uint32_t>(group * counts_.size());
+      for (const std::uint32_t code : list_)
+        if (const std::uint32_t count = counts_[code]; count > 0) {
+          counts_[code] = 0;
+          use(start + code, count);
+        }
     }
   }
 
  private:
   // Symbols never seen have no place in the table. They are told apart all the same, since they count in the norm.
   template <class Use>
-  void read_unknown(Symbols sequence, Use&& use) {
+  void read_unknown(Use&& use) {
     counter_.clear();
-    family_.emit(sequence, [&](const std::int32_t* cells, int n, double value) { counter_.add(cells, n, value); });
+    family_.emit(Symbols(sequence_), [&](const std::int32_t* cells, int n, double value) { counter_.add(cells, n, value); });
     for (const auto& entry : counter_.entries()) {
       const std::int32_t* cells = counter_.cells(entry);
       const bool seen = std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= base_; });
@@ -124,9 +103,9 @@ class TableReader {
 
   const Family& family_;
   std::int32_t base_;
-  std::vector<typename Family::Addresses> addresses_;
-  std::vector<std::vector<std::int32_t>> sequences_;
+  typename Family::Addresses addresses_;
   std::vector<std::uint32_t> counts_, list_;
+  std::vector<std::int32_t> sequence_;
   PatternCounter counter_;
 };
 
@@ -140,33 +119,27 @@ struct TableTally {
   }
 };
 
-// First pass: fills sq_norms, and indptr with the number of entries. Without a table all patterns found have an entry, and the examples
-// that hold each are counted.
-template <class Family>
+// First pass: found(i, address, count, tally) for each distinct pattern of each sequence says whether it has an entry in row i.
+// Fills sq_norms, and indptr up to the running sum.
+template <class Family, class Found>
 void tally_rows(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
-                std::span<const std::size_t> cuts, const PatternTable* table, std::vector<TableTally>& tallies, NGramRows& rows) {
+                std::span<const std::size_t> cuts, std::vector<TableTally>& tallies, NGramRows& rows, Found&& found) {
   rows.sq_norms.resize(data.size());
   rows.entries.indptr = Buffer<std::int64_t>(data.size() + 1);
   run_parts(static_cast<int>(tallies.size()), [&](int p) {
     TableTally& tally = tallies[static_cast<std::size_t>(p)];
     TableReader<Family> reader(family, base);
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; i += TableReader<Family>::kTogether) {
-      const std::size_t stop = std::min(i + TableReader<Family>::kTogether, cuts[p + 1]);
-      std::array<std::int64_t, TableReader<Family>::kTogether> entries{};
-      std::array<double, TableReader<Family>::kTogether> sq_norms{};
-      reader.read(data, i, stop, recode, table != nullptr ? table->rank.data() : tally.examples.data(),
-                  [&](std::size_t r, std::uint32_t address, std::uint32_t count) {
-                    sq_norms[r] += static_cast<double>(count) * count;
-                    if (table == nullptr)
-                      ++tally.examples[address];
-                    else if (address == TableReader<Family>::kNowhere || table->rank[address] >= table->addresses.size())
-                      return;
-                    ++entries[r];
-                    tally.note(count);
-                  });
-      std::copy(sq_norms.begin(), sq_norms.begin() + static_cast<std::ptrdiff_t>(stop - i),
-                rows.sq_norms.begin() + static_cast<std::ptrdiff_t>(i));
-      std::copy(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(stop - i), rows.entries.indptr.data() + i + 1);
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      std::int64_t entries = 0;
+      double sq_norm = 0;
+      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
+        sq_norm += static_cast<double>(count) * count;
+        if (!found(address, tally)) return;
+        ++entries;
+        tally.note(count);
+      });
+      rows.sq_norms[i] = sq_norm;
+      rows.entries.indptr[i + 1] = entries;
     }
   });
   rows.entries.indptr[0] = 0;
@@ -182,29 +155,29 @@ void write_table_rows(const Family& family, std::int32_t base, const Sequences& 
   Buffer<Word> entries(static_cast<std::size_t>(out.indptr[data.size()]));
   run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
     TableReader<Family> reader(family, base);
-    std::vector<SortedSet> ids(TableReader<Family>::kTogether, SortedSet(n));
-    // Most patterns stand once in an example: only the others have the code of their count written down.
-    std::vector<std::vector<std::uint64_t>> repeated(TableReader<Family>::kTogether, std::vector<std::uint64_t>(n / 64 + 1, 0));
-    std::vector<Array<std::uint32_t>> codes(TableReader<Family>::kTogether, Array<std::uint32_t>(n));
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; i += TableReader<Family>::kTogether) {
-      const std::size_t stop = std::min(i + TableReader<Family>::kTogether, cuts[p + 1]);
-      reader.read(data, i, stop, recode, table.rank.data(), [&](std::size_t r, std::uint32_t address, std::uint32_t count) {
+    SortedSet ids(n);
+    // Most patterns stand once in an example: only the others have their count written down.
+    std::vector<std::uint32_t> many(n / 32 + 1, 0);
+    Array<std::uint32_t> counts(n);
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
         const std::uint32_t id = address == TableReader<Family>::kNowhere ? address : table.rank[address];
         if (id >= n) return;
-        ids[r].add(id);
+        ids.add(id);
         if (count > 1) {
-          repeated[r][id >> 6] |= std::uint64_t{1} << (id & 63);
-          codes[r][id] = code_of[count];
+          many[id >> 5] |= 1u << (id & 31);
+          counts[id] = count;
         }
       });
-      for (std::size_t r = 0; r < stop - i; ++r) {
-        Word* to = entries.data() + out.indptr[i + r];
-        ids[r].take([&](std::uint32_t id) {
-          const bool often = repeated[r][id >> 6] >> (id & 63) & 1u;
-          *to++ = static_cast<Word>(Word{id} << out.code_bits | (often ? codes[r][id] : code_of[1]));
-        });
-        std::fill(repeated[r].begin(), repeated[r].end(), 0);
-      }
+      Word* to = entries.data() + out.indptr[i];
+      ids.take([&](std::uint32_t id) {
+        std::uint32_t count = 1;
+        if (many[id >> 5] >> (id & 31) & 1u) {
+          count = counts[id];
+          many[id >> 5] &= ~(1u << (id & 31));
+        }
+        *to++ = static_cast<Word>(Word{id} << out.code_bits | code_of[count]);
+      });
     }
   });
   out.entries = std::move(entries);
@@ -237,7 +210,10 @@ PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   for (TableTally& tally : tallies) tally.examples.assign(size, 0);
-  tally_rows(family, base, data, recode, cuts, nullptr, tallies, rows);
+  tally_rows(family, base, data, recode, cuts, tallies, rows, [](std::uint32_t address, TableTally& tally) {
+    ++tally.examples[address];
+    return true;
+  });
   PatternTable table;
   Array<std::uint32_t>& examples = tallies[0].examples;
   std::size_t n = 0;
@@ -262,7 +238,9 @@ NGramRows transform_table(const Family& family, const PatternTable& table, std::
   NGramRows rows;
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
-  tally_rows(family, base, data, recode, cuts, &table, tallies, rows);
+  const std::size_t n = table.addresses.size();
+  tally_rows(family, base, data, recode, cuts, tallies, rows,
+             [&](std::uint32_t address, TableTally&) { return address != TableReader<Family>::kNowhere && table.rank[address] < n; });
   table_rows(family, base, data, recode, cuts, table, tallies, rows.entries);
   return rows;
 }

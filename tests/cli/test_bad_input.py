@@ -143,7 +143,7 @@ def test_a_model_of_one_value_against_the_rest_says_which_label_it_wants(cli):
         (["train", "wines.csv", "--loss", "log"], "squared_hinge"),
         (["train", "wines.csv", "--cv", "2", "--holdout", "0.5"], "choose one way to score"),
         (["train", "wines.csv", "--holdout", "1.5"], "between 0 and 1"),
-        (["train", "wines.csv", "--kernel", "rbf(3)", "--cv", "2"], "The kernels are: ngram(n, "),
+        (["train", "wines.csv", "--kernel", "rbf(3)", "--cv", "2"], "ngram(n, min_n, weights, unit)"),
         (["features", "wines.csv", "--output", "x.mat"], ".npz, .svmlight, .tsv"),
     ],
 )
