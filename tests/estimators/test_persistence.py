@@ -152,7 +152,10 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
     ("change", "message"),
     [
         ({"format": 2}, r"written by a newer treille \(format 2, this one reads 1\): upgrade treille"),
-        ({"kernel": {"kernel": "Nonesuch", "params": {}}}, "the kernel 'Nonesuch' is unknown to this version of treille"),
+        (
+            {"kernel": {"kernel": "Nonesuch", "params": {}}},
+            "the kernel 'Nonesuch' is unknown to this version of treille",
+        ),
         ({"kernel": {"kernel": "NGram", "params": {"gap": 1}}}, "the kernel 'NGram' does not take these parameters"),
         ({"kernel": {"kernel": "NGram", "params": {"n": 3}}}, "the n-grams in the file do not fit its kernel"),
         ({"kernel": {"kernel": "NGram", "params": {"n": 0}}}, "n is 0, expected a whole number"),
