@@ -30,6 +30,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,8 @@ class SMO {
       total_ += beta;
     }
     all_ = active_ = g_.size();
+    gains_.resize(all_);
+    for (std::size_t k = 0; k < all_; ++k) in_order_ &= example_[k] == k;
     may_rise_.resize(all_);
     may_fall_.resize(all_);
     for (std::size_t k = 0; k < all_; ++k) mark(k);
@@ -163,35 +166,58 @@ class SMO {
 
   double scale() const { return std::max(1.0, std::abs(lowest_)); }
 
-  // first_: the variable with the lowest g of those that may rise.
+  // first_: the variable with the lowest g of those that may rise; highest_: the highest g of those that may fall.
   void select_first() {
     lowest_ = kInfinity;
-    for (std::size_t k = 0; k < active_; ++k)
+    highest_ = -kInfinity;
+    for (std::size_t k = 0; k < active_; ++k) {
       if (g_[k] + may_rise_[k] < lowest_) {
         lowest_ = g_[k] + may_rise_[k];
         first_ = k;
       }
+      if (g_[k] + may_fall_[k] > highest_) highest_ = g_[k] + may_fall_[k];
+    }
   }
 
   Pair select() {
     Pair pair;
-    if (!(lowest_ < kInfinity)) return pair;
+    pair.violation = lowest_ < kInfinity ? std::max(highest_ - lowest_, 0.0) : 0.0;
+    if (pair.violation == 0) return pair;
     pair.i = first_;
     pair.row_i = rows_.row(example_[first_]);
     const double* K = &*pair.row_i;
-    const double own = diagonal_[first_];
-    double best = -1;
-    for (std::size_t k = 0; k < active_; ++k) {
-      const double difference = g_[k] + may_fall_[k] - lowest_;
-      if (difference <= 0) continue;
-      pair.violation = std::max(pair.violation, difference);
-      const double gain = difference * difference / std::max(own + diagonal_[k] - 2 * K[example_[k]], kTau);
-      if (gain > best) {
-        best = gain;
+    if (in_order_)
+      weigh(K, [](std::size_t k) { return k; });
+    else
+      weigh(K, [this](std::size_t k) { return example_[k]; });
+    double best = 0;
+    for (std::size_t k = 0; k < active_; ++k)
+      if (gains_[k] > best) {
+        best = gains_[k];
         pair.j = k;
       }
-    }
     return pair;
+  }
+
+  // gains_[k]: twice what a step with first_ and k would gain, by the second-order model; 0 where it is no pair. Without a branch: half of
+  // the variables are a pair, and the other half unforeseeable.
+  template <class Example>
+  void weigh(const double* K, Example&& example) {
+    const double own = diagonal_[first_], lowest = lowest_;
+    const double *g = g_.data(), *may_fall = may_fall_.data(), *diagonal = diagonal_.data();
+    double* gains = gains_.data();
+    for (std::size_t k = 0; k < active_; ++k) {
+      const double difference = g[k] + may_fall[k] - lowest, positive = difference > 0 ? difference : 0.0;
+      const double curvature = own + diagonal[k] - 2 * K[example(k)];
+      gains[k] = positive * positive / (curvature > kTau ? curvature : kTau);
+    }
+  }
+
+  // g += amount * (Ki - Kj), for those at work.
+  template <class Example>
+  void follow(double amount, const double* Ki, const double* Kj, Example&& example) {
+    double* g = g_.data();
+    for (std::size_t k = 0; k < active_; ++k) g[k] += amount * (Ki[example(k)] - Kj[example(k)]);
   }
 
   void step(const Pair& pair) {
@@ -210,15 +236,11 @@ class SMO {
     mark(j);
     g_[i] += amount * variables_[i].d;
     g_[j] -= amount * variables_[j].d;
-    lowest_ = kInfinity;
-    for (std::size_t k = 0; k < active_; ++k) {
-      g_[k] += amount * (Ki[example_[k]] - Kj[example_[k]]);
-      const double value = g_[k] + may_rise_[k];
-      if (value < lowest_) {
-        lowest_ = value;
-        first_ = k;
-      }
-    }
+    if (in_order_)
+      follow(amount, Ki, Kj, [](std::size_t k) { return k; });
+    else
+      follow(amount, Ki, Kj, [this](std::size_t k) { return example_[k]; });
+    select_first();
     if (options_.shrinking) {
       if (at_bound(i) != before_i) add_bounded(at_bound(i) - before_i, Ki);
       if (at_bound(j) != before_j) add_bounded(at_bound(j) - before_j, Kj);
@@ -227,27 +249,35 @@ class SMO {
 
   // Sets aside the variables at a bound whose gradient lies beyond those of all that could be their partner.
   void shrink() {
-    double highest = -kInfinity;
-    for (std::size_t k = 0; k < active_; ++k) highest = std::max(highest, g_[k] + may_fall_[k]);
-    if (!woken_ && highest - lowest_ <= 10 * options_.tol && options_.violation_stop) {  // near the end all are looked at once
+    if (!woken_ && highest_ - lowest_ <= 10 * options_.tol && options_.violation_stop) {  // near the end all are looked at once
       woken_ = true;
       wake_all();
       return;
     }
-    for (std::size_t k = 0; k < active_;) {
-      const bool aside = (may_fall_[k] < 0 && g_[k] > highest) || (may_rise_[k] > 0 && g_[k] < lowest_);
-      if (aside)
-        swap(k, --active_);
-      else
-        ++k;
+    std::vector<std::size_t> order, aside;
+    for (std::size_t k = 0; k < active_; ++k) {
+      const bool firm = (may_fall_[k] < 0 && g_[k] > highest_) || (may_rise_[k] > 0 && g_[k] < lowest_);
+      (firm ? aside : order).push_back(k);
     }
+    if (aside.empty()) return;
+    active_ = order.size();
+    order.insert(order.end(), aside.begin(), aside.end());
+    arrange(order);
     select_first();
   }
 
-  void swap(std::size_t k, std::size_t l) {
-    std::swap(variables_[k], variables_[l]);
-    std::swap(example_[k], example_[l]);
-    for (std::vector<double>* each : {&diagonal_, &beta_, &lo_, &hi_, &g_, &may_rise_, &may_fall_}) std::swap((*each)[k], (*each)[l]);
+  // Puts variable order[k] at place k, for the first order.size() places. Those at work stay in the order of their examples: rows of K are
+  // then read straight on, and the memory keeps up.
+  void arrange(const std::vector<std::size_t>& order) {
+    auto permute = [&](auto& each) {
+      const auto before = each;
+      for (std::size_t k = 0; k < order.size(); ++k) each[k] = before[order[k]];
+    };
+    permute(variables_);
+    permute(example_);
+    for (std::vector<double>* each : {&diagonal_, &beta_, &lo_, &hi_, &g_, &may_rise_, &may_fall_}) permute(*each);
+    in_order_ = true;
+    for (std::size_t k = 0; k < active_; ++k) in_order_ &= example_[k] == k;
   }
 
   // Gradients of those set aside, by the rows of the free variables or by their own, whichever are fewer; then all are at work.
@@ -270,6 +300,10 @@ class SMO {
       }
     }
     active_ = all_;
+    std::vector<std::size_t> order(all_);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t k, std::size_t l) { return variables_[k].id < variables_[l].id; });
+    arrange(order);
     select_first();
   }
 
@@ -397,12 +431,14 @@ class SMO {
   std::vector<double> diagonal_, beta_, lo_, hi_, g_;
   std::vector<double> may_rise_, may_fall_;  // 0, or an infinity that takes the variable out of the search
   std::vector<double> bounded_;              // by example: what the variables at a bound give to its output
+  std::vector<double> gains_;                // work space of select
   std::vector<std::size_t> undecided_;       // work space of best_bias
   std::size_t all_ = 0, active_ = 0, first_ = 0;
   double total_ = 0;  // t
-  double lowest_ = 0, dual_ = 0, primal_ = 0, b_ = 0;
+  double lowest_ = 0, highest_ = 0, dual_ = 0, primal_ = 0, b_ = 0;
   double trust_ = 1;  // in the gap of those at work, halved each time that of all was larger than asked for
   bool woken_ = false;
+  bool in_order_ = true;  // variable k belongs to example k: rows are read straight on
 };
 
 }  // namespace treille

@@ -3,7 +3,7 @@
 //
 //   phi_z(x) = sum of the values of z's occurrences in x.
 //
-// Patterns of a small universe (gapped k-mers of DNA) have a cell each in a table: a few nanoseconds an occurrence, in two passes, so
+// Patterns of a small universe (gapped k-mers of DNA) have a cell each in a table, read in two passes, so
 // that nothing but the rows themselves is held. Others go through a dictionary that confirms them cell by cell. Both are exact.
 // Ids fall with the number of examples that hold the pattern; ties go by first occurrence, or by address in a table.
 

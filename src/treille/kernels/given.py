@@ -12,7 +12,7 @@ from treille.data import Batch, KernelValues, Objects
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 
-EXACT, STEPS = 1000, 20  # up to so many examples all eigenvalues are computed; of more, by so many steps of Lanczos
+EXACT, STEPS = 1000, 10  # up to so many examples all eigenvalues are computed; of more, by so many steps of Lanczos
 TILE = 256
 
 
@@ -168,7 +168,7 @@ def check_symmetric(K: np.ndarray) -> None:
     n = len(K)
     if n == 0:
         return
-    scale = float(np.abs(K).max())
+    scale = float(max(K.max(), -K.min()))
     for top in range(0, n, TILE):
         for left in range(top, n, TILE):
             tile, mirrored = K[top : top + TILE, left : left + TILE], K[left : left + TILE, top : top + TILE].T
