@@ -15,7 +15,7 @@ def table():
     return Table({"title": texts, "numbers": Vectors(np.arange(10.0).reshape(5, 2))})
 
 
-def same(found, expected):
+def assert_same(found, expected):
     assert list(found.columns) == list(expected.columns)
     assert len(found) == len(expected)
     for mine, theirs in zip(found, expected, strict=True):
@@ -38,7 +38,7 @@ def test_one_example_is_a_dict_and_several_are_a_table(table):
 
 def test_state_is_read_back(table):
     spec, arrays = table.state()
-    same(Batch.from_state(json.loads(json.dumps(spec)), arrays), table)
+    assert_same(Batch.from_state(json.loads(json.dumps(spec)), arrays), table)
 
 
 @pytest.mark.parametrize("n_symbols", [1, 7, 20, 10_000])

@@ -20,15 +20,15 @@ def common_letters(x, y):
     return sum(x.count(letter) * y.count(letter) for letter in set(x))
 
 
-def same_as_ngram(model, train, new):
+def assert_same_as_ngram(model, train, new):
     reference = SVC(KERNEL, solver=SMO()).fit(X, Y)
     np.testing.assert_allclose(model.fit(train, Y).decision_function(new), reference.decision_function(NEW), atol=1e-9)
 
 
 def test_a_matrix_trains_what_its_kernel_trains(tmp_path):
     model = SVC("precomputed")
-    same_as_ngram(model, K, K_NEW)
-    same_as_ngram(SVC(Precomputed()), K.tolist(), K_NEW.tolist())
+    assert_same_as_ngram(model, K, K_NEW)
+    assert_same_as_ngram(SVC(Precomputed()), K.tolist(), K_NEW.tolist())
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")
     assert np.array_equal(again.decision_function(K_NEW), model.decision_function(K_NEW))
@@ -36,10 +36,10 @@ def test_a_matrix_trains_what_its_kernel_trains(tmp_path):
 
 
 def test_a_function_of_lists_or_of_two_examples_trains_the_same():
-    same_as_ngram(SVC(lambda A, B: KERNEL(A, B)), X, NEW)
-    same_as_ngram(SVC(lambda x, y: KERNEL([x], [y])[0, 0]), X, NEW)
+    assert_same_as_ngram(SVC(lambda A, B: KERNEL(A, B)), X, NEW)
+    assert_same_as_ngram(SVC(lambda x, y: KERNEL([x], [y])[0, 0]), X, NEW)
     small = SMO(cache_mb=0.0005)
-    same_as_ngram(SVC(lambda x, y: KERNEL([x], [y])[0, 0], solver=small), X, NEW)
+    assert_same_as_ngram(SVC(lambda x, y: KERNEL([x], [y])[0, 0], solver=small), X, NEW)
 
 
 def test_a_function_keeps_the_laws_of_kernels():

@@ -57,7 +57,7 @@ ANY = st.recursive(
 )
 
 
-def close(found, expected):
+def assert_close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -80,15 +80,15 @@ def test_any_expression_obeys_what_kernels_obey(pair, texts):
 def test_any_expression_is_its_definition_and_positive_semi_definite(pair, X, Y):
     kernel, slow = pair
     K = kernel(X)
-    close(K, [[slow(x, y) for y in X] for x in X])
+    assert_close(K, [[slow(x, y) for y in X] for x in X])
     assert np.array_equal(K, K.T)
-    close(kernel(X, Y), [[slow(x, y) for y in Y] for x in X])
-    close(kernel.diag(X), K.diagonal())
+    assert_close(kernel(X, Y), [[slow(x, y) for y in Y] for x in X])
+    assert_close(kernel.diag(X), K.diagonal())
     values = np.linalg.eigvalsh(K)
     assert values[0] >= -1e-9 * max(1.0, values[-1])
     beta = np.linspace(-1, 1, 2 * len(Y)).reshape(len(Y), 2)
     left, right = kernel.batch(X), kernel.batch(Y)
-    close(kernel.apply(left, right, beta), kernel(X, Y) @ beta)
+    assert_close(kernel.apply(left, right, beta), kernel(X, Y) @ beta)
 
 
 @settings(deadline=None, max_examples=60)
@@ -109,12 +109,12 @@ def test_an_expression_is_printed_cloned_and_described_as_it_is(pair, texts):
 @given(ANY, ANY, ANY, STRINGS)
 def test_sums_and_products_commute_associate_and_distribute(a, b, c, X):
     a, b, c = a[0], b[0], c[0]
-    close((a + b)(X), (b + a)(X))
-    close((a * b)(X), (b * a)(X))
-    close(((a + b) + c)(X), (a + (b + c))(X))
-    close(((a * b) * c)(X) / 1e3, (a * (b * c))(X) / 1e3)
-    close((a * (b + c))(X), (a * b + a * c)(X))
-    close((2 * (a + b))(X), (2 * a + 2 * b)(X))
+    assert_close((a + b)(X), (b + a)(X))
+    assert_close((a * b)(X), (b * a)(X))
+    assert_close(((a + b) + c)(X), (a + (b + c))(X))
+    assert_close(((a * b) * c)(X) / 1e3, (a * (b * c))(X) / 1e3)
+    assert_close((a * (b + c))(X), (a * b + a * c)(X))
+    assert_close((2 * (a + b))(X), (2 * a + 2 * b)(X))
 
 
 @settings(deadline=None, max_examples=40)
@@ -124,12 +124,12 @@ def test_centring_moves_the_mean_to_zero_and_is_done_once(pair, X):
     H = np.eye(len(X)) - 1 / len(X)
     scale = max(1.0, np.abs(K).max())
     found = pair[0].centered()(X)
-    close(found / scale, H @ K @ H / scale)
-    close(found.sum(axis=0) / scale, 0)
-    close(pair[0].centered().centered()(X) / scale, found / scale)
+    assert_close(found / scale, H @ K @ H / scale)
+    assert_close(found.sum(axis=0) / scale, 0)
+    assert_close(pair[0].centered().centered()(X) / scale, found / scale)
 
 
 @settings(deadline=None, max_examples=40)
 @given(ANY, ANY, STRINGS)
 def test_the_cosine_of_a_product_is_the_product_of_cosines(a, b, X):
-    close((a[0] * b[0]).normalized()(X), (a[0].normalized() * b[0].normalized())(X))
+    assert_close((a[0] * b[0]).normalized()(X), (a[0].normalized() * b[0].normalized())(X))
