@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from treille.data import Batch
 from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions, read_functions
 from treille.estimators.persistence import estimator_spec, save_estimator
-from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive, check_whole
 from treille.kernels import FeatureMap, Kernel, Precomputed
 from treille.kernels.given import as_kernel
 from treille.solvers import Report
@@ -73,7 +72,7 @@ class KernelMachine(BaseEstimator):
     def _check_shared(self, solvers: tuple[type, ...] = ()) -> Kernel | None:
         """Refuses values of the shared parameters that are out of their range; the kernel, if given."""
         check_positive("tol", self.tol)
-        self._check_whole("max_epochs", 1)
+        check_whole("max_epochs", self.max_epochs)
         if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
             example = solvers[0].__name__
             raise InputError(
@@ -84,11 +83,6 @@ class KernelMachine(BaseEstimator):
         if kernel is not None:
             kernel.check()
         return kernel
-
-    def _check_whole(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
-            raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
 
     @property
     def coef_(self) -> np.ndarray:

@@ -11,8 +11,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, functions_of_examples
-from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive
 from treille.kernels import Kernel
 from treille.solvers import SMO
 from treille.solvers.progress import progress_bar

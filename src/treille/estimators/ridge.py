@@ -13,8 +13,8 @@ from treille.data import Batch
 from treille.estimators.base import functions_of_examples
 from treille.estimators.functions import KernelFunctions, LinearFunctions
 from treille.estimators.regressor import Regressor
-from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive
 from treille.kernels import Kernel
 from treille.kernels.base import check_memory
 from treille.solvers.least_squares import LeastSquares

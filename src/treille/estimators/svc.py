@@ -11,8 +11,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
-from treille.estimators.targets import check_labels, check_positive, check_weights
+from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import LOSSES
@@ -153,7 +154,7 @@ class SVC(ClassifierMixin, KernelMachine):
         check_positive("C", self.C)
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        self._check_whole("random_state", 0)
+        check_whole("random_state", self.random_state, 0)
         self._check_shared((DualCD, SMO))
 
     def decision_function(self, X: Any) -> np.ndarray:

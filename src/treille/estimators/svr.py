@@ -10,8 +10,8 @@ import numpy as np
 
 from treille.estimators.base import Space, functions_of_examples, functions_of_weights
 from treille.estimators.regressor import Regressor
-from treille.estimators.targets import check_positive
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import REGRESSION_LOSSES, check_loss
@@ -149,5 +149,5 @@ class SVR(Regressor):
         if not (known and 0 <= float(self.epsilon) < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
         check_loss(self.loss, REGRESSION_LOSSES)
-        self._check_whole("random_state", 0)
+        check_whole("random_state", self.random_state, 0)
         self._check_shared((DualCD, SMO))

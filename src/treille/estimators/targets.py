@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Refuses what is not a positive, finite number.
-
-    >>> check_positive("C", 0.5)
-    """
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        raise InputError(f"{name} is {value!r}, expected a positive number")
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch, FeatureRows, Rows, Table
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive
 from treille.kernels.base import FeatureMap, Kernel, LinearMap
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
-from treille.kernels.wrapped import WrappedMap
+from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
 
 
 class Pair(Expression, Kernel):
@@ -105,7 +106,7 @@ class Product(Pair):
         return self.left.diagonal(batch, n_jobs) * self.right.diagonal(batch, n_jobs)
 
 
-class Power(Expression, Kernel):
+class Power(WrappedKernel):
     """k(x, y) ** degree, what ``k ** 3`` makes; ``(1 + k) ** 3`` is the polynomial kernel. As a product, it goes by its
     matrix, or where features are few, by its `Expanded` form.
 
@@ -120,20 +121,16 @@ class Power(Expression, Kernel):
     binds = POWER
 
     def __init__(self, kernel: Kernel, degree: int):
-        self.kernel = kernel
+        super().__init__(kernel)
         self.degree = degree
 
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)} ** {_plain(self.degree)!r}"
 
     def check(self) -> None:
-        check_is_kernel("kernel", self.kernel)
+        super().check()
         if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
             raise InputError(f"the degree of a power is {self.degree!r}, expected a whole number of at least 1")
-        self.kernel.check()
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        return self.kernel.batch(X, n_jobs)
 
     def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
         from treille.kernels.expanded import expanded_where_small
@@ -149,7 +146,7 @@ class Power(Expression, Kernel):
         return self.kernel.diagonal(batch, n_jobs) ** int(self.degree)
 
 
-class Scaled(Expression, Kernel):
+class Scaled(WrappedKernel):
     """scale * k(x, y), what ``2.5 * k`` makes.
 
     >>> from treille.kernels import NGram
@@ -160,23 +157,15 @@ class Scaled(Expression, Kernel):
     binds = PRODUCT
 
     def __init__(self, scale: float, kernel: Kernel):
+        super().__init__(kernel)
         self.scale = scale
-        self.kernel = kernel
 
     def write(self, spell: Spell) -> str:
         return f"{_plain(self.scale)!r} * {within(self.kernel, POWER, spell)}"
 
     def check(self) -> None:
-        check_is_kernel("kernel", self.kernel)
+        super().check()
         check_positive("the number a kernel is multiplied by", self.scale)
-        self.kernel.check()
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        return self.kernel.batch(X, n_jobs)
-
-    @property
-    def has_features(self) -> bool:
-        return self.kernel.has_features
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
@@ -190,10 +179,6 @@ class Scaled(Expression, Kernel):
         K = self.kernel.gram(left, right, n_jobs)
         K *= self.scale
         return K
-
-    @property
-    def has_product(self) -> bool:
-        return self.kernel.has_product
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
         return ScaledProduct(self.kernel.fit_product(batch, n_jobs), np.full(len(batch), np.sqrt(self.scale)))
@@ -280,24 +265,6 @@ class ConstantMap(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}
-
-
-def check_is_kernel(name: str, value: Any) -> None:
-    """Refuses what is no kernel.
-
-    >>> check_is_kernel("left", Constant(1))
-    """
-    if not isinstance(value, Kernel):
-        raise InputError(f"{name} is {value!r}, expected a kernel such as treille.kernels.NGram(5)")
-
-
-def check_positive(name: str, value: Any) -> None:
-    """Refuses what is not a positive, finite number.
-
-    >>> check_positive("the weight of 'title'", 0.5)
-    """
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        raise InputError(f"{name} is {value!r}, expected a positive number")
 
 
 def _units(kernel: Kernel) -> list[Any]:

@@ -11,12 +11,12 @@ from joblib import effective_n_jobs
 from treille.data import Batch, CenteredRows, FeatureRows, SideBySide
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
-from treille.kernels.algebra import check_is_kernel
-from treille.kernels.base import FeatureMap, Kernel
-from treille.kernels.expression import NAME, Expression, Spell, within
+from treille.kernels.base import FeatureMap
+from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.wrapped import WrappedKernel
 
 
-class Centered(Expression, Kernel):
+class Centered(WrappedKernel):
     """k(x, y) - mean_x' k(x', y) - mean_y' k(x, y') + mean_x'y' k(x', y'), the means over the training examples.
 
     It is the product of features from each of which its mean is taken: (phi(x) - m).(phi(y) - m). So it is not a function of two
@@ -32,22 +32,8 @@ class Centered(Expression, Kernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
-
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
-
-    def check(self) -> None:
-        check_is_kernel("kernel", self.kernel)
-        self.kernel.check()
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        return self.kernel.batch(X, n_jobs)
-
-    @property
-    def has_features(self) -> bool:
-        return self.kernel.has_features
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)

@@ -10,9 +10,11 @@ import numpy as np
 
 from treille.data import Batch, Table
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive
-from treille.kernels.algebra import Scaled, check_is_kernel, check_positive
+from treille.kernels.algebra import Scaled
 from treille.kernels.base import Kernel
+from treille.kernels.wrapped import check_is_kernel
 
 
 class Columns(Additive):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, FeatureRows
-from treille.kernels.base import FeatureMap, Kernel, LinearMap
-from treille.kernels.expression import NAME, Expression, Spell, within
-from treille.kernels.wrapped import WrappedMap
+from treille.kernels.base import FeatureMap, LinearMap
+from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
 
-class Normalized(Expression, Kernel):
+class Normalized(WrappedKernel):
     """k(x, y) / sqrt(k(x, x) k(y, y)); 0 where an example has k(x, x) = 0.
 
     The norm of an example is its own, over all its features, also those that no training example has.
@@ -22,21 +22,8 @@ class Normalized(Expression, Kernel):
     [[1.0, 0.0, 0.949], [0.0, 0.0, 0.0], [0.949, 0.0, 1.0]]
     """
 
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
-
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.normalized()"
-
-    def check(self) -> None:
-        self.kernel.check()
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        return self.kernel.batch(X, n_jobs)
-
-    @property
-    def has_features(self) -> bool:
-        return self.kernel.has_features
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
@@ -54,10 +41,6 @@ class Normalized(Expression, Kernel):
         for start in range(0, len(K), 256):  # the norms are multiplied first, or symmetry would be lost to rounding
             K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
-
-    @property
-    def has_product(self) -> bool:
-        return self.kernel.has_product
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
         return ScaledProduct(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from treille.data import Rows, Strings
 from treille.data.strings import UNITS
 from treille.io.errors import InputError
+from treille.io.parameters import check_whole
 from treille.kernels.base import FeatureMap, Kernel
 
 
@@ -84,10 +85,8 @@ def narrow(cells: np.ndarray, size: int) -> np.ndarray:
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`, or an InputError."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**31:
-        raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^31)")
-    return int(value)
+    """A count of symbols, which the core keeps in 31 bits, or an InputError."""
+    return check_whole(name, value, least, bits=31)
 
 
 def decay_factor(value: Any) -> float:

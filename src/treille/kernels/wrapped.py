@@ -1,4 +1,4 @@
-"""Feature maps around other maps: the same features, other values."""
+"""Kernels around another kernel, and their feature maps: the same examples, the same features, other values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,31 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, FeatureRows
-from treille.kernels.base import FeatureMap
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.expression import Expression
+
+
+class WrappedKernel(Expression, Kernel):
+    """A kernel made of another one, `kernel`. It offers those spaces that it has a way for and that the other offers."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def check(self) -> None:
+        check_is_kernel("kernel", self.kernel)
+        self.kernel.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.kernel.batch(X, n_jobs)
+
+    @property
+    def has_features(self) -> bool:
+        return super().has_features and self.kernel.has_features
+
+    @property
+    def has_product(self) -> bool:
+        return super().has_product and self.kernel.has_product
 
 
 class WrappedMap(FeatureMap):
@@ -40,3 +64,9 @@ class WrappedMap(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return self.inner.state()
+
+
+def check_is_kernel(name: str, value: Any) -> None:
+    """Refuses what is no kernel."""
+    if not isinstance(value, Kernel):
+        raise InputError(f"{name} is {value!r}, expected a kernel such as treille.kernels.NGram(5)")

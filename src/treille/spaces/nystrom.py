@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator
 from treille.data import Batch, DenseRows
 from treille.data.base import readable_size
 from treille.io.errors import InputError
+from treille.io.parameters import check_whole
 from treille.kernels import Kernel
 
 
@@ -44,10 +44,8 @@ class Nystrom(BaseEstimator):
 
     def check(self) -> None:
         """Raises an `InputError` where a parameter is out of its range."""
-        for name, least in (("n_landmarks", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**32:
-                raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^32)")
+        check_whole("n_landmarks", self.n_landmarks)
+        check_whole("seed", self.seed, 0)
 
     @staticmethod
     def asked_for(space: Any) -> Nystrom | None:

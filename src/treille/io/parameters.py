@@ -1,0 +1,29 @@
+"""The door for parameters that are numbers."""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+from treille.io.errors import InputError
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuses what is not a positive, finite number.
+
+    >>> check_positive("C", 0.5)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
+        raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
+def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:
+    """The value as an int; refuses what is not a whole number of at least `least` and below 2^bits.
+
+    >>> check_whole("n", 5)
+    5
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**bits:
+        raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^{bits})")
+    return int(value)
