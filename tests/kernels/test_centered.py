@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import treille
 from treille import Features, InputError, Strings
 from treille.data import CenteredRows
-from treille.kernels import Kernel, NGram
+from treille.kernels import Kernel, NGram, Subsequence
 
 KERNELS = [
     NGram(2).centered(),
@@ -109,6 +109,11 @@ def test_of_two_sets_it_is_not_defined():
     ):
         with pytest.raises(InputError, match="of two sets is not defined, since it centres on one"):
             call(NGram(1).centered())
+
+
+def test_without_features_estimators_refuse_it_before_training():
+    with pytest.raises(InputError, match=r"Subsequence\(n=2\) has no explicit features to take means of: leave"):
+        treille.SVC(Subsequence(2).centered()).fit(["ab", "ba"], [0, 1])
 
 
 def test_features_are_centred_once():

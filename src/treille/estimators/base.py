@@ -19,7 +19,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels import FeatureMap, Kernel, Precomputed
 from treille.kernels.given import as_kernel
-from treille.solvers import Report
+from treille.solvers import SMO, DualCD, Report
 from treille.spaces import GramSpace, Nystrom, NystromSpace, Plan, ProductSpace, RowsSpace, plan
 
 Space = RowsSpace | GramSpace | ProductSpace | NystromSpace
@@ -56,12 +56,19 @@ class KernelMachine(BaseEstimator):
         """The approximation asked for, if any."""
         return Nystrom.asked_for(getattr(self, "space", "auto"))
 
-    def _rows(self, chosen: Plan, batch: Batch) -> RowsSpace | NystromSpace:
-        """The space for DualCD."""
+    def _by_rows(self, chosen: Plan, batch: Batch) -> tuple[RowsSpace | NystromSpace, DualCD]:
+        """Features, and the solver for them."""
+        solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
         nystrom = self._nystrom()
         if nystrom is None:
-            return RowsSpace.of(chosen.kernel, batch, self.n_jobs)
-        return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs)
+            return RowsSpace.of(chosen.kernel, batch, self.n_jobs), solver
+        return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs), solver
+
+    def _by_values(self, chosen: Plan, batch: Batch) -> tuple[GramSpace, SMO]:
+        """Kernel values, and the solver for them."""
+        if not getattr(self, "fit_intercept", True):
+            raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")
+        return GramSpace(chosen.kernel, batch, self.n_jobs), self.solver if isinstance(self.solver, SMO) else SMO()
 
     def _keep(self, chosen: Plan, space: Space, functions: Functions, report: Report) -> None:
         self.functions_ = functions

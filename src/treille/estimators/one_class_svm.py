@@ -88,8 +88,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         n = len(batch)
         if n == 0:
             raise InputError("there are no examples: fit needs at least one")
-        space = GramSpace(chosen.kernel, batch, self.n_jobs)
-        smo = self.solver if isinstance(self.solver, SMO) else SMO()
+        space, smo = self._by_values(chosen, batch)
         start = np.clip(self.nu * n - np.arange(n), 0.0, 1.0)  # its sum, nu n, stays
         with progress_bar(1, self.tol, self.verbose) as progress:
             alpha, bias, report = smo.minimize(

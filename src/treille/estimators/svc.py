@@ -18,7 +18,7 @@ from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
-from treille.spaces import GramSpace, Nystrom
+from treille.spaces import Nystrom
 
 
 class SVC(ClassifierMixin, KernelMachine):
@@ -125,17 +125,13 @@ class SVC(ClassifierMixin, KernelMachine):
         space: Space
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
             if chosen.space != "gram":
-                space = self._rows(chosen, batch)
-                dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
+                space, dual_cd = self._by_rows(chosen, batch)
                 bias = 1.0 if self.fit_intercept else 0.0
                 seed = self.random_state
                 solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, progress=progress, **options)
                 functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
             else:
-                if not self.fit_intercept:
-                    raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")
-                space = GramSpace(chosen.kernel, batch, self.n_jobs)
-                smo = self.solver if isinstance(self.solver, SMO) else SMO()
+                space, smo = self._by_values(chosen, batch)
                 solution = smo.solve(space, codes, positive, C, progress=progress, **options)
                 signs = np.where(codes == positive[:, None], 1.0, -1.0)
                 functions = functions_of_examples(space, (signs * solution.alpha).T, solution.bias)

@@ -16,7 +16,7 @@ from treille.kernels import Kernel
 from treille.solvers import SMO, DualCD
 from treille.solvers.dual_cd import REGRESSION_LOSSES, check_loss
 from treille.solvers.progress import progress_bar
-from treille.spaces import GramSpace, Nystrom
+from treille.spaces import Nystrom
 
 
 class SVR(Regressor):
@@ -116,8 +116,7 @@ class SVR(Regressor):
         space: Space
         with progress_bar(1, self.tol, self.verbose) as progress:
             if chosen.space != "gram":
-                space = self._rows(chosen, batch)
-                dual_cd = self.solver if isinstance(self.solver, DualCD) else DualCD()
+                space, dual_cd = self._by_rows(chosen, batch)
                 # A regularised bias would draw predictions towards 0; from the mean on, it is free to be far from there.
                 mean = np.average(numbers, weights=weights) if self.fit_intercept else 0.0
                 bias, seed = 1.0 if self.fit_intercept else 0.0, self.random_state
@@ -126,10 +125,7 @@ class SVR(Regressor):
                 )
                 functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias + mean)
             else:
-                if not self.fit_intercept:
-                    raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")
-                space = GramSpace(chosen.kernel, batch, self.n_jobs)
-                smo = self.solver if isinstance(self.solver, SMO) else SMO()
+                space, smo = self._by_values(chosen, batch)
                 solution = smo.solve_regression(space, numbers, C, n_jobs=self.n_jobs, progress=progress, **options)
                 functions = functions_of_examples(space, solution.alpha.T, solution.bias)
         self._keep(chosen, space, functions, solution.report)

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from treille.data import Batch, CenteredRows, FeatureRows, SideBySide
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
-from treille.kernels.base import FeatureMap
+from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel
 
@@ -34,6 +34,15 @@ class Centered(WrappedKernel):
 
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
+
+    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
+        kernel = super().suited(batch, n_jobs)
+        if not kernel.has_features:  # said before training, not at the first prediction
+            raise InputError(
+                f"{self!r} cannot be used by an estimator, since {self.kernel!r} has no explicit features to take means of: "
+                "leave .centered() out; with a free intercept it would change nothing"
+            )
+        return kernel
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
