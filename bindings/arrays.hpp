@@ -5,7 +5,6 @@
 #include <nanobind/ndarray.h>
 
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "memory.hpp"
@@ -16,7 +15,6 @@ namespace treille {
 
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using WordsIn = std::variant<In<std::uint32_t>, In<std::uint64_t>>;  // the entries of coded rows
 template <class T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;  // written to in place
 template <class T>

@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "rows_out.hpp"
+#include "rows.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
 

@@ -2,17 +2,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
 #include <functional>
 #include <stdexcept>
 
-#include "arrays.hpp"
+#include "rows.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "solve/smo.hpp"
-#include "spaces/rows.hpp"
 #include "spaces/side_by_side.hpp"
 
 using namespace nb::literals;
@@ -37,6 +35,39 @@ struct Answers {
   Out<double> weights, bias, alpha, primal, dual;
   std::vector<std::int64_t> epochs;
   std::vector<std::string> status;
+};
+
+// The answers to K problems of n variables and F features, as they come.
+class Collector {
+ public:
+  Collector(std::size_t K, std::size_t n, std::size_t F)
+      : n_(n), weights_(Buffer<double>::zeros(F * K)), bias_(K), alpha_(K * n), primal_(K), dual_(K), epochs_(K), status_(K) {}
+
+  template <class Solution>
+  void keep(std::size_t k, const Solution& solution) {
+    std::copy(solution.alpha.begin(), solution.alpha.end(), alpha_.data() + k * n_);
+    bias_[k] = solution.b;
+    primal_[k] = solution.primal;
+    dual_[k] = solution.dual;
+    epochs_[k] = solution.epochs;
+    status_[k] = name(solution.status);
+  }
+  double* weights() { return weights_.data(); }
+  Answers give() {
+    return {treille::give(std::move(weights_)),
+            treille::give(std::move(bias_)),
+            treille::give(std::move(alpha_)),
+            treille::give(std::move(primal_)),
+            treille::give(std::move(dual_)),
+            std::move(epochs_),
+            std::move(status_)};
+  }
+
+ private:
+  std::size_t n_;
+  Buffer<double> weights_, bias_, alpha_, primal_, dual_;
+  std::vector<std::int64_t> epochs_;
+  std::vector<std::string> status_;
 };
 
 // Python's poll for a solver's threads. What it raises (Ctrl-C, too) must wait until they have ended.
@@ -64,16 +95,6 @@ class PythonPoll {
   nb::object poll_;
   std::exception_ptr raised_;
   std::atomic<bool> failed_{false};
-};
-
-struct CodedIn {
-  In<std::int64_t> indptr;
-  WordsIn entries;
-  int code_bits;
-  In<double> palette, scale;
-  std::size_t n_features, n_shared;
-
-  std::size_t size() const { return indptr.size() - 1; }
 };
 
 struct DenseIn {
@@ -104,11 +125,7 @@ using RowsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*>;
 // Calls `use` with the rows in the core's own form.
 template <class Use>
 void with_rows(const CodedIn& in, Use&& use) {
-  std::visit(
-      [&]<class Word>(const In<Word>& words) {
-        use(CodedRows<Word>({view(in.indptr), view(words), in.code_bits, view(in.palette), view(in.scale), in.n_features, in.n_shared}));
-      },
-      in.entries);
+  with_words(in, [&]<class Word>(const typename CodedRows<Word>::Data& data) { use(CodedRows<Word>(data)); });
 }
 
 template <class Use>
@@ -131,41 +148,21 @@ void with_rows(const PartsIn& in, Use&& use) {
 template <class Run>
 Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), rows->n_features); }, in);
-  Buffer<double> weights = Buffer<double>::zeros(F * K);
-  Buffer<double> bias(K), alpha(K * n), primal(K), dual(K);
-  std::vector<std::int64_t> epochs(K);
-  std::vector<std::string> status(K);
+  Collector answers(K, n, F);
   PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
-    auto solve_on = [&, n = n](const auto& rows) {
+    auto solve_on = [&](const auto& rows) {
       run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
-        rows.write_weights(solution.w, weights.data() + k, K);
-        std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
-        bias[k] = solution.b;
-        primal[k] = solution.primal;
-        dual[k] = solution.dual;
-        epochs[k] = solution.epochs;
-        status[k] = name(solution.status);
+        rows.write_weights(solution.w, answers.weights() + k, K);
+        answers.keep(k, solution);
       });
     };
     std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
   }
   polled.raise();
-  return {give(std::move(weights)),
-          give(std::move(bias)),
-          give(std::move(alpha)),
-          give(std::move(primal)),
-          give(std::move(dual)),
-          epochs,
-          status};
+  return answers.give();
 }
-
-struct SMOAnswers {
-  Out<double> alpha, bias, primal, dual;
-  std::vector<std::int64_t> epochs;
-  std::vector<std::string> status;
-};
 
 struct SMOArrays {
   In<std::int64_t> examples;
@@ -173,35 +170,27 @@ struct SMOArrays {
 };
 
 template <GramRows R>
-SMOAnswers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
+Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
   const std::size_t n = arrays.examples.size(), K = n > 0 ? arrays.y.size() / n : 0;
-  Buffer<double> alpha(K * n), bias(K), primal(K), dual(K);
-  std::vector<std::int64_t> epochs(K);
-  std::vector<std::string> status(K);
+  Collector answers(K, n, 0);
   try {
     nb::gil_scoped_release release;
     solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
       auto part = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
       const SMOProblem problem{view(arrays.examples), part(arrays.y), part(arrays.p), part(arrays.C), part(arrays.d), part(arrays.start)};
-      const SMOSolution solution = SMO<R>(rows, view(diagonal), problem, options, monitor).solve();
-      std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * n);
-      bias[k] = solution.b;
-      primal[k] = solution.primal;
-      dual[k] = solution.dual;
-      epochs[k] = solution.epochs;
-      status[k] = name(solution.status);
+      answers.keep(k, SMO<R>(rows, view(diagonal), problem, options, monitor).solve());
     });
   } catch (...) {
     if (!polled.failed()) throw;
   }
   polled.raise();
-  return {give(std::move(alpha)), give(std::move(bias)), give(std::move(primal)), give(std::move(dual)), epochs, status};
+  return answers.give();
 }
 
 }  // namespace
 
 void bind_solve(nb::module_& m) {
-  nb::class_<Answers>(m, "Answers", "One column or entry per class.")
+  nb::class_<Answers>(m, "Answers", "One column, row or entry per problem; no weights where there are no features.")
       .def_ro("weights", &Answers::weights, nb::rv_policy::automatic)
       .def_ro("bias", &Answers::bias, nb::rv_policy::automatic)
       .def_ro("alpha", &Answers::alpha, nb::rv_policy::automatic)
@@ -210,9 +199,6 @@ void bind_solve(nb::module_& m) {
       .def_ro("epochs", &Answers::epochs)
       .def_ro("status", &Answers::status);
 
-  nb::class_<CodedIn>(m, "CodedRows", "Coded rows as solvers take them.")
-      .def(nb::init<In<std::int64_t>, WordsIn, int, In<double>, In<double>, std::size_t, std::size_t>(), "indptr"_a, "entries"_a,
-           "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
   nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
       .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
 
@@ -245,14 +231,6 @@ void bind_solve(nb::module_& m) {
       },
       "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
       "seed"_a, "poll"_a, "One problem of regression; poll as in dual_cd.");
-
-  nb::class_<SMOAnswers>(m, "SMOAnswers", "One row or entry per problem.")
-      .def_ro("alpha", &SMOAnswers::alpha, nb::rv_policy::automatic)
-      .def_ro("bias", &SMOAnswers::bias, nb::rv_policy::automatic)
-      .def_ro("primal", &SMOAnswers::primal, nb::rv_policy::automatic)
-      .def_ro("dual", &SMOAnswers::dual, nb::rv_policy::automatic)
-      .def_ro("epochs", &SMOAnswers::epochs)
-      .def_ro("status", &SMOAnswers::status);
 
   m.def(
       "smo_stored",

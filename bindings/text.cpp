@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "rows_out.hpp"
+#include "rows.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_rows.hpp"
 

@@ -152,7 +152,7 @@ class Rows(FeatureRows):
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         """The same rows as a scipy matrix of float64."""
-        ids, data = _core.expand(self.indptr, self.entries, self.code_bits, self.palette, self.scale, threads)
+        ids, data = _core.expand(self.for_core(), threads)
         small = max(self.n_features, len(data)) < 2**31
         index = np.int32 if small else np.int64
         columns = ids.view(np.int32) if small else ids.astype(np.int64)
@@ -163,28 +163,26 @@ class Rows(FeatureRows):
     def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
         """``self @ weights`` for dense `weights` with one row per feature: one row of outputs per example."""
         flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
-        out = _core.outputs(
-            self.indptr, self.entries, self.code_bits, self.palette, self.scale, flat, weights.shape[1], threads
-        )
+        out = _core.outputs(self.for_core(), flat, weights.shape[1], threads)
         return out.reshape(len(self), weights.shape[1])
 
     def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
         flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
-        words = (self.indptr, self.entries, self.code_bits, self.palette, self.scale)
         out = np.empty((self.n_features, width)) if out is None else out
-        _core.combine(*words, flat, width, out.reshape(-1), threads)
+        _core.combine(self.for_core(), flat, width, out.reshape(-1), threads)
         return out
 
     def for_core(self) -> _core.CodedRows:
-        """The rows as solvers in the core take them."""
-        return _core.CodedRows(**self._arrays())
+        """The rows as the core takes them."""
+        names = ("indptr", "entries", "code_bits", "palette", "scale", "n_features", "n_shared")
+        return _core.CodedRows(**{name: getattr(self, name) for name in names})
 
     def gram(self, other: Rows | None, threads: int) -> np.ndarray:
         """Inner products with the rows `other`, of the same features; None: with these themselves."""
         if other is None:
             return RowProducts(self).matrix(threads)
-        index = _core.GramIndex.of(**replace(other, n_shared=other.n_features)._arrays())
-        return index.block(**self._arrays(), threads=threads).reshape(len(self), len(other))
+        index = _core.GramIndex.of(replace(other, n_shared=other.n_features).for_core())
+        return index.block(self.for_core(), threads).reshape(len(self), len(other))
 
     def row_products(self) -> Callable[[int], np.ndarray]:
         return RowProducts(self).row
@@ -193,10 +191,6 @@ class Rows(FeatureRows):
         """The rows as one part of several."""
         none = np.empty(0)
         return _core.RowsPart(self.for_core(), none, none, none)
-
-    def _arrays(self) -> dict[str, Any]:
-        names = ("indptr", "entries", "code_bits", "palette", "scale", "n_features", "n_shared")
-        return {name: getattr(self, name) for name in names}
 
 
 class RowProducts:
@@ -210,16 +204,16 @@ class RowProducts:
 
     def __init__(self, rows: Rows):
         self.rows = rows
-        self._index = _core.GramIndex.of(**rows._arrays())
+        self._index = _core.GramIndex.of(rows.for_core())
 
     def matrix(self, threads: int) -> np.ndarray:
         """All of them, exactly symmetric."""
         n = len(self.rows)
-        return self._index.gram(**self.rows._arrays(), threads=threads).reshape(n, n)
+        return self._index.gram(self.rows.for_core(), threads).reshape(n, n)
 
     def row(self, i: int) -> np.ndarray:
         """Those of row i with all rows."""
-        return self._index.row(**self.rows._arrays(), i=i)
+        return self._index.row(self.rows.for_core(), i)
 
 
 def _inverse(norms: np.ndarray) -> np.ndarray:

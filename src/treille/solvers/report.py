@@ -95,7 +95,7 @@ class Solution:
     report: Report
 
 
-def summary(answers: _core.Answers | _core.SMOAnswers, seconds: float, seed: int) -> Report:
+def summary(answers: _core.Answers, seconds: float, seed: int) -> Report:
     """The report of a run, with one for each class where there are several."""
     each = tuple(
         Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)

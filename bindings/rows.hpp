@@ -1,0 +1,50 @@
+#pragma once
+// Feature rows across the pane, in and out.
+
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+
+#include "arrays.hpp"
+#include "spaces/rows.hpp"
+#include "text/ngram_rows.hpp"
+
+namespace treille {
+
+// Coded rows as Python holds them.
+struct CodedIn {
+  In<std::int64_t> indptr;
+  std::variant<In<std::uint32_t>, In<std::uint64_t>> entries;
+  int code_bits;
+  In<double> palette, scale;
+  std::size_t n_features, n_shared;
+
+  std::size_t size() const { return indptr.size() - 1; }
+};
+
+// use(data), data with the rows' own type of words.
+template <class Use>
+auto with_words(const CodedIn& in, Use&& use) {
+  return std::visit(
+      [&]<class Word>(const In<Word>& words) {
+        return use.template operator()<Word>(
+            {view(in.indptr), view(words), in.code_bits, view(in.palette), view(in.scale), in.n_features, in.n_shared});
+      },
+      in.entries);
+}
+
+using Words = std::variant<Out<std::uint32_t>, Out<std::uint64_t>>;
+// indptr, entries, code_bits, palette
+using EntriesOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>>;
+// the same, and squared norms
+using RowsOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>, Out<double>>;
+
+inline EntriesOut give_entries(CodedEntries&& e) {
+  Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, e.entries);
+  return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.palette))};
+}
+
+inline RowsOut give_rows(NGramRows&& rows) {
+  return std::tuple_cat(give_entries(std::move(rows.entries)), std::tuple(give(rows.sq_norms)));
+}
+
+}  // namespace treille
