@@ -223,7 +223,7 @@ class DualCD {
 
   // Primal and dual value, at the best bias. With b_ = B sum_i a_i sign_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
   void evaluate() {
-    s_.b = options_.bias > 0 ? best_bias() : 0.0;
+    s_.b = options_.bias > 0 ? bias_of_least_primal() : 0.0;
     double gap = 0.5 * (s_.b - b_) * (s_.b - b_);
     s_.primal = 0.5 * s_.b * s_.b;
     for (const std::size_t i : all_) {
@@ -240,37 +240,16 @@ class DualCD {
     return std::move(s_);
   }
 
-  // argmin_b of the primal, the rest of w fixed. It is convex: its slope, b + B sum_i loss_i'(f_i), is bisected. Examples that are
-  // on one piece of their loss all over the bracket join `line`, the part of the slope that is linear there: O(n) in all, mostly.
-  double best_bias() {
+  // argmin_b of the primal, the rest of w fixed. Its slope is b + B sum_i loss_i'(f_i).
+  double bias_of_least_primal() {
     const double B = options_.bias;
-    Line line{0, 1};
-    auto add = [&](Line& to, std::size_t i, int piece) {
-      const Line slope = loss_.slope(i, piece);
-      to.constant += B * (slope.constant + slope.factor * outputs_[i]);
-      to.factor += B * slope.factor * B;
-    };
     undecided_ = all_;
-    auto slope = [&](double b) {
-      Line sum = line;
-      for (const std::size_t i : undecided_) add(sum, i, loss_.piece(i, output(i, b)));
-      return sum.constant + sum.factor * b;
-    };
-    const double first = 1e-6 + 1e-3 * std::abs(b_);
-    double low = b_, high = b_;
-    for (double step = first; slope(low) > 0; step *= 4) low -= step;
-    for (double step = first; slope(high) < 0; step *= 4) high += step;
-    for (int k = 0; k < 60; ++k) {
-      std::erase_if(undecided_, [&](std::size_t i) {
-        const int at_low = loss_.piece(i, output(i, low)), at_high = loss_.piece(i, output(i, high));
-        if (at_low == at_high) add(line, i, at_low);
-        return at_low == at_high;
-      });
-      if (undecided_.empty()) return std::clamp(-line.constant / line.factor, low, high);
-      const double middle = 0.5 * (low + high);
-      (slope(middle) > 0 ? high : low) = middle;
-    }
-    return 0.5 * (low + high);
+    return best_bias(
+        b_, {0, 1}, undecided_, [&](std::size_t i, double b) { return loss_.piece(i, output(i, b)); },
+        [&](std::size_t i, int piece) -> Line {
+          const Line slope = loss_.slope(i, piece);
+          return {B * (slope.constant + slope.factor * outputs_[i]), B * slope.factor * B};
+        });
   }
 
   // std::uniform_int_distribution differs between standard libraries; results must not.

@@ -11,15 +11,13 @@
 #include <span>
 #include <vector>
 
+#include "solve/best_bias.hpp"
+
 namespace treille {
 
 struct DualGradient {
   double projected;  // 0 where a_i is at a bound, or at a corner of the dual, that the gradient keeps it at
   double hold;       // how strongly it is kept there
-};
-
-struct Line {
-  double constant, factor;
 };
 
 template <class L>

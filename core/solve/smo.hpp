@@ -34,6 +34,7 @@
 #include <span>
 #include <vector>
 
+#include "solve/best_bias.hpp"
 #include "solve/monitor.hpp"
 #include "spaces/gram_rows.hpp"
 
@@ -332,7 +333,7 @@ class SMO {
     b_ = middle();
     double gap = gap_at(b_);
     if (!options_.violation_stop) {
-      const double other = best_bias(), smaller = gap_at(other);
+      const double other = bias_of_least_primal(), smaller = gap_at(other);
       if (smaller < gap - 1e-12 * std::abs(dual_)) {
         b_ = other;
         gap = smaller;
@@ -364,43 +365,19 @@ class SMO {
     return low > -kInfinity ? low : high < kInfinity ? high : 0.0;
   }
 
-  // argmin_b of the primal, w fixed. Its slope, t - sum_i y_i loss_i'(slack_i), rises with b and is bisected; variables whose slack has
-  // one sign all over the bracket join `line`, the part of the slope that is linear there: O(n) in all, mostly. Those set aside are at
-  // a bound and stay on their side.
-  double best_bias() {
-    struct Line {
-      double constant, factor;
-    } line{total_, 0};
-    auto positive = [&](std::size_t k, double b) { return -variables_[k].y * (r(k) + b) > 0; };
-    auto add = [&](Line& to, std::size_t k) {
-      const Variable& v = variables_[k];
-      to.constant += v.d > 0 ? r(k) / v.d : -v.y * v.C;
-      to.factor += v.d > 0 ? 1 / v.d : 0.0;
-    };
+  // argmin_b of the primal, w fixed. Its slope is t - sum_i y_i loss_i'(slack_i). Those set aside are at a bound and stay on their side.
+  double bias_of_least_primal() {
+    Line line{total_, 0};
     for (std::size_t k = active_; k < all_; ++k) line.constant -= beta_[k];  // at 0, or at y C with a positive slack
     undecided_.resize(active_);
-    for (std::size_t k = 0; k < active_; ++k) undecided_[k] = k;
-    auto slope = [&](double b) {
-      Line sum = line;
-      for (const std::size_t k : undecided_)
-        if (positive(k, b)) add(sum, k);
-      return sum.constant + sum.factor * b;
-    };
-    double low = b_, high = b_, step = 1e-6 + 1e-3 * std::abs(b_);
-    for (int k = 0; k < kDoublings && slope(low) > 0; ++k, step *= 4) low -= step;
-    step = 1e-6 + 1e-3 * std::abs(b_);
-    for (int k = 0; k < kDoublings && slope(high) < 0; ++k, step *= 4) high += step;
-    for (int k = 0; k < 60; ++k) {
-      std::erase_if(undecided_, [&](std::size_t i) {
-        const bool at_low = positive(i, low), at_high = positive(i, high);
-        if (at_low && at_high) add(line, i);
-        return at_low == at_high;
-      });
-      if (undecided_.empty()) return line.factor > 0 ? std::clamp(-line.constant / line.factor, low, high) : 0.5 * (low + high);
-      const double centre = 0.5 * (low + high);
-      (slope(centre) > 0 ? high : low) = centre;
-    }
-    return 0.5 * (low + high);
+    std::iota(undecided_.begin(), undecided_.end(), std::size_t{0});
+    return best_bias(
+        b_, line, undecided_, [&](std::size_t k, double b) { return -variables_[k].y * (r(k) + b) > 0 ? 1 : 0; },
+        [&](std::size_t k, int positive) -> Line {
+          const Variable& v = variables_[k];
+          if (!positive) return {0, 0};
+          return v.d > 0 ? Line{r(k) / v.d, 1 / v.d} : Line{-v.y * v.C, 0};
+        });
   }
 
   SMOSolution finish(Status status, std::int64_t epochs) {
@@ -419,7 +396,6 @@ class SMO {
 
   static constexpr double kTau = 1e-12;    // stands for a curvature that is not positive, as in LIBSVM
   static constexpr double kFloor = 1e-13;  // a violation below this, relative to g, is rounding
-  static constexpr int kDoublings = 60;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   R& rows_;
