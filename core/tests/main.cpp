@@ -7,6 +7,7 @@
 #include <random>
 
 #include "gram_road.hpp"
+#include "patterns.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/code_rows.hpp"
 #include "spaces/csr.hpp"
@@ -459,5 +460,12 @@ int main() {
     the_road_by_kernel_values(n, 1 + n % 2);
     ++passed;
   }
+  for (const int longest : {3, 25})
+    for (const int threads : {1, 3}) {
+      std::mt19937 random(5);
+      const Corpus corpus = random_corpus(random, 12, longest, 5);
+      tests::patterns_are_their_definition(corpus.view(), threads, [](bool holds) { CHECK(holds); });
+      ++passed;
+    }
   std::printf("%d passed, 0 failed\n", passed);
 }
