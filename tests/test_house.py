@@ -23,8 +23,8 @@ ROOMS = [
     "solvers",
     "spaces",
     "kernels",
-    "automata",
     "data",
+    "automata",
     "io",
 ]  # top to bottom
 MAY_IMPORT = {room: set(ROOMS[place:]) for place, room in enumerate(ROOMS)} | {
@@ -41,7 +41,7 @@ OWN_PACKAGE = {
 }  # they look names up among their neighbours
 PUBLIC = [
     "treille",
-    *(f"treille.{room}" for room in ["kernels", "data", "solvers", "spaces", "io", "datasets", "testing"]),
+    *(f"treille.{room}" for room in ["kernels", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]),
 ]
 
 

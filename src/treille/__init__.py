@@ -10,8 +10,9 @@
 
 from importlib.metadata import version
 
-from treille import kernels, solvers
-from treille.data import Batch, Strings, Vectors, dna, protein, reverse_complement
+from treille import automata, kernels, solvers
+from treille.automata import Fst
+from treille.data import Batch, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
@@ -24,13 +25,16 @@ __all__ = [
     "Batch",
     "ConvergenceWarning",
     "Features",
+    "Fst",
     "InputError",
     "OneClassSVM",
     "Plan",
     "Report",
     "Ridge",
     "Strings",
+    "Trees",
     "Vectors",
+    "automata",
     "dna",
     "kernels",
     "load",

@@ -89,6 +89,46 @@ def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
         start = stop
 
 
+def as_index(key: Any, length: int) -> Any:
+    """A key of ``Batch.__getitem__``: an int that counts from the front, or what selects several examples.
+
+    >>> as_index(-1, 3), as_index(np.int64(2), 3), as_index(([0, 2], ...), 3)
+    (2, 2, [0, 2])
+    """
+    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
+        key = key[0]
+    one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
+    return range(length)[int(key)] if one else key
+
+
+def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
+    """Where the symbols of the examples that `key` selects stand, one after the other, and the offsets they then have.
+
+    >>> selected(np.array([0, 2, 5]), [1, 0])
+    (array([2, 3, 4, 0, 1]), array([0, 3, 5]))
+    >>> selected(np.array([0, 2, 5]), slice(1, 2))  # no copy is needed then
+    (slice(2, 5, None), array([0, 3]))
+    """
+    rows = np.arange(len(offsets) - 1)[key]
+    starts, lengths = offsets[rows], np.diff(offsets)[rows]
+    ends = running_sum(lengths)
+    if isinstance(key, slice) and key.step in (None, 1):
+        first = int(starts[0]) if len(rows) else 0
+        return slice(first, first + int(ends[-1])), ends
+    return np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths), ends
+
+
+def running_sum(lengths: Any) -> np.ndarray:
+    """Offsets of examples of these lengths.
+
+    >>> running_sum([2, 0, 3])
+    array([0, 2, 2, 5])
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
 def readable_size(n_bytes: int) -> str:
     """A number of bytes, in words.
 

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data.base import Batch, runs
+from treille.data.base import Batch, as_index, running_sum, runs, selected
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
 
@@ -119,12 +119,12 @@ class Strings(Batch):
     def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
         code = {token: c for c, token in enumerate(alphabet)}
-        offsets = _offsets([len(item) for item in items])
+        offsets = running_sum([len(item) for item in items])
         symbols = np.fromiter(map(code.__getitem__, chain.from_iterable(items)), np.int32, count=offsets[-1])
         self._set(symbols, offsets, alphabet, unit)
 
     def _set_integers(self, items: list[np.ndarray]) -> None:
-        offsets = _offsets([len(item) for item in items])
+        offsets = running_sum([len(item) for item in items])
         values, symbols = np.unique(np.concatenate([np.empty(0, np.int64), *filter(len, items)]), return_inverse=True)
         self._set(symbols.astype(np.int32), offsets, values.tolist(), unit="integer")
 
@@ -136,18 +136,12 @@ class Strings(Batch):
         return int(self.symbols.nbytes + self.offsets.nbytes)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
-            key = key[0]
-        if isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0):
-            i = range(len(self))[int(key)]
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            i = key
             return self._item(self.symbols[self.offsets[i] : self.offsets[i + 1]])
-        rows = np.arange(len(self))[key]
-        starts, lengths = self.offsets[rows], np.diff(self.offsets)[rows]
-        offsets = _offsets(lengths)
-        if isinstance(key, slice) and key.step in (None, 1):
-            symbols = self.symbols[starts[0] : starts[0] + offsets[-1]] if len(rows) else self.symbols[:0]
-        else:
-            symbols = self.symbols[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)]
+        places, offsets = selected(self.offsets, key)
+        symbols = self.symbols[places]
         batch = Strings.__new__(Strings)
         batch._set(symbols, offsets, self.alphabet, self.unit)
         return batch
@@ -175,12 +169,6 @@ class Strings(Batch):
     def __repr__(self) -> str:
         sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"
         return f"Strings({sizes}, unit={self.unit!r})"
-
-
-def _offsets(lengths: Any) -> np.ndarray:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def _checked(data: Any) -> tuple[list[Any], str]:
