@@ -52,7 +52,7 @@ class Fst:
     ) -> Fst:
         """From arcs ``(source, input, output, weight, target)`` and the weights of final states.
 
-        Labels are integers, or strings, which get symbol tables in order of their first use; 0, "" and "<eps>" are the empty string.
+        Labels are integers, or strings, which get symbol tables in order of first use; 0, "" and "<eps>" are the empty string.
 
         >>> Fst.from_arcs([(0, 1, 2, 1.0, 0)], {0: 1.0}).n_arcs
         1
