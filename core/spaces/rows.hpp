@@ -12,7 +12,7 @@
 namespace treille {
 
 // `Weights<Real>` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update, its numbers kept as Real (float or
-// double). Sums are taken in double either way.
+// double). Dots are summed in double either way.
 template <class R, class Real>
 concept RowsWithWeights = requires(const R& rows, std::size_t i, double a, typename R::template Weights<Real>& w,
                                    const typename R::template Weights<Real>& cw, const typename R::template Weights<double>& exact) {
@@ -107,7 +107,8 @@ class CodedRows {
     std::size_t n_features, n_shared;
   };
 
-  explicit CodedRows(const Data& data) : data_(data), split_(size()), private_sq_(size()) {
+  explicit CodedRows(const Data& data)
+      : data_(data), split_(size()), private_sq_(size()), float_palette_(data.palette.begin(), data.palette.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
       split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
       private_sq_[i] = sum_of_squares(split_[i], end(i));
@@ -148,7 +149,9 @@ class CodedRows {
   template <class Real>
   void axpy(std::size_t i, double a, Weights<Real>& w) const {
     Real* weights = w.shared.data();
+    const Real* palette = palette_of<Real>();
     a *= data_.scale[i];
+    const auto step = static_cast<Real>(a);
     const Word* e = begin(i);
     const Word* stop = split_[i];
     // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
@@ -157,13 +160,14 @@ class CodedRows {
       Real& w1 = weights[id(e[1])];
       Real& w2 = weights[id(e[2])];
       Real& w3 = weights[id(e[3])];
-      const double s0 = w0 + a * value(e[0]), s1 = w1 + a * value(e[1]), s2 = w2 + a * value(e[2]), s3 = w3 + a * value(e[3]);
-      w0 = static_cast<Real>(s0);
-      w1 = static_cast<Real>(s1);
-      w2 = static_cast<Real>(s2);
-      w3 = static_cast<Real>(s3);
+      const Real s0 = w0 + step * palette[code(e[0])], s1 = w1 + step * palette[code(e[1])];
+      const Real s2 = w2 + step * palette[code(e[2])], s3 = w3 + step * palette[code(e[3])];
+      w0 = s0;
+      w1 = s1;
+      w2 = s2;
+      w3 = s3;
     }
-    for (; e < stop; ++e) weights[id(*e)] = static_cast<Real>(weights[id(*e)] + a * value(*e));
+    for (; e < stop; ++e) weights[id(*e)] += step * palette[code(*e)];
     w.own[i] += a;
   }
 
@@ -186,7 +190,15 @@ class CodedRows {
   const Word* begin(std::size_t i) const { return data_.entries.data() + data_.indptr[i]; }
   const Word* end(std::size_t i) const { return data_.entries.data() + data_.indptr[i + 1]; }
   std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> data_.code_bits); }
-  double value(Word entry) const { return data_.palette[static_cast<std::size_t>(entry & ((Word{1} << data_.code_bits) - 1))]; }
+  std::size_t code(Word entry) const { return static_cast<std::size_t>(entry & ((Word{1} << data_.code_bits) - 1)); }
+  double value(Word entry) const { return data_.palette[code(entry)]; }
+  template <class Real>
+  const Real* palette_of() const {
+    if constexpr (std::is_same_v<Real, double>)
+      return data_.palette.data();
+    else
+      return float_palette_.data();
+  }
   double sum_of_squares(const Word* first, const Word* last) const {
     double sum = 0;
     for (; first < last; ++first) sum += value(*first) * value(*first);
@@ -196,6 +208,7 @@ class CodedRows {
   Data data_;
   std::vector<const Word*> split_;  // where row i's private features begin
   std::vector<double> private_sq_;
+  std::vector<float> float_palette_;  // for w in float: converting each value would cost as much as adding it
 };
 
 }  // namespace treille
