@@ -73,7 +73,7 @@ def test_the_optimum_is_liblinears(loss, epsilon, bias, C, capfd):
     theirs = 0.5 * np.square(w).sum() + 0.5 * b**2 + C * (excess if kind == 13 else excess**2).sum()
     report = task.by_dual_cd(loss=loss, epsilon=epsilon, bias=bias).report
     assert report.status == "converged"
-    assert report.dual <= theirs
+    assert report.dual <= theirs * (1 + 1e-12)  # equal at the optimum, up to the rounding of the two sums
     assert report.primal <= theirs * (1 + 1e-6)
     assert gave_up or report.primal == pytest.approx(theirs, rel=1e-6)
 
