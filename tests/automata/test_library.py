@@ -122,17 +122,18 @@ def test_edit_neighbourhoods(x, z, most):
 
 
 @pytest.mark.parametrize(
-    ("T", "states"),
+    ("make", "states"),
     [
-        (library.ngram(3, "ab"), 4),
-        (library.ngram(3, "ab", min_n=1), 4),
-        (library.gappy(3, "ab"), 4),
-        (library.gappy(3, "ab", max_gap=2), 8),
-        (library.mismatch(3, 1, "ab"), 6),
-        (library.wildcard(3, 1, "ab"), 6),
-        (library.edit_neighbourhood(2, "ab"), 3),
+        (lambda: library.ngram(3, "ab"), 4),
+        (lambda: library.ngram(3, "ab", min_n=1), 4),
+        (lambda: library.gappy(3, "ab"), 4),
+        (lambda: library.gappy(3, "ab", max_gap=2), 8),
+        (lambda: library.mismatch(3, 1, "ab"), 6),
+        (lambda: library.wildcard(3, 1, "ab"), 6),
+        (lambda: library.edit_neighbourhood(2, "ab"), 3),
     ],
 )
-def test_machines_are_as_small_as_said_and_have_no_empty_arcs(T, states):
+def test_machines_are_as_small_as_said_and_have_no_empty_arcs(make, states):
+    T = make()
     assert T.connect().n_states == states
     assert not T.has_epsilons
