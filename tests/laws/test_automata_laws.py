@@ -66,10 +66,12 @@ def test_concatenation_distributes_over_sums(A, B, C):
 def test_the_closure_sums_all_powers(A):
     once = relation(A)
     once_empty = once.pop(((), ()), 0.0)
-    if abs(once_empty) >= 1:
-        with pytest.raises(InputError, match="diverges"):
-            A.closure()((), ())
-        return
+    empty = [weight for x, y, weight in slow_paths(A) if not x and not y]
+    if sum(map(abs, empty)) >= 1:
+        if min(empty) > 0:
+            with pytest.raises(InputError, match="diverges"):
+                A.closure()((), ())
+        return  # with signs, the order of the sum decides
     star = A.closure()
     assert_close(star((), ()), 1 / (1 - once_empty))
     scaled = 1 / (1 - once_empty)  # (u + e)* = (e* u)* e*, where e is the weight of the empty pair
@@ -173,10 +175,10 @@ def test_the_total_of_a_cyclic_machine_is_that_of_its_linear_system(T):
     trimmed = T.connect()
     M, _ = dense(trimmed)
     radius = max(np.abs(np.linalg.eigvals(M)), default=0.0) if trimmed.n_states else 0.0
-    if radius < 1 - 1e-9:
+    if radius < 0.99:
         assert_close(T.total(), slow_total(trimmed))
         assert_close(T.reverse().total(), T.total())
-    elif radius > 1 + 1e-9:
+    elif radius > 1.01:
         with pytest.raises(InputError, match="diverges: the weights on cycles such as"):
             T.total()
 
