@@ -2,12 +2,14 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from treille import Fst, InputError
 from treille.automata import Builder
+from treille.io.machine import MachineParts
 
 
 @pytest.fixture
@@ -138,6 +140,19 @@ def test_tables_of_one_side_may_differ():
     both = left * right
     assert both("ab", "xy") == 2
     assert (both.input_symbols, both.output_symbols) == (["<eps>", "a", "b"], ["<eps>", "x", "y"])
+
+
+def test_machines_share_a_table_that_is_right():
+    table = ["<eps>", "a", "b"]
+    parts = MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}, symbols=table)
+    T = Fst.from_parts(parts)
+    assert T.input_symbols is T.output_symbols is (T + T).input_symbols is table
+    other = Fst.from_parts(replace(parts, input_symbols=("-", "a", "b")))  # another spelling of the empty string
+    assert other.input_symbols == table
+    given = ["a", "b"]
+    own = Fst.from_arcs([(0, "a", "a", 1.0, 1)], {1: 1.0}, input_symbols=given)
+    given.append("c")
+    assert own.input_symbols == table
 
 
 def test_equality_is_of_every_number_and_symbol():

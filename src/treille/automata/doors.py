@@ -140,9 +140,10 @@ def check_parts(parts: MachineParts) -> MachineParts:
     refuse((sources < 0) | (sources >= n), f"it leaves state {{}}, but {there}", sources)
     refuse((targets < 0) | (targets >= n), f"it leads to state {{}}, but {there}", targets)
     refuse(~np.isfinite(weights), "its weight is {}, expected a finite number", weights)
-    tables = []
+    tables: list[list[str] | None] = []
     for side, labels, symbols in (("input", inputs, parts.input_symbols), ("output", outputs, parts.output_symbols)):
-        table = None if symbols is None else check_names(f"{side}_symbols", symbols)
+        shared = side == "output" and symbols is parts.input_symbols
+        table = tables[0] if shared else None if symbols is None else check_names(f"{side}_symbols", symbols)
         last = LARGEST if table is None else len(table) - 1
         refuse(labels < 0, f"its {side} label is {{}}, expected 0 or more", labels)
         refuse(labels > last, f"its {side} label is {{}}, but the last one that has a symbol is {last}", labels)
