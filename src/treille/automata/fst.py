@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from treille import _core
+from treille.automata import files
+from treille.io import openfst_text
 from treille.io.errors import InputError
+from treille.io.lattices import write_lattices
 from treille.io.machine import SEMIRINGS, MachineParts
 
 ZERO = {"real": 0.0, "log": np.inf, "tropical": np.inf}
 EPSILON = "<eps>"
+Table = str | os.PathLike[str] | Sequence[str] | None
 
 
 class Fst:
@@ -107,6 +112,55 @@ class Fst:
         parts = self.parts()
         columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
         return zip(*(column.tolist() for column in columns), strict=True)
+
+    @classmethod
+    def from_text(
+        cls,
+        text_or_path: str | os.PathLike[str],
+        semiring: str = "real",
+        isymbols: Table = None,
+        osymbols: Table = None,
+        acceptor: bool | None = None,
+    ) -> Fst:
+        """From OpenFst's text, or a file of it; weights are taken as they are for those of `semiring`: costs want "log".
+
+        >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
+        [(0, 1, 1, 0.5, 1)]
+        """
+        return cls.from_parts(files.from_text(text_or_path, semiring, isymbols, osymbols, acceptor))
+
+    def to_text(self) -> str:
+        """OpenFst's text, weights as they are.
+
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        """
+        return openfst_text.spell(self.parts())
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        weights: str | None = None,
+        symbols: Table = None,
+    ) -> Fst:
+        """The one machine of a file of any format that `treille.io.read` knows; the page on lattice files tells what weights are."""
+        return cls.from_parts(files.read_one(path, format, weights, symbols))
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
+        """Writes the machine in the format that its name tells, `.fst` for OpenFst's binary, or that is named."""
+        write_lattices(path, [self.parts()], format, weights)
+
+    @classmethod
+    def from_pynini(cls, fst: Any) -> Fst:
+        """From a machine of pynini or pywrapfst, its symbol tables included."""
+        return cls.from_parts(files.from_pynini(fst))
+
+    def to_pynini(self) -> Any:
+        """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
+        return files.to_pynini(self.parts())
 
 
 def _code(label: Any, symbols: list[str]) -> int:

@@ -16,6 +16,7 @@ from treille import InputError, Strings
 from treille.cli.console import Voice
 from treille.data.sequences import DNA, PROTEIN, over
 from treille.io import Examples, read
+from treille.io.machine import MachineParts
 from treille.io.records import NumberRows
 
 
@@ -126,14 +127,13 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
-    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | Strings:
+    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | list[MachineParts] | Strings:
         """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
         if self.alphabet is None:
             return examples.X
-        if examples.numbers is not None:
-            raise InputError(
-                f"{examples.source}: holds rows of numbers, expected texts over the alphabet {self.alphabet.value}"
-            )
+        if examples.numbers is not None or examples.machines is not None:
+            held = "rows of numbers" if examples.machines is None else "lattices"
+            raise InputError(f"{examples.source}: holds {held}, expected texts over the alphabet {self.alphabet.value}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
             alphabet,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections.abc import Sequence
 
@@ -13,18 +12,7 @@ from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .symbols import Coder
 
-BLANKS = re.compile("[ \t]+")
 SPARSEST = 1000  # states a line may add before their numbers are taken for a mistake
-
-
-def columns(line: str) -> list[str]:
-    """The columns of a line: blanks and tabs separate, other white space may be part of a word.
-
-    >>> columns("0 1\\ta  b\\r\\n")
-    ['0', '1', 'a', 'b']
-    """
-    stripped = line.strip(" \t\r\n")
-    return BLANKS.split(stripped) if stripped else []
 
 
 def number(text: str, place: str) -> float:
@@ -66,7 +54,9 @@ class ArcLines:
     def arc(self, line: int, source: str, target: str, input: str, output: str, weight: float) -> None:
         """One arc. The first state that is named is the start."""
         if math.isinf(weight):
-            raise InputError(f"{self.place(line)}: the weight of an arc is {weight}, expected a finite number: leave the arc out")
+            raise InputError(
+                f"{self.place(line)}: the weight of an arc is {weight}, expected a finite number: leave the arc out"
+            )
         first, second = self._state(line, source), self._state(line, target)
         self.sources.append(first)
         self.targets.append(second)
@@ -84,7 +74,9 @@ class ArcLines:
 
     def _state(self, line: int, text: str) -> int:
         if not text.isdecimal() or int(text) >= SPARSEST * (line + 1):
-            raise InputError(f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0")
+            raise InputError(
+                f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
+            )
         if self.start < 0:
             self.start = int(text)
         return int(text)

@@ -11,7 +11,6 @@ from .errors import InputError
 
 SEMIRINGS = ("real", "log", "tropical")
 EPSILON = "<eps>"  # how symbol tables spell label 0
-ARC_TYPES = (np.int32, np.int32, np.int32, np.float64, np.int32)
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,9 @@ class MachineParts:
     output_symbols: Sequence[str] | None = None
     name: str = ""  # the utterance, where a file names it
     scores: dict[str, np.ndarray] = field(default_factory=dict)  # of arcs: "acoustic", "language", as costs, not scaled
-    final_scores: dict[str, np.ndarray] = field(default_factory=dict)  # the same of final weights, where a file has them
+    final_scores: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # the same of final weights, where a file has them
 
     @classmethod
     def of(
@@ -67,8 +68,7 @@ class MachineParts:
         >>> MachineParts.nothing().n_states
         0
         """
-        arrays = (*(np.empty(0, dtype) for dtype in ARC_TYPES), np.empty(0, np.int32), np.empty(0))
-        return cls(-1, 0, *arrays, "real", symbols, symbols, name)
+        return replace(cls.of([], {}, -1, symbols=symbols), name=name)
 
     @property
     def is_acceptor(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
 VERSION = 2
 HAS_INPUT, HAS_OUTPUT, ALIGNED = 1, 2, 4
 PROPERTIES = 3  # expanded and mutable; the rest is for the reader to find out
-REALS = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
+REALS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
 SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 
 
@@ -53,7 +54,9 @@ def parse(data: bytes, source: str) -> MachineParts:
         )
     version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
     if version != VERSION or flags & ALIGNED:
-        raise InputError(f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned")
+        raise InputError(
+            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
+        )
     bytes_.number("<Q", "the properties")
     start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
     tables = [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
@@ -64,9 +67,13 @@ def parse(data: bytes, source: str) -> MachineParts:
         raise InputError(f"{source}: arc {bad[0]} has weight {weights[bad[0]]}, expected a finite number")
     if np.isnan(finals).any() or (finals == -np.inf).any():
         state = int(np.flatnonzero(np.isnan(finals) | (finals == -np.inf))[0])
-        raise InputError(f"{source}: state {state} has final weight {finals[state]}, expected a finite number or infinity")
+        raise InputError(
+            f"{source}: state {state} has final weight {finals[state]}, expected a finite number or infinity"
+        )
     if not -1 <= start < len(finals) or ((arcs["target"] < 0) | (arcs["target"] >= len(finals))).any():
-        raise InputError(f"{source}: names a state that is not there: it has {len(finals)} states, and starts at {start}")
+        raise InputError(
+            f"{source}: names a state that is not there: it has {len(finals)} states, and starts at {start}"
+        )
     inputs, outputs = (arcs[side].astype(np.int32) for side in ("input", "output"))
     for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
         _check_labels(labels, symbols, source)
@@ -84,7 +91,8 @@ def parse(data: bytes, source: str) -> MachineParts:
         final,
         finals[final],
         SEMIRING[arc_type],
-        *tables,
+        tables[0],
+        tables[1],
     )
 
 
@@ -119,15 +127,13 @@ def spell(parts: MachineParts, arc_type: str | None = None) -> bytes:
     return b"".join(out)
 
 
-def _arc(real: np.dtype[np.float32] | np.dtype[np.float64]) -> np.dtype[np.void]:
+def _arc(real: np.dtype[Any]) -> np.dtype[np.void]:
     return np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", real), ("target", "<i4")])
 
 
-def _states(
-    bytes_: _Bytes, n_states: int, real: np.dtype[np.float32] | np.dtype[np.float64]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _states(bytes_: _Bytes, n_states: int, real: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The source of every arc, the final weight of every state, all arcs. A file written to a pipe counts -1 states."""
-    finals, counts, chunks, arc = [], [], [], _arc(real)
+    finals, counts, chunks, arc = list[float](), list[int](), list[bytes](), _arc(real)
     while len(finals) != n_states and (n_states >= 0 or not bytes_.at_end()):
         what = f"state {len(finals)}" + (f" of {n_states}" if n_states >= 0 else "")
         finals.append(bytes_.number("<f" if real.itemsize == 4 else "<d", what))

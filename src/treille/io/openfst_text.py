@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .arc_lines import ArcLines, coded, columns, number
+from .arc_lines import ArcLines, coded, number
 from .errors import InputError
 from .machine import EPSILON, MachineParts
+from .symbols import columns, spelt
 from .weights import ONE, as_kind
 
 TITLE = "OpenFst text"
@@ -45,7 +46,9 @@ def parse(
             lines.arc(line, row[0], row[1], row[2], row[2] if acceptor else row[3], weight)
         else:
             kind = "an acceptor" if acceptor else "a transducer"
-            raise InputError(f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else")
+            raise InputError(
+                f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else"
+            )
     if acceptor:
         (labels,), symbols = coded([lines], ["inputs"], isymbols)
         return lines.parts(labels, labels, symbols, symbols, semiring)
@@ -71,16 +74,13 @@ def _is_decimal(text: str) -> bool:
 def spell(parts: MachineParts, kind: str | None = None) -> str:
     """The text of a machine, all five columns always; weights as they are, or as numbers of a kind.
 
-    >>> print(spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 2.0})), end="")
-    0	1	1	1	0.5
-    1	2.0
+    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 2.0}))
+    '0\\t1\\t1\\t1\\t0.5\\n1\\t2.0\\n'
     """
     if kind is not None:
         parts = as_kind(parts, kind)
-    inputs, outputs = (
-        [_word(word, symbols is None) for word in parts.words(side)]
-        for side, symbols in (("inputs", parts.input_symbols), ("outputs", parts.output_symbols))
-    )
+    tables = (("inputs", parts.input_symbols), ("outputs", parts.output_symbols))
+    inputs, outputs = (spelt(parts, side, "0" if table is None else EPSILON) for side, table in tables)
     columns = (parts.sources.tolist(), parts.targets.tolist(), inputs, outputs, parts.weights.tolist())
     arcs = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
     finals = [(s, f"{s}\t{w}") for s, w in zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)]
@@ -89,11 +89,3 @@ def spell(parts: MachineParts, kind: str | None = None) -> str:
         return ""  # the start leads nowhere: the machine accepts nothing, as an empty text does
     rows.sort(key=lambda row: row[0] != parts.start)
     return "".join(f"{row}\n" for _, row in rows)
-
-
-def _word(word: str, is_number: bool) -> str:
-    if not word:
-        return "0" if is_number else EPSILON
-    if len(columns(word)) != 1 or columns(word)[0] != word or "\n" in word:
-        raise InputError(f"the symbol {word!r} holds white space, which this format separates by")
-    return word

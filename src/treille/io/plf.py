@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from .errors import InputError
 from .machine import MachineParts
 from .shape import in_order, one_final
-from .symbols import Coder
+from .symbols import Coder, spelt
 from .weights import ONE, SEMIRING, as_kind, in_semiring, kind_of
 
 TITLE = "PLF"
@@ -51,12 +51,19 @@ def parse(
     >>> machines[0].weights.tolist(), machines[0].input_symbols, kind, how
     ([0.5, 0.9], ['<eps>', 'vine', 'wine'], 'logprob', 'told by their values, -0.9 to -0.5')
     """
-    words, spelt, steps, sources, ends, n_states = list[str](), list[str](), list[str](), list[int](), [0], list[int]()
+    words, weighed, steps, sources, ends, n_states = (
+        list[str](),
+        list[str](),
+        list[str](),
+        list[int](),
+        [0],
+        list[int](),
+    )
     known: dict[str, int] = {",": 0, "),(": 1, ",),(": 1}
     for text, place in zip(texts, places, strict=True):
         pieces = ARC.split(text)
         words += pieces[1::4]
-        spelt += pieces[2::4]
+        weighed += pieces[2::4]
         steps += pieces[3::4]
         if len(pieces) == 1:
             n_states.append(_states_of_none(pieces[0], text, place))
@@ -68,16 +75,18 @@ def parse(
             sources += states
             n_states.append(states[-1] + 1 + _jump(pieces[-1], LAST, {}, text, place))
         ends.append(len(words))
-    values, distances = _numbers(spelt, float, texts, places, ends), _numbers(steps, int, texts, places, ends)
+    values, distances = _numbers(weighed, float, texts, places, ends), _numbers(steps, int, texts, places, ends)
     kind, how = (weights, "as said") if weights else kind_of(values, source)
     values = in_semiring(values, kind, source)
     coder = Coder(EPSILONS)
-    labels = np.array(coder.labels(map(_word, words) if any("\\" in text for text in texts) else [w[1:-1] for w in words]), np.int32)
+    labels = np.array(
+        coder.labels(map(_word, words) if any("\\" in text for text in texts) else [w[1:-1] for w in words]), np.int32
+    )
     semiring, symbols, froms = SEMIRING[kind], coder.symbols(), np.array(sources, np.int32)
     _check_distances(distances, froms, n_states, texts, places, ends)
     targets, one = froms + distances.astype(np.int32), np.array([ONE[semiring]])
     machines = []
-    for i, (begin, end) in enumerate(zip(ends, ends[1:], strict=False)):
+    for i, (begin, end) in enumerate(pairwise(ends)):
         name, own = names[i] if names else "", slice(begin, end)
         if n_states[i] == 0:
             machines.append(MachineParts.nothing(name, symbols))
@@ -103,9 +112,10 @@ def spell(parts: MachineParts, kind: str = "logprob") -> str:
         return f"((('*EPS*', {1.0 if kind == 'prob' else 0.0}, 1),),)"
     rows: list[list[str]] = [[] for _ in range(max(parts.n_states - 1, 0))]
     written = as_kind(parts, kind)
-    columns = (written.sources.tolist(), written.words(), written.weights.tolist(), written.targets.tolist())
+    words = spelt(written, "inputs", EPSILONS[0], EPSILONS, blanks=True)
+    columns = (written.sources.tolist(), words, written.weights.tolist(), written.targets.tolist())
     for source, word, weight, target in zip(*columns, strict=True):
-        quoted = (word or "*EPS*").replace("\\", "\\\\").replace("'", "\\'")
+        quoted = word.replace("\\", "\\\\").replace("'", "\\'")
         rows[source].append(f"('{quoted}', {weight!r}, {target - source}),")
     return f"({''.join('(' + ''.join(row) + '),' for row in rows)})"
 
@@ -135,20 +145,22 @@ def _states_of_none(piece: str, text: str, place: str) -> int:
 
 
 def _numbers(
-    spelt: list[str], convert: type, texts: Sequence[str], places: Sequence[str], ends: list[int]
+    tokens: list[str], convert: type, texts: Sequence[str], places: Sequence[str], ends: list[int]
 ) -> np.ndarray:
     try:
-        values = np.array(list(map(convert, spelt)), np.float64)
+        values = np.array(list(map(convert, tokens)), np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         first = int(bad[0]) if len(bad) else None
     except ValueError:
-        first = next(a for a, text in enumerate(spelt) if not _converts(convert, text))
+        first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
     if first is None:
         return values
     what = "the weight" if convert is float else "the distance"
     wanted = "a finite number" if convert is float else "a whole number"
     group = 2 if convert is float else 3
-    raise InputError(f"{_arc_place(first, group, texts, places, ends)}: {what} is {spelt[first][:40]!r}, expected {wanted}")
+    raise InputError(
+        f"{_arc_place(first, group, texts, places, ends)}: {what} is {tokens[first][:40]!r}, expected {wanted}"
+    )
 
 
 def _converts(convert: type, text: str) -> bool:
@@ -159,7 +171,12 @@ def _converts(convert: type, text: str) -> bool:
 
 
 def _check_distances(
-    distances: np.ndarray, sources: np.ndarray, n_states: list[int], texts: Sequence[str], places: Sequence[str], ends: list[int]
+    distances: np.ndarray,
+    sources: np.ndarray,
+    n_states: list[int],
+    texts: Sequence[str],
+    places: Sequence[str],
+    ends: list[int],
 ) -> None:
     last = np.repeat(np.array(n_states, np.int64) - 1, np.diff(ends))
     bad = np.flatnonzero((distances < 1) | (sources + distances > last))
@@ -167,7 +184,7 @@ def _check_distances(
         a = int(bad[0])
         where, most = _arc_place(a, 3, texts, places, ends), int(last[a] - sources[a])
         raise InputError(
-            f"{where}: an arc of state {sources[a]} leads {distances[a]:.0f} states on, expected 1 to {most}: the last state is {last[a]}"
+            f"{where}: an arc of state {sources[a]} leads {distances[a]:.0f} states on, expected 1 to {most}"
         )
 
 

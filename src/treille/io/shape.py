@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +32,12 @@ def one_final(parts: MachineParts) -> MachineParts:
         "weights": parts.final_weights,
         "targets": np.full(len(finals), parts.n_states, np.int32),
     }
+    longer: dict[str, Any] = {name: np.concatenate([getattr(parts, name), added[name]]) for name in added}
     at_end = {name: parts.final_scores.get(name, np.zeros(len(finals))) for name in parts.scores}
     return replace(
         parts,
         n_states=parts.n_states + 1,
-        **{name: np.concatenate([getattr(parts, name), values]) for name, values in added.items()},
+        **longer,
         final_states=np.array([parts.n_states], np.int32),
         final_weights=np.array([one]),
         scores={name: np.concatenate([values, at_end[name]]) for name, values in parts.scores.items()},
@@ -55,7 +57,9 @@ def in_order(parts: MachineParts) -> MachineParts:
     after, before = _neighbours(parts.n_states, arcs), _neighbours(parts.n_states, [(t, s) for s, t in arcs])
     useful = _reached(after, [parts.start] if parts.start >= 0 else []) & _reached(before, parts.final_states.tolist())
     if not useful:
-        return replace(MachineParts.nothing(parts.name), input_symbols=parts.input_symbols, output_symbols=parts.output_symbols)
+        return replace(
+            MachineParts.nothing(parts.name), input_symbols=parts.input_symbols, output_symbols=parts.output_symbols
+        )
     waits = {s: sum(p in useful for p in before[s]) for s in useful}
     order, ready = dict[int, int](), [s for s, n in waits.items() if n == 0]
     while ready:
@@ -67,7 +71,9 @@ def in_order(parts: MachineParts) -> MachineParts:
                 if not waits[target]:
                     ready.append(target)
     if len(order) < len(useful):
-        raise InputError(f"the states {_cycle(before, useful - order.keys())} make a cycle, which this format cannot hold")
+        raise InputError(
+            f"the states {_cycle(before, useful - order.keys())} make a cycle, which this format cannot hold"
+        )
     number = np.full(parts.n_states, -1, np.int32)
     number[list(order)] = list(order.values())
     kept = (number[parts.sources] >= 0) & (number[parts.targets] >= 0)

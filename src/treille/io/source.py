@@ -25,7 +25,7 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
 
 
-def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> io.TextIOWrapper:
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
     """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
@@ -80,9 +80,15 @@ class _Bytes(io.BufferedIOBase):
         self.name, self.count, self._file = name, 0, file
         zipped = file.peek(2)[:2] == b"\x1f\x8b"
         self._stream: io.BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file
+        self._ahead = b""
 
     def readable(self) -> bool:
         return True
+
+    def peek(self, size: int = 1 << 16, /) -> bytes:
+        """The first bytes, which the next calls of read hand on once more."""
+        self._ahead = self._faultless(self._stream.read, size)
+        return self._ahead
 
     def read(self, size: int | None = -1, /) -> bytes:
         return self._counted(self._stream.read, -1 if size is None else size)
@@ -91,14 +97,21 @@ class _Bytes(io.BufferedIOBase):
         return self._counted(self._stream.read1, size)
 
     def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        if size < 0 or not self._ahead:
+            chunk = self._ahead + self._faultless(read, size)
+            self._ahead = b""
+        else:
+            chunk, self._ahead = self._ahead[:size], self._ahead[size:]
+        self.count += len(chunk)
+        return chunk
+
+    def _faultless(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
-            chunk = read(size)
+            return read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = str(error).rstrip(".")
             message = f"{self.name}: damaged gzip file after {self.count:,} bytes of text: {reason}. Fetch it again"
             raise InputError(message) from error
-        self.count += len(chunk)
-        return chunk
 
     def close(self) -> None:
         self._file.close()

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import count
+from typing import Any
+
+import numpy as np
 
 from .errors import InputError
-from .machine import EPSILON
+from .machine import EPSILON, MachineParts
 from .source import open_text, source_name
 
 MOST_LABELS = 1 << 26
+SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}
+BLANKS = re.compile("[ \t]+")
+
+
+def columns(line: str) -> list[str]:
+    """The columns of a line: blanks and tabs separate, other white space may be part of a word.
+
+    >>> columns("0 1\\ta  b\\r\\n")
+    ['0', '1', 'a', 'b']
+    """
+    stripped = line.strip(" \t\r\n")
+    return BLANKS.split(stripped) if stripped else []
 
 
 class Coder:
@@ -23,7 +40,7 @@ class Coder:
     """
 
     def __init__(self, epsilons: Iterable[str]):
-        self._labels: defaultdict[str, int] = defaultdict(count(1).__next__, {word: 0 for word in epsilons})
+        self._labels: defaultdict[str, int] = defaultdict(count(1).__next__, dict.fromkeys(epsilons, 0))
 
     def labels(self, words: Iterable[str]) -> list[int]:
         """The label of every word."""
@@ -32,6 +49,46 @@ class Coder:
     def symbols(self) -> list[str]:
         """The symbol of every label so far."""
         return [EPSILON, *(word for word, label in self._labels.items() if label)]
+
+
+def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (), blanks: bool = False) -> list[str]:
+    """The word of every arc as a format writes it: `epsilon` for the empty string.
+
+    Refused are words that the format would read as the empty string (`taken`), and, if not `blanks`, those with white space.
+
+    >>> spelt(MachineParts.of([(0, 1, 1, 1.0, 1), (0, 0, 0, 1.0, 1)], {1: 1.0}), "inputs", "*EPS*")
+    ['1', '*EPS*']
+    """
+    words = parts.words(side)
+    for word in set(words) - {""}:
+        if word == epsilon or word in taken:
+            raise InputError(f"the word {word!r} would be read as the empty string: rename it, or give it label 0")
+        if re.search(r"[\r\n]" if blanks else r"[ \t\r\n]", word):
+            raise InputError(f"the word {word!r} holds white space, which this format separates by: rename it")
+    return [word or epsilon for word in words]
+
+
+def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
+    """The same machines, words coded alike in all; those whose labels are plain numbers stay as they are.
+
+    >>> one = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"])
+    >>> other = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "wine"])
+    >>> [machine.inputs.tolist() for machine in over_one_table([one, other])]
+    [[1], [2]]
+    """
+    tables = [m.input_symbols for m in machines] + [m.output_symbols for m in machines]
+    if len(set(map(id, tables))) == 1:
+        return list(machines)
+    coder = Coder([""])
+    coded = [
+        {side: coder.labels(m.words(side)) for side in SIDES if getattr(m, SIDES[side]) is not None} for m in machines
+    ]
+    symbols = coder.symbols()
+    changes: list[dict[str, Any]] = [
+        {side: np.array(labels, np.int32) for side, labels in sides.items()} | {SIDES[side]: symbols for side in sides}
+        for sides in coded
+    ]
+    return [replace(machine, **change) for machine, change in zip(machines, changes, strict=True)]
 
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
@@ -48,11 +105,13 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
     pairs, source = [], source_name(table)
     with open_text(table) as lines:
         for number, line in enumerate(lines, 1):
-            words = line.split()
+            words = columns(line)
             if not words:
                 continue
             if len(words) != 2 or not words[1].isdecimal():
-                raise InputError(f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label")
+                raise InputError(
+                    f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
+                )
             pairs.append((words[0], int(words[1])))
     return symbol_list(pairs, source)
 
@@ -65,7 +124,9 @@ def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
     """
     most = max((label for _, label in pairs), default=0)
     if most >= max(MOST_LABELS, 2 * len(pairs)) or any(label < 0 for _, label in pairs):
-        raise InputError(f"{source}: the table has {len(pairs)} symbols with labels up to {most}, expected 0, 1, 2 and so on")
+        raise InputError(
+            f"{source}: the table has {len(pairs)} symbols with labels up to {most}, expected 0, 1, 2 and so on"
+        )
     symbols = [EPSILON] + [""] * most
     for symbol, label in pairs:
         symbols[label] = symbol
@@ -79,6 +140,6 @@ def spell_symbols(symbols: Sequence[str]) -> str:
     '<eps>\\t0\\nvine\\t1\\n'
     """
     for label, symbol in enumerate(symbols):
-        if len(symbol.split()) > 1 or symbol != symbol.strip():
-            raise InputError(f"the symbol {symbol!r} of label {label} holds white space, which this format separates by")
+        if re.search(r"[ \t\r\n]", symbol):
+            raise InputError(f"the symbol {symbol!r} of label {label} holds white space, which the table separates by")
     return "".join(f"{symbol}\t{label}\n" for label, symbol in enumerate(symbols) if symbol)

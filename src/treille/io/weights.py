@@ -66,7 +66,9 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
     given = np.concatenate([parts.weights, parts.final_weights])
     if parts.semiring == "real" and kind != "prob":
         if len(given) and given.min() < 0:
-            raise InputError(f"a weight is {given.min():.4g}, which has no logarithm: only positive weights have {KINDS[kind]}")
+            raise InputError(
+                f"a weight is {given.min():.4g}, which has no logarithm: only positive weights have {KINDS[kind]}"
+            )
         wanted = np.log(given) if kind == "logprob" else 0.0 - np.log(given)
     elif parts.semiring == "real":
         wanted = given
