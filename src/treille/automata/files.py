@@ -27,7 +27,7 @@ def from_text(
     if semiring not in SEMIRINGS:
         raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(SEMIRINGS)}")
     text, source = text_or_path, "text"
-    if not isinstance(text, str) or (text and not text.isdecimal() and len(text.split()) == 1):
+    if not isinstance(text, str) or ("\n" not in text and not text.isdecimal() and len(text.split()) == 1):
         source = source_name(text)
         with open_text(text) as stream:
             text = stream.read()

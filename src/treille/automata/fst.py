@@ -146,7 +146,7 @@ class Fst:
         weights: str | None = None,
         symbols: Table = None,
     ) -> Fst:
-        """The one machine of a file of any format that `treille.io.read` knows; the page on lattice files tells what weights are."""
+        """The one machine of a file of any format that `treille.io.read` knows, weights as it understands them."""
         return cls.from_parts(files.read_one(path, format, weights, symbols))
 
     def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .symbols import Coder
+from .symbols import Coder, without_gaps
 
 SPARSEST = 1000  # states a line may add before their numbers are taken for a mistake
 
@@ -125,12 +125,12 @@ def coded(
     spelt = [(machine, getattr(machine, side)) for side in sides for machine in machines]
     if all(word.isdecimal() for _, words in spelt for word in words):
         labels = [_numbers(machine, words, symbols) for machine, words in spelt]
-        return labels, symbols
+        return labels, symbols if symbols is None else without_gaps(symbols)
     if symbols is None:
         coder = Coder([EPSILON])
         return [coder.labels(words) for _, words in spelt], coder.symbols()
     known = {symbol: label for label, symbol in enumerate(symbols) if symbol} | {EPSILON: 0}
-    return [_looked_up(machine, words, known) for machine, words in spelt], symbols
+    return [_looked_up(machine, words, known) for machine, words in spelt], without_gaps(symbols)
 
 
 def _numbers(machine: ArcLines, words: Sequence[str], symbols: Sequence[str] | None) -> list[int]:

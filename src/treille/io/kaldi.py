@@ -27,7 +27,7 @@ class _Lattice(ArcLines):
     def __init__(self, source: str, name: str):
         super().__init__(source, name)
         self.pairs, self.final_pairs = list[tuple[float, float]](), list[tuple[float, float]]()
-        self.compact = False
+        self.compact: bool | None = None  # not known before the first arc
 
     def line(self, at: int, row: list[str]) -> None:
         pair = self._pair(row.pop(), at) if len(row) > 1 and "," in row[-1] else (0.0, 0.0)
@@ -36,7 +36,11 @@ class _Lattice(ArcLines):
             if np.isfinite(sum(pair)):
                 self.final_pairs.append(pair)
         elif len(row) in (3, 4):
-            self.compact |= len(row) == 3
+            if self.compact is (len(row) == 4):
+                raise InputError(
+                    f"{self.place(at)}: lattice {self.name} has arcs of both kinds, with one label and with two"
+                )
+            self.compact = len(row) == 3
             self.arc(at, row[0], row[1], row[2], row[-1], sum(pair))
             self.pairs.append(pair)
         else:
@@ -76,13 +80,13 @@ def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[
             raise InputError(
                 f"{source}, line {at}: found {line.strip()[:40]!r}, expected the id of an utterance alone on its line"
             )
-    transducers = [lattice for lattice in lattices if not lattice.compact]
+    transducers = [lattice for lattice in lattices if lattice.compact is False]
     inputs, input_symbols = coded(transducers, ["inputs"], None)
     outputs, output_symbols = coded(lattices, ["outputs"], symbols)
     of_inputs = dict(zip(map(id, transducers), inputs, strict=True))
     parts = []
     for lattice, words in zip(lattices, outputs, strict=True):
-        table = output_symbols if lattice.compact else input_symbols
+        table = input_symbols if lattice.compact is False else output_symbols
         one = lattice.parts(of_inputs.get(id(lattice), words), words, table, output_symbols, "log")
         parts.append(replace(one, scores=_scores(lattice.pairs), final_scores=_scores(lattice.final_pairs)))
     return parts

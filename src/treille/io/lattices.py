@@ -13,6 +13,7 @@ from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, sl
 from .errors import InputError
 from .machine import MachineParts
 from .members import Member
+from .symbols import spell_symbols, with_own_table
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 from .whole import write_whole
 
@@ -168,7 +169,8 @@ def write_lattices(
     """Writes machines to a file; several, in a format that has one a file, to a folder. Gives the files written.
 
     `weights` is what the numbers shall be, where the format leaves a choice: plf (log-probabilities else), confusion
-    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring).
+    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). Beside openfst-text stand the symbol
+    tables, `.isyms` and `.osyms`.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.plf"
@@ -183,15 +185,27 @@ def write_lattices(
     if kind not in ONE_A_FILE:
         return [_write(path, _spelt(machines, kind, weights))]
     if len(machines) == 1 and not os.path.isdir(path):
-        return [_write(path, _spelt(machines, kind, weights))]
+        return _write_one(path, machines[0], kind, weights)
     folder = Path(path)
     if folder.is_file() or folder.suffix:
         raise InputError(
             f"{path}: {TITLES[kind]} is one machine a file, and there are {len(machines):,}: name a folder"
         )
     folder.mkdir(exist_ok=True)
-    named = zip(_file_names(machines), machines, strict=True)
-    return [_write(folder / f"{name}{SUFFIXES[kind][0]}", _spelt([one], kind, weights)) for name, one in named]
+    written = list[Path]()
+    for name, machine in zip(_file_names(machines), machines, strict=True):
+        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", with_own_table(machine), kind, weights)
+    return written
+
+
+def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, weights: str | None) -> list[Path]:
+    """Beside OpenFst's text stand its symbol tables, which OpenFst wants to compile it."""
+    written = [_write(path, _spelt([machine], kind, weights))]
+    tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
+    stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
+    return written + [
+        _write(f"{stem}.{end}", spell_symbols(table).encode()) for end, table in tables if table is not None
+    ]
 
 
 def _file_names(machines: Sequence[MachineParts]) -> list[str]:

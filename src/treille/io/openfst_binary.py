@@ -14,7 +14,7 @@ import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .symbols import symbol_list
+from .symbols import symbol_list, without_gaps
 from .weights import as_kind
 
 TITLE = "OpenFst binary"
@@ -77,9 +77,11 @@ def parse(data: bytes, source: str) -> MachineParts:
     inputs, outputs = (arcs[side].astype(np.int32) for side in ("input", "output"))
     for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
         _check_labels(labels, symbols, source)
+    if start < 0:
+        return MachineParts.nothing()
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
-    if tables[0] == tables[1]:
-        tables[1] = tables[0]
+    shared = tables[0] == tables[1]
+    input_symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)
     return MachineParts(
         start,
         len(finals),
@@ -91,8 +93,8 @@ def parse(data: bytes, source: str) -> MachineParts:
         final,
         finals[final],
         SEMIRING[arc_type],
-        tables[0],
-        tables[1],
+        input_symbols,
+        input_symbols if shared else output_symbols,
     )
 
 

@@ -76,19 +76,33 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
     >>> [machine.inputs.tolist() for machine in over_one_table([one, other])]
     [[1], [2]]
     """
-    tables = [m.input_symbols for m in machines] + [m.output_symbols for m in machines]
-    if len(set(map(id, tables))) == 1:
+    if all(len({id(getattr(machine, table)) for machine in machines}) == 1 for table in SIDES.values()):
         return list(machines)
     coder = Coder([""])
-    coded = [
-        {side: coder.labels(m.words(side)) for side in SIDES if getattr(m, SIDES[side]) is not None} for m in machines
-    ]
+    changes = [_recoded(machine, coder) for machine in machines]
     symbols = coder.symbols()
-    changes: list[dict[str, Any]] = [
-        {side: np.array(labels, np.int32) for side, labels in sides.items()} | {SIDES[side]: symbols for side in sides}
-        for sides in coded
+    return [
+        replace(machine, **change, **{SIDES[side]: symbols for side in change})
+        for machine, change in zip(machines, changes, strict=True)
     ]
-    return [replace(machine, **change) for machine, change in zip(machines, changes, strict=True)]
+
+
+def with_own_table(machine: MachineParts) -> MachineParts:
+    """The machine with a table of no words but its own.
+
+    >>> one = MachineParts.of([(0, 2, 2, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine", "wine"])
+    >>> with_own_table(one).input_symbols
+    ['<eps>', 'wine']
+    """
+    coder = Coder([""])
+    change = _recoded(machine, coder)
+    tables = {SIDES[side]: coder.symbols() for side in change}
+    return replace(machine, **change, **tables)
+
+
+def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
+    sides = [side for side, table in SIDES.items() if getattr(machine, table) is not None]
+    return {side: np.array(coder.labels(machine.words(side)), np.int32) for side in sides}
 
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
@@ -129,8 +143,17 @@ def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
         )
     symbols = [EPSILON] + [""] * most
     for symbol, label in pairs:
-        symbols[label] = symbol
+        symbols[label] = symbol if label else EPSILON
     return symbols
+
+
+def without_gaps(symbols: Sequence[str]) -> list[str]:
+    """The table with a name for labels that have no symbol. Machines that are given it do not use these labels.
+
+    >>> without_gaps(["<eps>", "a", "", "b"])
+    ['<eps>', 'a', '<unused-2>', 'b']
+    """
+    return [symbol or f"<unused-{label}>" for label, symbol in enumerate(symbols)]
 
 
 def spell_symbols(symbols: Sequence[str]) -> str:

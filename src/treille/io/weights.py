@@ -9,7 +9,7 @@ import numpy as np
 from .errors import InputError
 from .machine import MachineParts
 
-KINDS = {"cost": "costs (-log p)", "logprob": "log-probabilities", "prob": "probabilities"}
+KINDS = {"cost": "costs", "logprob": "log-probabilities", "prob": "probabilities"}
 SEMIRING = {"cost": "log", "logprob": "log", "prob": "real"}
 ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
 ABOVE_ZERO = 0.01  # a log-probability of a sum that is 1 but for rounding
