@@ -146,7 +146,7 @@ def _describe_machines(voice: Voice, machines: list[MachineParts]) -> dict[str, 
         "with_epsilons": sum(fst.has_epsilons for fst in fsts),
         "diverging": len(fsts) - value["empty"] - len(totals),
     }
-    spans = {"states": [fst.n_states for fst in fsts], "arcs": [fst.n_arcs for fst in fsts]}
+    spans: dict[str, list[Any]] = {"states": [fst.n_states for fst in fsts], "arcs": [fst.n_arcs for fst in fsts]}
     spans |= {"paths": [fst.n_paths for fst in acyclic], "total": totals}
     for name, numbers in spans.items():
         if numbers:

@@ -81,10 +81,7 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
     coder = Coder([""])
     changes = [_recoded(machine, coder) for machine in machines]
     symbols = coder.symbols()
-    return [
-        replace(machine, **change, **{SIDES[side]: symbols for side in change})
-        for machine, change in zip(machines, changes, strict=True)
-    ]
+    return [_with_table(*pair, symbols) for pair in zip(machines, changes, strict=True)]
 
 
 def with_own_table(machine: MachineParts) -> MachineParts:
@@ -95,9 +92,12 @@ def with_own_table(machine: MachineParts) -> MachineParts:
     ['<eps>', 'wine']
     """
     coder = Coder([""])
-    change = _recoded(machine, coder)
-    tables = {SIDES[side]: coder.symbols() for side in change}
-    return replace(machine, **change, **tables)
+    return _with_table(machine, _recoded(machine, coder), coder.symbols())
+
+
+def _with_table(machine: MachineParts, recoded: dict[str, Any], symbols: list[str]) -> MachineParts:
+    tables: dict[str, Any] = {SIDES[side]: symbols for side in recoded}
+    return replace(machine, **recoded, **tables)
 
 
 def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
