@@ -14,23 +14,21 @@ other machines: states, arcs, paths, words, empty arcs, cycles and totals.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from treille import InputError, Strings, Vectors
-from treille.automata import Fst
+from treille import Strings, Vectors
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
+from treille.cli.machines import describe_machines, first_words
 from treille.cli.models import class_names, describe_report, load_model, looks_like_model, model_alphabet, say_telling
 from treille.cli.options import Reading
 from treille.data.base import readable_size
 from treille.io import Examples
-from treille.io.machine import MachineParts
 
 SAMPLES = 3
 
@@ -102,7 +100,7 @@ def _inspect_data(voice: Voice, reading: Reading, path: str) -> None:
     value: dict[str, Any] = {"kind": "data", "file": examples.source, "format": examples.format}
     value |= {"fields": list(examples.fields), "examples": len(examples), "classes": counts}
     if examples.machines is not None:
-        value |= _describe_machines(voice, examples.machines)
+        value |= describe_machines(voice, examples.machines)
     elif examples.numbers is None:
         value |= _describe_texts(voice, examples)
     else:
@@ -135,69 +133,13 @@ def _describe_numbers(voice: Voice, batch: Vectors) -> dict[str, Any]:
     return {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}
 
 
-def _describe_machines(voice: Voice, machines: list[MachineParts]) -> dict[str, Any]:
-    """Sizes, paths, epsilons, cycles and totals; a total is that of all paths, as a cost -log p where weights are costs."""
-    fsts = [Fst.from_parts(replace(machine, input_symbols=None, output_symbols=None)) for machine in machines]
-    acyclic = [fst for fst in fsts if fst.is_acyclic]
-    totals = [total for fst in fsts if fst.n_states and (total := _total(fst)) is not None]
-    value: dict[str, Any] = {"empty": sum(fst.n_states == 0 for fst in fsts), "cyclic": len(fsts) - len(acyclic)}
-    value |= {"transducers": sum(not machine.is_acceptor for machine in machines)}
-    value |= {
-        "with_epsilons": sum(fst.has_epsilons for fst in fsts),
-        "diverging": len(fsts) - value["empty"] - len(totals),
-    }
-    spans: dict[str, list[Any]] = {"states": [fst.n_states for fst in fsts], "arcs": [fst.n_arcs for fst in fsts]}
-    spans |= {"paths": [fst.n_paths for fst in acyclic], "total": totals}
-    for name, numbers in spans.items():
-        if numbers:
-            low, middle, high = min(numbers), float(np.median(np.array(numbers, np.float64))), max(numbers)
-            value[name] = {"min": low, "median": middle, "max": high}
-            costs = " (-log of the sum over paths)" if name == "total" and machines[0].semiring != "real" else ""
-            voice.field(
-                name,
-                (_amount(low) if low == high else f"{_amount(low)} to {_amount(high)}, median {_amount(middle)}")
-                + costs,
-            )
-    used = len({word for machine in machines for word in machine.words("outputs")} - {""})
-    value["words"] = used
-    voice.field("words", f"{used:,} distinct")
-    told = {
-        "empty": "empty",
-        "cyclic": "with cycles",
-        "with_epsilons": "with empty arcs",
-        "transducers": "of two sides",
-    }
-    told["diverging"] = "with a total that diverges"
-    there = [f"{value[key]:,} {what}" for key, what in told.items() if value[key]]
-    voice.field("of these", ", ".join(there) or "none is empty, none has cycles or empty arcs")
-    return value
-
-
-def _total(fst: Fst) -> float | None:
-    try:
-        return fst.total()
-    except InputError:  # the sum over paths diverges
-        return None
-
-
-def _amount(number: float) -> str:
-    return f"{number:,.0f}" if float(number).is_integer() and abs(number) < 1e6 else f"{number:.4g}"
-
-
 def _samples(examples: Examples, width: int) -> list[str]:
     if examples.machines is not None:
-        return [_first_words(machine, width) for machine in examples.machines[:SAMPLES]]
+        return [first_words(machine, width) for machine in examples.machines[:SAMPLES]]
     if examples.numbers is None:
         return [words.visible(text[:width], blanks=False) for text in examples.texts[:SAMPLES]]
     rows = Vectors(examples.numbers)[:SAMPLES]
     return [" ".join(f"{name}:{value:g}" for name, value in row.items()) for row in rows]
-
-
-def _first_words(machine: MachineParts, width: int) -> str:
-    """A lattice as its arcs: the words in the order of the file, as many as fit."""
-    name = f"{machine.name}: " if machine.name else ""
-    shown = " ".join(word for word in machine.words("outputs")[:width] if word)
-    return name + (words.visible(shown, blanks=False) if len(machine.weights) else "(no arcs)")
 
 
 def _alphabet(batch: Strings, most: int = 40) -> str:

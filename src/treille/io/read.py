@@ -265,7 +265,7 @@ def _line_by_line(file: Member, kind: str, said: _Said) -> tuple[list[str], list
     fields, names, values, found = _collect(records, file.name, container, text, said.label, labelled, get)
     if fields is None:
         raise InputError(f"{file.name}: found a header and no lattice after it, expected at least one")
-    return names, values, found, fields
+    return names if container != "lines" else [], values, found, fields
 
 
 def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:
