@@ -45,7 +45,7 @@ def read_one(path: str | os.PathLike[str], format: str | None, weights: str | No
     """
     examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
     if examples.machines is None:
-        raise InputError(f"{examples.note}: expected a machine; name its --format, such as format='openfst-text'")
+        raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
     if len(examples.machines) != 1:
         raise InputError(
             f"{path}: holds {len(examples.machines):,} machines, expected one: treille.io.read gives them all"

@@ -28,8 +28,9 @@ def describe_machines(voice: Voice, machines: list[MachineParts]) -> dict[str, A
     there = [fst for fst in fsts if fst.n_states]
     totals = [total for fst in there if (total := _total(fst)) is not None]
     paths = [fst.n_paths for fst in fsts if fst.is_acyclic]
-    spans = {"states": [fst.n_states for fst in fsts], "arcs": [fst.n_arcs for fst in fsts], "paths": paths}
-    value: dict[str, Any] = {name: _span(numbers) for name, numbers in {**spans, "total": totals}.items() if numbers}
+    sizes = [fst.n_states for fst in fsts], [fst.n_arcs for fst in fsts]
+    spans: dict[str, list[Any]] = {"states": sizes[0], "arcs": sizes[1], "paths": paths, "total": totals}
+    value: dict[str, Any] = {name: _span(numbers) for name, numbers in spans.items() if numbers}
     value["words"] = len({word for machine in machines for word in machine.words("outputs")} - {""})
     counts = (len(fsts) - len(there), len(fsts) - len(paths), sum(fst.has_epsilons for fst in fsts))
     several = (sum(not machine.is_acceptor for machine in machines), len(there) - len(totals))

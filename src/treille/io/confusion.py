@@ -55,7 +55,7 @@ class _Networks:
             arcs = (sources, words, words, in_semiring(values, self.kind, self.source), sources + np.int32(1))
             final = (np.array([len(slots)], np.int32), np.array([ONE[semiring]]))
             parts = MachineParts(0, len(slots) + 1, *arcs, *final, semiring, symbols, symbols, name)
-            machines.append(parts if slots else MachineParts.nothing(name, symbols))
+            machines.append(parts if slots else MachineParts.nothing(name, symbols, semiring))
         return machines
 
 

@@ -62,13 +62,13 @@ class MachineParts:
         return cls(start, n_states, *arrays, semiring, symbols, symbols)
 
     @classmethod
-    def nothing(cls, name: str = "", symbols: Sequence[str] | None = None) -> MachineParts:
+    def nothing(cls, name: str = "", symbols: Sequence[str] | None = None, semiring: str = "real") -> MachineParts:
         """An empty lattice: no state, hence no string.
 
         >>> MachineParts.nothing().n_states
         0
         """
-        return replace(cls.of([], {}, -1, symbols=symbols), name=name)
+        return replace(cls.of([], {}, -1, semiring, symbols), name=name)
 
     @property
     def is_acceptor(self) -> bool:

@@ -78,7 +78,7 @@ def parse(data: bytes, source: str) -> MachineParts:
     for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
         _check_labels(labels, symbols, source)
     if start < 0:
-        return MachineParts.nothing()
+        return MachineParts.nothing(semiring=SEMIRING[arc_type])
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
     shared = tables[0] == tables[1]
     input_symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)

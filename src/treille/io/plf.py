@@ -89,7 +89,7 @@ def parse(
     for i, (begin, end) in enumerate(pairwise(ends)):
         name, own = names[i] if names else "", slice(begin, end)
         if n_states[i] == 0:
-            machines.append(MachineParts.nothing(name, symbols))
+            machines.append(MachineParts.nothing(name, symbols, semiring))
             continue
         arcs = (froms[own], labels[own], labels[own], values[own], targets[own])
         final = np.array([n_states[i] - 1], np.int32)

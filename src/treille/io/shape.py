@@ -57,9 +57,8 @@ def in_order(parts: MachineParts) -> MachineParts:
     after, before = _neighbours(parts.n_states, arcs), _neighbours(parts.n_states, [(t, s) for s, t in arcs])
     useful = _reached(after, [parts.start] if parts.start >= 0 else []) & _reached(before, parts.final_states.tolist())
     if not useful:
-        return replace(
-            MachineParts.nothing(parts.name), input_symbols=parts.input_symbols, output_symbols=parts.output_symbols
-        )
+        nothing = MachineParts.nothing(parts.name, parts.input_symbols, parts.semiring)
+        return replace(nothing, output_symbols=parts.output_symbols)
     waits = {s: sum(p in useful for p in before[s]) for s in useful}
     order, ready = dict[int, int](), [s for s, n in waits.items() if n == 0]
     while ready:

@@ -58,7 +58,7 @@ def parse(text: str, source: str) -> MachineParts:
         )
     name = _text(header.get("U", ""))
     if n == 0:
-        return MachineParts.nothing(name)
+        return MachineParts.nothing(name, semiring="log")
     words: list[str | None] = [None] * n
     for at, node in nodes:
         words[_whole(node, "I", f"{source}, line {at}", n)] = _text(node["W"]) if "W" in node else None
