@@ -73,6 +73,8 @@ def test_a_binary_of_another_kind_is_named(data, said):
         ("0 1 a\n0 1 a b 0.5\n", "line 1: found 3 columns"),
         ("0 -1 a b\n", "line 1: found the state '-1'"),
         ("0 999999999 a b\n", "line 1: found the state '999999999'"),
+        ("0 9999999999999 a b\n", "line 1: found the state '9999999999999'"),
+        ("0 1 a b\n999999999\n", "found the final state 999999999, expected states numbered from 0"),
         ("0 1 a b\n1\n1 0.5\n", "line 3: state 1 is made final a second time"),
     ],
 )
@@ -229,6 +231,9 @@ def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
         ("a.plf", negative, "lattice 1: a weight is -0.5, which has no logarithm"),
         ("a.ark", blank, "lattice 1 (lattice-1): the word 'two words' holds white space"),
         ("a.plf", tiny(["*EPS*"], [1.0]), "lattice 1: the word '*EPS*' would be read as the empty string"),
+        ("a.ark", tiny(["0", "1"], [1.0, 1.0]), "all words are numbers, and '0' would be read as the empty string"),
+        ("a.cn", tiny(["far"], [800.0], "log"), "lattice 1: a cost is 800, whose probability is no number"),
+        ("a.cn", tiny(["far"], [-800.0], "log"), "lattice 1: a cost is -800, whose probability is no number"),
         ("a.fst", tiny(), "OpenFst binary is one machine a file, and there are 2: name a folder"),
         ("a.lat", tiny(), "its name tells kaldi and slf; name one with --to"),
         ("a.doc", tiny(), "its name tells no format of lattices"),

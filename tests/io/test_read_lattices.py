@@ -65,6 +65,7 @@ def test_a_text_field_is_not_taken_for_lattices(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "plf is a format", "plf": "((("}\n')
     assert read(path, text="text").machines is None
+    assert read(path).texts == ["plf is a format"]
 
 
 def test_json_lines_of_arcs_with_labels_and_in_a_field(tmp_path):
@@ -151,6 +152,41 @@ def test_a_folder_a_glob_and_archives_give_the_same_with_folders_as_labels(tmp_p
     assert read(top, labelled=False).labels is None
     with pytest.raises(InputError, match="HTK SLF have no labels: put the files into folders"):
         read(top / "good", labelled=True)
+
+
+def test_globs_find_folders_next_to_each_other_from_anywhere(tmp_path, monkeypatch):
+    for name in ("good/a.plf", "bad/b.plf", "other/c.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(VINE)
+    monkeypatch.chdir(tmp_path)
+    assert read("*/*.plf").labels == ["bad", "good"]
+    monkeypatch.chdir(tmp_path / "good")
+    assert read("../*/*.plf").labels == ["bad", "good"]
+    assert read("../bad/*.plf").labels is None
+    with pytest.raises(InputError, match="holds no file"):
+        read("*.slf")
+
+
+def test_files_with_labels_beside_files_without_are_refused(tmp_path):
+    (tmp_path / "a.plf").write_text(f"good\t{VINE}\n")
+    (tmp_path / "b.plf").write_text(f"{VINE}\n")
+    with pytest.raises(InputError, match="some files have labels and others none"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("label", ["en~(", "en~[z-a]"])
+def test_an_expression_that_is_none_is_refused(tmp_path, label):
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "en": "b"}\n')
+    with pytest.raises(InputError, match="not a regular expression"):
+        read(tmp_path / "a.jsonl", label=label)
+
+
+def test_expressions_look_into_texts_numbers_and_lists(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "y": ["grain", "corn"]}\n{"text": "b", "y": 1987}\n')
+    assert read(tmp_path / "a.jsonl", label="y~^(corn|19)").labels == ["^(corn|19)"] * 2
+    (tmp_path / "b.jsonl").write_text('{"text": "a", "y": null}\n')
+    with pytest.raises(InputError, match="the label is missing"):
+        read(tmp_path / "b.jsonl", label="y~a")
 
 
 def test_a_folder_of_texts_is_refused_as_ever(tmp_path):

@@ -10,9 +10,10 @@ import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .symbols import Coder, without_gaps
+from .symbols import Coder, spelt, without_gaps
 
-SPARSEST = 1000  # states a line may add before their numbers are taken for a mistake
+MOST_STATES = 2**31 - 1
+SPARSEST = 1000  # times more states than lines are taken for a mistake
 
 
 def number(text: str, place: str) -> float:
@@ -73,13 +74,26 @@ class ArcLines:
         self.finals[number] = weight
 
     def _state(self, line: int, text: str) -> int:
-        if not text.isdecimal() or int(text) >= SPARSEST * (line + 1):
+        if not text.isdecimal() or int(text) >= MOST_STATES:
             raise InputError(
                 f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
             )
         if self.start < 0:
             self.start = int(text)
         return int(text)
+
+    def _check_numbers(self) -> None:
+        """Refuses numbers of states that leave nearly all states out: memory is taken for every number."""
+        most = SPARSEST * (len(self.lines) + len(self.finals) + 1)
+        for line, *states in zip(self.lines, self.sources, self.targets, strict=True):
+            if max(states) > most:
+                raise InputError(
+                    f"{self.place(line)}: found the state '{max(states)}', expected states numbered from 0"
+                )
+        if max(self.finals, default=0) > most:
+            raise InputError(
+                f"{self.source}: found the final state {max(self.finals)}, expected states numbered from 0"
+            )
 
     def parts(
         self,
@@ -91,6 +105,7 @@ class ArcLines:
     ) -> MachineParts:
         """The machine, its labels coded."""
         sources, targets = np.array(self.sources, np.int32), np.array(self.targets, np.int32)
+        self._check_numbers()
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
         n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
         return MachineParts(
@@ -122,15 +137,15 @@ def coded(
     >>> coded([lines], ["inputs"], None), coded([lines], ["outputs"], None)
     (([[1]], ['<eps>', 'vine']), ([[0]], ['<eps>']))
     """
-    spelt = [(machine, getattr(machine, side)) for side in sides for machine in machines]
-    if all(word.isdecimal() for _, words in spelt for word in words):
-        labels = [_numbers(machine, words, symbols) for machine, words in spelt]
+    written = [(machine, getattr(machine, side)) for side in sides for machine in machines]
+    if all(word.isdecimal() for _, words in written for word in words):
+        labels = [_numbers(machine, words, symbols) for machine, words in written]
         return labels, symbols if symbols is None else without_gaps(symbols)
     if symbols is None:
-        coder = Coder([EPSILON])
-        return [coder.labels(words) for _, words in spelt], coder.symbols()
+        coder = Coder()
+        return [coder.labels(words) for _, words in written], coder.symbols()
     known = {symbol: label for label, symbol in enumerate(symbols) if symbol} | {EPSILON: 0}
-    return [_looked_up(machine, words, known) for machine, words in spelt], without_gaps(symbols)
+    return [_looked_up(machine, words, known) for machine, words in written], without_gaps(symbols)
 
 
 def _numbers(machine: ArcLines, words: Sequence[str], symbols: Sequence[str] | None) -> list[int]:
@@ -152,3 +167,20 @@ def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -
             " give the table that this file was written with"
         )
     return labels
+
+
+def spelt_sides(parts: MachineParts) -> list[list[str]]:
+    """Inputs and outputs as these formats write them: words, or labels where there is no table.
+
+    Words that are all numbers are read back as labels; then a word 0 would be the empty string, and is refused.
+
+    >>> spelt_sides(MachineParts.of([(0, 1, 0, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
+    [['vine'], ['<eps>']]
+    """
+    sides = []
+    for side, table in (("inputs", parts.input_symbols), ("outputs", parts.output_symbols)):
+        words = spelt(parts, side, "0" if table is None else EPSILON)
+        if table is not None and "0" in words and all(word.isdecimal() for word in words):
+            raise InputError("all words are numbers, and '0' would be read as the empty string: rename it")
+        sides.append(words)
+    return sides

@@ -20,8 +20,7 @@ from .weights import ONE, SEMIRING, as_kind, in_semiring
 
 MESH_TITLE, TITLE = "SRILM meshes", "confusion networks"
 WEIGHTS = "prob"
-EPSILONS = ("*DELETE*", "*EPS*", "<eps>")
-DELETE, EPS = EPSILONS[:2]
+EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from .errors import InputError
-from .machine import EPSILON, SEMIRINGS, MachineParts
+from .machine import SEMIRINGS, MachineParts
 from .symbols import Coder
 from .weights import SEMIRING, as_kind, in_semiring
 
@@ -39,7 +39,7 @@ def parse(
     >>> machine.words(), machine.weights.tolist(), machine.semiring
     (['vine'], [0.5], 'real')
     """
-    coder = Coder(["", EPSILON])
+    coder = Coder()
     machines = [_machine(record, place, weights, coder) for record, place in zip(records, places, strict=True)]
     symbols = coder.symbols()
     return [replace(m, input_symbols=symbols, output_symbols=symbols) if m.input_symbols == [] else m for m in machines]

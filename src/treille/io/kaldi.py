@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .arc_lines import ArcLines, coded, number
+from .arc_lines import ArcLines, coded, number, spelt_sides
 from .errors import InputError
-from .machine import EPSILON, MachineParts
-from .symbols import columns, spelt
+from .machine import MachineParts
+from .symbols import columns
 from .weights import as_kind
 
 TITLE = "Kaldi lattices"
@@ -111,8 +111,7 @@ def spell(parts: MachineParts) -> str:
 
 def _lines(parts: MachineParts) -> list[str]:
     end = "," if parts.is_acceptor else ""
-    tables = (("inputs", parts.input_symbols), ("outputs", parts.output_symbols))
-    sides = [spelt(parts, side, "0" if table is None else EPSILON) for side, table in tables][parts.is_acceptor :]
+    sides = spelt_sides(parts)[parts.is_acceptor :]
     costs = _pairs(parts.weights, parts.scores)
     columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, costs)
     rows = [(row[0], "\t".join(map(str, row)) + end) for row in zip(*columns, strict=True)]

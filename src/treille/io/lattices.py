@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
 from .errors import InputError
+from .fields import TEXTS
 from .machine import MachineParts
 from .members import Member
 from .symbols import spell_symbols, with_own_table
@@ -58,7 +59,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     (('plf', 'name'), ('plf', 'content'), None)
     """
     stem = os.path.basename(name).lower().removesuffix(".gz")
-    line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace").rpartition("\t")[2]
+    line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
     if openfst_binary.looks_like_openfst(head):
         return "openfst", "content"
     if stem.endswith(".lat"):
@@ -69,12 +70,12 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     if stem.endswith(".fst"):
         return "openfst-text", "name and content"
     if line.startswith("{"):
-        objects = head.decode("utf-8", "replace")
-        if re.search(r'[{,]\s*"arcs"\s*:\s*\[', objects) and re.search(r'[{,]\s*"finals"\s*:', objects):
+        fields = set(re.findall(r'[{,]\s*"(\w+)"\s*:', line))
+        if text is None and {"arcs", "finals"} <= fields:
             return "arcs", "content"
-        if text in ("plf", None) and re.search(r'[{,]\s*"plf"\s*:\s*"', objects):
+        if "plf" in fields and (text == "plf" or (text is None and fields.isdisjoint(TEXTS))):
             return "plf", "content"
-    if plf.looks_like_plf(line):
+    if plf.looks_like_plf(line.rpartition("\t")[2]):
         return "plf", "content"
     if re.match(r"VERSION=\S+\s*$", line):
         return "slf", "content"
@@ -84,10 +85,11 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
     """Of many files those that hold lattices, of the format that is asked for or else of that of the first; and what told it.
 
-    >>> chosen([Member("a/README", "", b"Lattices"), Member("a/b.slf", "", b"VERSION=1.0")], None, None)[2][0].name
-    'a/b.slf'
+    >>> files = [Member(name, "", lambda size: b"VERSION=1.0") for name in ("a/b.slf", "a/c.plf")]
+    >>> chosen(files, "slf", None)[2] == files[:1]
+    True
     """
-    guesses = [guess_lattices(file.name, file.data[:65536], text) for file in files]
+    guesses = [guess_lattices(file.name, file.head, text) for file in files]
     first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
     if first is None:
         return format or "", "", list(files) if format else []

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .arc_lines import ArcLines, coded, number
+from .arc_lines import ArcLines, coded, number, spelt_sides
 from .errors import InputError
-from .machine import EPSILON, MachineParts
-from .symbols import columns, spelt
+from .machine import MachineParts
+from .symbols import columns
 from .weights import ONE, as_kind
 
 TITLE = "OpenFst text"
@@ -79,9 +79,7 @@ def spell(parts: MachineParts, kind: str | None = None) -> str:
     """
     if kind is not None:
         parts = as_kind(parts, kind)
-    tables = (("inputs", parts.input_symbols), ("outputs", parts.output_symbols))
-    inputs, outputs = (spelt(parts, side, "0" if table is None else EPSILON) for side, table in tables)
-    columns = (parts.sources.tolist(), parts.targets.tolist(), inputs, outputs, parts.weights.tolist())
+    columns = (parts.sources.tolist(), parts.targets.tolist(), *spelt_sides(parts), parts.weights.tolist())
     arcs = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
     finals = [(s, f"{s}\t{w}") for s, w in zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)]
     rows = [*arcs, *finals]

@@ -20,9 +20,9 @@ from .symbols import Coder, spelt
 from .weights import ONE, SEMIRING, as_kind, in_semiring, kind_of
 
 TITLE = "PLF"
-EPSILONS = ("*EPS*", "<eps>", "")
+EPSILONS = ("*EPS*",)
 ARC = re.compile(
-    r"""\(\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*,\s*([^\s,()'"]+)\s*,\s*([^\s,()'"]+)\s*,?\s*\)"""
+    r"""\(\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*,\s*([^\s,()'"]+)\s*,\s*([^\s,()'"]+)\s*(?:,\s*)?\)"""
 )
 FIRST = re.compile(r"\((?P<skipped>(?:\(\),)*)\(")
 BETWEEN = re.compile(r",|,?\),(?P<skipped>(?:\(\),)*)\(")

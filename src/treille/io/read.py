@@ -145,7 +145,8 @@ def read(
     with open_text(path, encoding) as stream:
         guessed = (format, "") if format else lattices.guess_lattices(source, stream.buffer.peek(), text)
         if guessed and guessed[0] in lattices.TITLES:
-            return _read_lattices([Member(source, "", stream.buffer.read())], source, *guessed, said)
+            buffer = stream.buffer
+            return _read_lattices([Member(source, "", lambda size: buffer.read(size))], source, *guessed, said)
         head = _head(stream)
         if not head or not head[-1].strip():
             raise InputError(f"{source}: the file is empty, expected at least one example")
@@ -205,7 +206,7 @@ def _lattices_of_files(files: Sequence[Member], source: str, kind: str, said: _S
         labels += [file.label] * len(found)
     if not machines:
         raise InputError(f"{source}: holds no lattice, expected at least one")
-    if said.labelled and (said.label is not None or not all(labels)):
+    if (said.label is not None and said.labelled is not False) or (said.labelled and not all(labels)):
         raise InputError(
             f"{source}: {TITLES[kind]} have no labels: put the files into folders named by their classes, and name the"
             " folder of these; or write the lattices as JSON lines with a field for the label"
@@ -235,11 +236,12 @@ def _lattices_by_line(files: Sequence[Member], source: str, kind: str, said: _Sa
         elif file.label and said.labelled is not False:
             labels += [file.label] * len(own)
             note = "label = folder"
-    if said.labelled and len(labels) < len(values):
+    if 0 < len(labels) < len(values):
+        raise InputError(f"{source}: some files have labels and others none; label every one, or none")
+    if said.labelled and not labels:
         raise InputError(f"{source}: there are no labels, expected one for every lattice: name the field with --label")
     machines, understood = _parsed_lines(values, places, source, kind, said.weights)
-    kept = labels if len(labels) == len(values) else None
-    return Examples([], kept, kind, source, note, numbers, names, machines=machines), understood
+    return Examples([], labels or None, kind, source, note, numbers, names, machines=machines), understood
 
 
 def _line_by_line(file: Member, kind: str, said: _Said) -> tuple[list[str], list[Any], Found, Fields]:
@@ -255,11 +257,9 @@ def _line_by_line(file: Member, kind: str, said: _Said) -> tuple[list[str], list
     if text is None and container == "jsonl" and f'"{kind}"' in first:
         text = kind
     between = "\t" if "\t" in first and not plf.looks_like_plf(first) else None
-    labelled = said.labelled and (container != "lines" or between is not None or said.label is not None)
-    if said.labelled is False:
-        labelled = False
-    elif file.label and said.label is None:
-        labelled = None  # the folder will do
+    labelled = said.labelled
+    if labelled and said.label is None and (file.label or (container == "lines" and between is None)):
+        labelled = None  # the folder will do, or there are none: which is said later
     records = _records(container, chain(head, stream), file.name, between, text, said.label)
     get = _machine_record if kind == "arcs" else _named_text
     fields, names, values, found = _collect(records, file.name, container, text, said.label, labelled, get)

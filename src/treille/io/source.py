@@ -38,17 +38,31 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
     ...     list(lines)
     ['treille\\n', 'vigne\\n']
     """
-    name = source_name(path)
     known = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-    buffer = _Bytes(_open_bytes(path), name)
+    buffer = open_bytes(path)
     try:
         return _Text(buffer, encoding=known, newline="")
     except (LookupError, ValueError):
         buffer.close()
-        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
+        raise InputError(
+            f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1"
+        ) from None
 
 
-def _open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
+def open_bytes(path: str | os.PathLike[str]) -> Bytes:
+    """Open `path` for reading bytes, gzip undone; faults are as in `open_text`.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
+    >>> _ = path.write_bytes(gzip.compress(b"treille"))
+    >>> with open_bytes(path) as stream:
+    ...     stream.peek(2), stream.read()
+    (b'tr', b'treille')
+    """
+    return Bytes(_opened(path), source_name(path))
+
+
+def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
     if os.fspath(path) == STANDARD_INPUT:
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
     try:
@@ -73,7 +87,7 @@ def _members(folder: Path, most: int = 5) -> str:
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
-class _Bytes(io.BufferedIOBase):
+class Bytes(io.BufferedIOBase):
     """The bytes of a file, decompressed and counted as they are handed on."""
 
     def __init__(self, file: io.BufferedReader, name: str) -> None:
@@ -119,9 +133,9 @@ class _Bytes(io.BufferedIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """Text over `_Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
+    """Text over `Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
 
-    buffer: _Bytes
+    buffer: Bytes
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         try:

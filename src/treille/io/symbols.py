@@ -32,15 +32,15 @@ def columns(line: str) -> list[str]:
 
 
 class Coder:
-    """Labels of words in order of first use. Words of `epsilons` are the empty string.
+    """Labels of words in order of first use. Words of `epsilons`, "" and "<eps>" are the empty string.
 
     >>> coder = Coder(["*EPS*"])
     >>> coder.labels(["a", "*EPS*", "b", "a"]), coder.symbols()
     ([1, 0, 2, 1], ['<eps>', 'a', 'b'])
     """
 
-    def __init__(self, epsilons: Iterable[str]):
-        self._labels: defaultdict[str, int] = defaultdict(count(1).__next__, dict.fromkeys(epsilons, 0))
+    def __init__(self, epsilons: Iterable[str] = ()):
+        self._labels: defaultdict[str, int] = defaultdict(count(1).__next__, dict.fromkeys(["", EPSILON, *epsilons], 0))
 
     def labels(self, words: Iterable[str]) -> list[int]:
         """The label of every word."""
@@ -61,7 +61,7 @@ def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (
     """
     words = parts.words(side)
     for word in set(words) - {""}:
-        if word == epsilon or word in taken:
+        if word in (epsilon, EPSILON, *taken):
             raise InputError(f"the word {word!r} would be read as the empty string: rename it, or give it label 0")
         if re.search(r"[\r\n]" if blanks else r"[ \t\r\n]", word):
             raise InputError(f"the word {word!r} holds white space, which this format separates by: rename it")
@@ -78,7 +78,7 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
     """
     if all(len({id(getattr(machine, table)) for machine in machines}) == 1 for table in SIDES.values()):
         return list(machines)
-    coder = Coder([""])
+    coder = Coder()
     changes = [_recoded(machine, coder) for machine in machines]
     symbols = coder.symbols()
     return [_with_table(*pair, symbols) for pair in zip(machines, changes, strict=True)]
@@ -91,7 +91,7 @@ def with_own_table(machine: MachineParts) -> MachineParts:
     >>> with_own_table(one).input_symbols
     ['<eps>', 'wine']
     """
-    coder = Coder([""])
+    coder = Coder()
     return _with_table(machine, _recoded(machine, coder), coder.symbols())
 
 

@@ -73,9 +73,20 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
     elif parts.semiring == "real":
         wanted = given
     else:
-        wanted = np.exp(-given) if kind == "prob" else 0.0 - given if kind == "logprob" else given
+        wanted = _exponentials(given) if kind == "prob" else 0.0 - given if kind == "logprob" else given
     n = len(parts.weights)
     return replace(parts, weights=wanted[:n], final_weights=wanted[n:])
+
+
+def _exponentials(costs: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", under="ignore"):
+        probabilities: np.ndarray = np.exp(-costs)
+    lost = np.flatnonzero((probabilities == 0) | np.isinf(probabilities))
+    if len(lost):
+        raise InputError(
+            f"a cost is {costs[lost[0]]:.4g}, whose probability is no number: write costs or log-probabilities"
+        )
+    return probabilities
 
 
 def _without_zeros(parts: MachineParts) -> MachineParts:
