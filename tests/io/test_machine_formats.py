@@ -16,11 +16,13 @@ NO_BLANKS = [word for word in WORDS if " " not in word]
 
 
 @given(machines(words=NO_BLANKS, spelt=True))
+@settings(deadline=None)
 def test_openfst_text_is_read_back(parts):
     same(openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring), parts)
 
 
 @given(machines(words=NO_BLANKS, spelt=False))
+@settings(deadline=None)
 def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labels(parts):
     back = openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring, acceptor=False)
     same(back, parts)
@@ -28,6 +30,7 @@ def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labe
 
 
 @given(machines(words=NO_BLANKS))
+@settings(deadline=None)
 def test_openfst_binary_is_read_back(parts):
     back = openfst_binary.parse(openfst_binary.spell(parts, "log64"), "a.fst")
     same(back, parts)
@@ -39,18 +42,20 @@ def test_openfst_binary_is_read_back(parts):
 
 
 @given(machines(words=NO_BLANKS))
+@settings(deadline=None)
 def test_kaldi_is_read_back(parts):
     (back,) = kaldi.parse(kaldi.spell(parts), "a.lat")
     same(back, parts)
 
 
 @given(machines(acceptor=True))
+@settings(deadline=None)
 def test_slf_is_read_back(parts):
     same(slf.parse(slf.spell(parts), "a.slf"), parts)
 
 
 @given(machines(acceptor=True))
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_plf_is_read_back_whatever_its_numbers_are(parts):
     for kind in ("cost", "logprob", "prob"):
         (back,), meant, how = plf.parse([plf.spell(parts, kind)], ["a.plf, line 1"], "a.plf", kind)
@@ -59,6 +64,7 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
 
 
 @given(machines(acceptor=True, words=NO_BLANKS, sausage=True))
+@settings(deadline=None)
 def test_confusion_networks_are_read_back_in_both_forms(parts):
     (mesh,) = confusion.parse_mesh(confusion.spell_mesh(parts), "a.mesh")
     same(mesh, parts)
@@ -68,6 +74,7 @@ def test_confusion_networks_are_read_back_in_both_forms(parts):
 
 
 @given(machines())
+@settings(deadline=None)
 def test_json_arcs_are_read_back(parts):
     import json
 

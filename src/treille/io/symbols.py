@@ -16,7 +16,7 @@ from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .source import open_text, source_name
 
-MOST_LABELS = 1 << 26
+MOST_LABELS = 1 << 21  # of a table with gaps: every label takes memory
 SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}
 BLANKS = re.compile("[ \t]+")
 
@@ -137,7 +137,7 @@ def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
     ['<eps>', 'a', '', 'b']
     """
     most = max((label for _, label in pairs), default=0)
-    if most >= max(MOST_LABELS, 2 * len(pairs)) or any(label < 0 for _, label in pairs):
+    if most >= max(MOST_LABELS, 10 * len(pairs)) or any(label < 0 for _, label in pairs):
         raise InputError(
             f"{source}: the table has {len(pairs)} symbols with labels up to {most}, expected 0, 1, 2 and so on"
         )
