@@ -169,6 +169,108 @@ def read(
     return replace(examples, note=_note(examples, told, fields))
 
 
+def _head(stream: Iterable[str]) -> list[str]:
+    head = []
+    for line in stream:
+        head.append(line)
+        if line.strip():
+            break
+    return head
+
+
+def _records(
+    kind: str, stream: Iterator[str], source: str, between: str | None, text: str | None, label: str | None
+) -> Records:
+    if kind == "jsonl":
+        return jsonl.records(stream, source)
+    if kind == "fasta":
+        return fasta.records(stream, source)
+    if kind == "fastq":
+        return fastq.records(stream, source)
+    if kind == "lines":
+        return lines.records(stream, source, between)
+    # A column's number does not make a header: the first row may well hold it as a label.
+    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label}
+    known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
+    return table.records(stream, source, DELIMITERS[kind], known)
+
+
+def _collect(
+    records: Records,
+    source: str,
+    kind: str,
+    text: str | None,
+    label: str | None,
+    labelled: bool | None,
+    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
+) -> tuple[Fields | None, list[str], list[Any], Found]:
+    """The fields chosen on the first record, its names, then the text and what is found for label in every record."""
+    fields, names, texts, found = None, list[str](), list[Any](), Found()
+    for number, record in records:
+        place = f"{source}, line {number}"
+        if fields is None:
+            names, named_in = list(record), place
+            if _headless(kind, names):
+                text, label = _of_two_columns(record, text, label)
+                row = ", ".join(str(cell) for cell in record.values())[:40]
+                named_in += f": {row!r} is not recognised as a header, so the columns are called {', '.join(names)}"
+            elif kind in DELIMITERS:
+                named_in = f"{source}, header line"
+            fields = choose(record, text, label, labelled, named_in)
+        texts.append(get(fields, record, place))
+        found.append((number, None if fields.label is None else fields.get(record, fields.label, place)))
+        if fields.label is None and labelled is None and not record.keys().isdisjoint(LABELS):
+            raise InputError(f"{place}: has a label, but the first example has none; label every example or none")
+    return fields, names, texts, found
+
+
+def _headless(kind: str, names: Sequence[str]) -> bool:
+    return kind in DELIMITERS and list(names) == table.column_numbers(len(names))
+
+
+def _of_two_columns(record: Mapping[str, object], text: str | None, label: str | None) -> tuple[str | None, str | None]:
+    """Which column of a table with no header is text and which is label, where that is plain.
+
+    One column is the text. Of two, one of them named leaves the other; of a number and a text, the number is the label.
+    """
+    names = list(record)
+    numbers = [name for name in names if _is_number(str(record[name]))]
+    if len(names) == 1 and text is None:
+        return names[0], label
+    if len(names) == 2 and text is None and label is None and len(numbers) == 1:
+        label = numbers[0]
+    if len(names) == 2 and text is None and label is not None:
+        text = next((name for name in names if name != split_label(label)[0]), None)
+    return text, label
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def _note(examples: Examples, told: str, fields: Fields) -> str:
+    kind, n, empty = examples.format, len(examples), examples.texts.count("")
+    parts = [f"{examples.source}: {n:,} example{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")]
+    headless = _headless(kind, examples.fields)
+    parts.append(TITLES[kind] + (f" (guessed from its {told})" if told else "") + " with no header" * headless)
+    column = "column " * headless
+    if examples.numbers is not None:
+        parts.append(f"{len(examples.numbers.names):,} columns")
+    elif kind not in UNNAMED:
+        parts.append(f"text = {column}{' + '.join(fields.texts)}")
+    if examples.labels is None:
+        parts.append("no labels")
+    else:
+        unnamed = kind in UNNAMED and fields.label == "label"
+        parts.append(UNNAMED[kind] if unnamed else f"label = {column}{fields.label}")
+    if examples.labels is not None and fields.value is not None:
+        parts.append(f"{fields.value} ({examples.labels.count(fields.value):,}) against the rest")
+    return ", ".join(parts)
+
+
 @dataclass(frozen=True)
 class _Said:
     """What the caller of `read` said of a file of lattices."""
@@ -289,105 +391,3 @@ def _parsed_lines(
         [text for text, _ in values], places, source, weights, [name for _, name in values]
     )
     return machines, f"{KINDS[meant]} ({how})"
-
-
-def _head(stream: Iterable[str]) -> list[str]:
-    head = []
-    for line in stream:
-        head.append(line)
-        if line.strip():
-            break
-    return head
-
-
-def _records(
-    kind: str, stream: Iterator[str], source: str, between: str | None, text: str | None, label: str | None
-) -> Records:
-    if kind == "jsonl":
-        return jsonl.records(stream, source)
-    if kind == "fasta":
-        return fasta.records(stream, source)
-    if kind == "fastq":
-        return fastq.records(stream, source)
-    if kind == "lines":
-        return lines.records(stream, source, between)
-    # A column's number does not make a header: the first row may well hold it as a label.
-    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label}
-    known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
-    return table.records(stream, source, DELIMITERS[kind], known)
-
-
-def _collect(
-    records: Records,
-    source: str,
-    kind: str,
-    text: str | None,
-    label: str | None,
-    labelled: bool | None,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
-) -> tuple[Fields | None, list[str], list[Any], Found]:
-    """The fields chosen on the first record, its names, then the text and what is found for label in every record."""
-    fields, names, texts, found = None, list[str](), list[Any](), Found()
-    for number, record in records:
-        place = f"{source}, line {number}"
-        if fields is None:
-            names, named_in = list(record), place
-            if _headless(kind, names):
-                text, label = _of_two_columns(record, text, label)
-                row = ", ".join(str(cell) for cell in record.values())[:40]
-                named_in += f": {row!r} is not recognised as a header, so the columns are called {', '.join(names)}"
-            elif kind in DELIMITERS:
-                named_in = f"{source}, header line"
-            fields = choose(record, text, label, labelled, named_in)
-        texts.append(get(fields, record, place))
-        found.append((number, None if fields.label is None else fields.get(record, fields.label, place)))
-        if fields.label is None and labelled is None and not record.keys().isdisjoint(LABELS):
-            raise InputError(f"{place}: has a label, but the first example has none; label every example or none")
-    return fields, names, texts, found
-
-
-def _headless(kind: str, names: Sequence[str]) -> bool:
-    return kind in DELIMITERS and list(names) == table.column_numbers(len(names))
-
-
-def _of_two_columns(record: Mapping[str, object], text: str | None, label: str | None) -> tuple[str | None, str | None]:
-    """Which column of a table with no header is text and which is label, where that is plain.
-
-    One column is the text. Of two, one of them named leaves the other; of a number and a text, the number is the label.
-    """
-    names = list(record)
-    numbers = [name for name in names if _is_number(str(record[name]))]
-    if len(names) == 1 and text is None:
-        return names[0], label
-    if len(names) == 2 and text is None and label is None and len(numbers) == 1:
-        label = numbers[0]
-    if len(names) == 2 and text is None and label is not None:
-        text = next((name for name in names if name != split_label(label)[0]), None)
-    return text, label
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
-
-
-def _note(examples: Examples, told: str, fields: Fields) -> str:
-    kind, n, empty = examples.format, len(examples), examples.texts.count("")
-    parts = [f"{examples.source}: {n:,} example{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")]
-    headless = _headless(kind, examples.fields)
-    parts.append(TITLES[kind] + (f" (guessed from its {told})" if told else "") + " with no header" * headless)
-    column = "column " * headless
-    if examples.numbers is not None:
-        parts.append(f"{len(examples.numbers.names):,} columns")
-    elif kind not in UNNAMED:
-        parts.append(f"text = {column}{' + '.join(fields.texts)}")
-    if examples.labels is None:
-        parts.append("no labels")
-    else:
-        unnamed = kind in UNNAMED and fields.label == "label"
-        parts.append(UNNAMED[kind] if unnamed else f"label = {column}{fields.label}")
-    if examples.labels is not None and fields.value is not None:
-        parts.append(f"{fields.value} ({examples.labels.count(fields.value):,}) against the rest")
-    return ", ".join(parts)
