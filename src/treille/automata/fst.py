@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
@@ -10,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from treille import _core
+from treille.automata import files
 from treille.automata.doors import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.automata.paths import Walks, count_paths
 from treille.automata.readable import Readable
 from treille.automata.symbols import EMPTY, EPSILON, check_table, code_string, merge_tables
+from treille.io import openfst_text
 from treille.io.errors import InputError
+from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
 from treille.io.parameters import check_whole
 
@@ -288,6 +292,55 @@ class Fst(Readable):
         parts = self.parts()
         columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
         return zip(*(column.tolist() for column in columns), strict=True)
+
+    @classmethod
+    def from_text(
+        cls,
+        text_or_path: str | os.PathLike[str],
+        semiring: str = "real",
+        isymbols: files.Table = None,
+        osymbols: files.Table = None,
+        acceptor: bool | None = None,
+    ) -> Fst:
+        """From OpenFst's text, or a file of it; weights are taken as they are for those of `semiring`: costs want "log".
+
+        >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
+        [(0, 1, 1, 0.5, 1)]
+        """
+        return cls.from_parts(files.from_text(text_or_path, semiring, isymbols, osymbols, acceptor))
+
+    def to_text(self) -> str:
+        """OpenFst's text, weights as they are.
+
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        """
+        return openfst_text.spell(self.parts())
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        weights: str | None = None,
+        symbols: files.Table = None,
+    ) -> Fst:
+        """The one machine of a file of any format that `treille.io.read` knows, weights as it understands them."""
+        return cls.from_parts(files.read_one(path, format, weights, symbols))
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
+        """Writes the machine in the format that its name tells, `.fst` for OpenFst's binary, or that is named."""
+        write_lattices(path, [self.parts()], format, weights)
+
+    @classmethod
+    def from_pynini(cls, fst: Any) -> Fst:
+        """From a machine of pynini or pywrapfst, its symbol tables included."""
+        return cls.from_parts(files.from_pynini(fst))
+
+    def to_pynini(self) -> Any:
+        """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
+        return files.to_pynini(self.parts())
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
