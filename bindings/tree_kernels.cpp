@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "rows.hpp"
 #include "trees/brackets.hpp"
+#include "trees/preorder.hpp"
 #include "trees/subtree_features.hpp"
 #include "trees/tree_gram.hpp"
 #include "trees/tree_index.hpp"
@@ -60,33 +61,34 @@ template <class Rule>
 void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
   using Index = TreeIndex<typename Rule::Kin>;
   index
-      .def("gram",
-           [](const Index& self, const ForestIn& left, const Rule& rule, int threads) {
-             return unlocked([&] { return tree_gram(self, read(left), rule, threads); });
-           },
-           "left"_a, "rule"_a, "threads"_a, "The values of the trees `left` with those of the index, row by row.")
-      .def("own_gram",
-           [](const Index& self, const ForestIn& all, const Rule& rule, int threads) {
-             return unlocked([&] { return tree_own_gram(self, read(all), rule, threads); });
-           },
-           "all"_a, "rule"_a, "threads"_a, "The values of the trees of the index, given as `all`, with themselves.");
+      .def(
+          "gram",
+          [](const Index& self, const ForestIn& left, const Rule& rule, int threads) {
+            return unlocked([&] { return tree_gram(self, read(left), rule, threads); });
+          },
+          "left"_a, "rule"_a, "threads"_a, "The values of the trees `left` with those of the index, row by row.")
+      .def(
+          "own_gram",
+          [](const Index& self, const ForestIn& all, const Rule& rule, int threads) {
+            return unlocked([&] { return tree_own_gram(self, read(all), rule, threads); });
+          },
+          "all"_a, "rule"_a, "threads"_a, "The values of the trees of the index, given as `all`, with themselves.");
   m.def(
       "tree_diagonal",
-      [](const ForestIn& all, const Rule& rule, int threads) {
-        return unlocked([&] { return tree_diagonal(read(all), rule, threads); });
-      },
+      [](const ForestIn& all, const Rule& rule, int threads) { return unlocked([&] { return tree_diagonal(read(all), rule, threads); }); },
       "all"_a, "rule"_a, "threads"_a, "k(x, x) of each tree.");
 }
 
 template <class Kin>
 nb::class_<TreeIndex<Kin>> bind_index(nb::module_& m, const char* name) {
   return nb::class_<TreeIndex<Kin>>(m, name, "Distinct subtrees of many trees.")
-      .def("__init__",
-           [](TreeIndex<Kin>* self, const ForestIn& forest) {
-             nb::gil_scoped_release release;
-             new (self) TreeIndex<Kin>(read(forest));
-           },
-           "forest"_a)
+      .def(
+          "__init__",
+          [](TreeIndex<Kin>* self, const ForestIn& forest) {
+            nb::gil_scoped_release release;
+            new (self) TreeIndex<Kin>(read(forest));
+          },
+          "forest"_a)
       .def("__len__", &TreeIndex<Kin>::size);
 }
 
@@ -109,12 +111,28 @@ void bind_tree_kernels(nb::module_& m) {
       "find_brackets", [](const nb::bytes& text) { return give(find_brackets({text.c_str(), text.size()})); }, "text"_a,
       "Where trees begin and end in UTF-8 text.");
 
+  m.def(
+      "to_preorder",
+      [](In<std::int32_t> parents, In<std::int64_t> offsets) {
+        Preorder found = [&] {
+          nb::gil_scoped_release release;
+          return to_preorder(view(parents), view(offsets));
+        }();
+        std::optional<FaultOut> fault;
+        if (found.fault) fault = FaultOut(found.fault->tree, found.fault->node, found.fault->message);
+        return std::tuple(give_array(found.order), give_array(found.parents), fault);
+      },
+      "parents"_a, "offsets"_a,
+      "Where each node stood before and its new parent, both empty where nothing changes; and what is wrong: tree, node and message.");
+
   nb::class_<SubsetTrees>(m, "SubsetTrees")
-      .def("__init__", [](SubsetTrees* self, double decay, double sigma, bool leaves) { new (self) SubsetTrees{decay, sigma, leaves}; },
-           "decay"_a, "sigma"_a, "leaves"_a);
+      .def(
+          "__init__", [](SubsetTrees* self, double decay, double sigma, bool leaves) { new (self) SubsetTrees{decay, sigma, leaves}; },
+          "decay"_a, "sigma"_a, "leaves"_a);
   nb::class_<PartialTrees>(m, "PartialTrees")
-      .def("__init__", [](PartialTrees* self, double decay, double mu, bool gaps) { new (self) PartialTrees{decay, mu, gaps}; }, "decay"_a,
-           "mu"_a, "gaps"_a);
+      .def(
+          "__init__", [](PartialTrees* self, double decay, double mu, bool gaps) { new (self) PartialTrees{decay, mu, gaps}; }, "decay"_a,
+          "mu"_a, "gaps"_a);
   auto by_production = bind_index<ByProduction>(m, "ProductionIndex");
   auto by_label = bind_index<ByLabel>(m, "LabelIndex");
   bind_rule<SubsetTrees>(m, by_production);

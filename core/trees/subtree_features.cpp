@@ -93,7 +93,8 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   self.n_shared_ = static_cast<std::size_t>(
       std::ranges::count_if(self.subtrees_, [&](std::int32_t id) { return holders[static_cast<std::size_t>(id)] > 1; }));
   self.feature_of_.assign(holders.size(), kAbsent);
-  for (std::size_t f = 0; f < self.size(); ++f) self.feature_of_[static_cast<std::size_t>(self.subtrees_[f])] = static_cast<std::uint32_t>(f);
+  for (std::size_t f = 0; f < self.size(); ++f)
+    self.feature_of_[static_cast<std::size_t>(self.subtrees_[f])] = static_cast<std::uint32_t>(f);
   rows.entries = join_parts(std::move(parts), std::span(&self.feature_of_, 1), self.size());
   return self;
 }

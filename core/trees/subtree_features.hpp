@@ -22,8 +22,8 @@ class SubtreeFeatures {
 
   // Frozen features from what `parts` gave.
   struct Parts {
-    std::vector<std::int32_t> cells;   // of each subtree: its label, then the numbers of its children's subtrees, which stand before it
-    std::vector<std::int64_t> starts;  // where each subtree's cells begin, and the end of the last
+    std::vector<std::int32_t> cells;     // of each subtree: its label, then the numbers of its children's subtrees, which stand before it
+    std::vector<std::int64_t> starts;    // where each subtree's cells begin, and the end of the last
     std::vector<std::int32_t> subtrees;  // the subtree of each feature
   };
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
@@ -48,8 +48,8 @@ class SubtreeFeatures {
   double decay_;
   bool leaves_;
   Interner<std::int32_t> known_;
-  Array<std::int64_t> sizes_;          // m(s) of the known subtrees
-  Array<std::uint32_t> feature_of_;    // by subtree; Interner::kAbsent where it is none
+  Array<std::int64_t> sizes_;           // m(s) of the known subtrees
+  Array<std::uint32_t> feature_of_;     // by subtree; Interner::kAbsent where it is none
   std::vector<std::int32_t> subtrees_;  // by feature
   std::size_t n_shared_ = 0;
 };

@@ -198,9 +198,9 @@ std::vector<double> tree_diagonal(const Forest& all, const Rule& rule, int threa
   });
 }
 
-#define TREILLE_TREES(Rule)                                                                                \
-  template Buffer<double> tree_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int);         \
-  template Buffer<double> tree_own_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int);     \
+#define TREILLE_TREES(Rule)                                                                            \
+  template Buffer<double> tree_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int);     \
+  template Buffer<double> tree_own_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int); \
   template std::vector<double> tree_diagonal(const Forest&, const Rule&, int);
 
 TREILLE_TREES(SubsetTrees)
