@@ -314,8 +314,9 @@ def looks_like_trees(data: Any) -> bool:
     first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) else None
     if isinstance(first, Tree) or _is_nltk(first):
         return True
-    nested = isinstance(first, (tuple, list)) and len(first) > 1 and isinstance(first[0], str)
-    return nested and any(isinstance(child, (tuple, list)) for child in first[1:])
+    if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
+        return False
+    return any(isinstance(child, (tuple, list)) for child in first[1:])
 
 
 def recoded(left: Trees, right: Trees) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -373,8 +374,9 @@ def _tree(item: Any, i: int) -> Tree:
     waiting: list[tuple[Any, int]] = [(item, -1)]
     while waiting:
         node, parent = waiting.pop()
+        children: tuple[Any, ...] = ()
         if isinstance(node, str) and parent >= 0:
-            label, children = node, ()
+            label = node
         elif _is_nltk(node):
             label, children = node.label(), tuple(node)
         elif isinstance(node, (tuple, list)) and len(node) > 0:

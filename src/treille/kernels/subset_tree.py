@@ -45,7 +45,7 @@ class SubsetTree(MatchedNodes):
 
     def check(self) -> None:
         check_share("decay", self.decay)
-        check_share("sigma", self.sigma, low_too=True)
+        check_share("sigma", self.sigma, "from 0")
         check_choice("leaves", self.leaves)
 
     def rule(self) -> Any:
