@@ -166,8 +166,8 @@ def _newick(whole: str, source: str) -> TreeRows:
         if not line.strip():
             continue
         label, _, rest = line.partition("\t")
-        # Blank lines before it give the text its true line in messages.
-        own = [tree for _, tree in newick.newick_trees("\n" * (number - 1) + rest, source)]
+        before = "\n" * (number - 1) + " " * (len(label) + 1)  # so that messages tell the true line and column
+        own = [tree for _, tree in newick.newick_trees(before + rest, source)]
         if len(own) != 1:
             raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")
         found.append((number, label.strip()))
