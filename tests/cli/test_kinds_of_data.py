@@ -131,4 +131,6 @@ def test_strings_are_no_trees_and_trees_no_strings(cli, tmp_path):
     assert "found trees, expected strings" in cli("train", "trees.tsv", "--kernel", "ngram(2)", "--cv", "2").err
     assert "holds trees, expected texts over the alphabet" in cli("features", "trees.tsv", "--alphabet", "dna").err
     (tmp_path / "a.txt").write_text("a\tno tree\nb\tnone\n")
-    assert "item 0, column 1: found 'no', expected '('" in cli("train", "a.txt", "--kernel", "subtree()", "--cv", "2").err
+    assert (
+        "item 0, column 1: found 'no', expected '('" in cli("train", "a.txt", "--kernel", "subtree()", "--cv", "2").err
+    )

@@ -135,12 +135,24 @@ def test_one_xml_file_is_one_tree(write):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.tsv", f"1\t{TREE}\n2\t(S (NP)\n", "a.tsv, the tree on line 2, column 1: the bracket opened here is not closed"),
+        (
+            "a.tsv",
+            f"1\t{TREE}\n2\t(S (NP)\n",
+            "a.tsv, the tree on line 2, column 1: the bracket opened here is not closed",
+        ),
         ("a.tsv", f"1\t{TREE}\n2\t\n", "a.tsv, the tree on line 2, column 1: there is no tree"),
         ("a.tsv", f"1\t{TREE}\n2\t(S) (S)\n", "a.tsv, the tree on line 2, column 5: a second tree begins here"),
-        ("a.tsv", f"1\t{TREE}\n{TREE}\n", "a.tsv, line 2: found '(S (NP he) (VP sat))', expected a label, a tab and a tree"),
+        (
+            "a.tsv",
+            f"1\t{TREE}\n{TREE}\n",
+            "a.tsv, line 2: found '(S (NP he) (VP sat))', expected a label, a tab and a tree",
+        ),
         ("a.mrg", "(S\n(NP)\n(S))\nX\n", "a.mrg, the tree on line 4, column 1: found 'X', expected '('"),
-        ("a.dat", f"1 |BT| {TREE} |ET|\nno\n", "a.dat, line 2: found 'no', expected a label and a tree between |BT| and |ET|"),
+        (
+            "a.dat",
+            f"1 |BT| {TREE} |ET|\nno\n",
+            "a.dat, line 2: found 'no', expected a label and a tree between |BT| and |ET|",
+        ),
     ],
 )
 def test_what_is_no_tree_is_refused_with_file_and_line(write, name, text, message):

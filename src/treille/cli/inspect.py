@@ -132,7 +132,9 @@ def _describe_numbers(voice: Voice, batch: Vectors) -> dict[str, Any]:
 
 def _describe_trees(voice: Voice, batch: Trees) -> dict[str, Any]:
     sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
-    span = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all, {leaves:,} leaves"
+    span = (
+        f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all, {leaves:,} leaves"
+    )
     voice.field("nodes", span)
     voice.field("labels", f"{len(batch.alphabet):,}, {words.listed(batch.alphabet)}")
     return {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}

@@ -133,9 +133,7 @@ class Reading:
             return examples.X
         if not isinstance(examples.X, list):
             kind = "rows of numbers" if examples.trees is None else "trees"
-            raise InputError(
-                f"{examples.source}: holds {kind}, expected texts over the alphabet {self.alphabet.value}"
-            )
+            raise InputError(f"{examples.source}: holds {kind}, expected texts over the alphabet {self.alphabet.value}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
             alphabet,

@@ -75,7 +75,9 @@ def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) 
     order, in_order, fault = _core.to_preorder(above, offsets)
     if fault is not None:
         tree, node, message = fault
-        raise InputError(f"{place(tree)}, node {node}: {message}" if len(items[tree][0]) else f"{place(tree)}: {message}")
+        raise InputError(
+            f"{place(tree)}, node {node}: {message}" if len(items[tree][0]) else f"{place(tree)}: {message}"
+        )
     if len(order):
         coded, above = coded[order], in_order
     return TreeParts(coded, above, offsets, alphabet)

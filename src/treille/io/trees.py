@@ -94,7 +94,9 @@ def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
         file for file in root.rglob("*") if file.is_file() and file.name.lower().removesuffix(".gz").endswith(DOCUMENTS)
     )
     if not files:
-        raise InputError(f"{folder}: is a folder without documents, expected a file, or a folder with .xml or .html files")
+        raise InputError(
+            f"{folder}: is a folder without documents, expected a file, or a folder with .xml or .html files"
+        )
     inside = {len(file.relative_to(root).parts) > 1 for file in files}
     if len(inside) > 1:
         first = next(file for file in files if file.parent == root)
@@ -178,7 +180,9 @@ def _newick(whole: str, source: str) -> TreeRows:
 def _conllu(lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
     column = text if text in conllu.LABELS else "deprel"
     if text is not None and text != column:
-        raise InputError(f"{source}: --text is {text!r}, expected the column for the labels of nodes: {', '.join(conllu.LABELS)}")
+        raise InputError(
+            f"{source}: --text is {text!r}, expected the column for the labels of nodes: {', '.join(conllu.LABELS)}"
+        )
     rows = list(conllu.sentences(lines, source, column))
     if not rows:
         raise InputError(f"{source}: found no sentence, expected one at least")

@@ -119,5 +119,7 @@ class SubTreeMap(FeatureMap):
         return _rebuild, (self._parts(), self.alphabet, self.decay, self.leaves)
 
 
-def _rebuild(parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], decay: float, leaves: bool) -> SubTreeMap:
+def _rebuild(
+    parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], decay: float, leaves: bool
+) -> SubTreeMap:
     return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, decay, leaves), alphabet, decay, leaves)
