@@ -26,8 +26,8 @@ class SubTree(TreeKernel):
     decay : float
         Above 0, at most 1: the price of each node of a subtree.
     leaves : bool
-        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as in
-        XML.
+        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as
+        in XML.
 
     References
     ----------
