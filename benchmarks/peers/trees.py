@@ -1,8 +1,8 @@
 """Tree kernels: how many values a second, training on the TREC questions, and accuracy on public sets.
 
 Each part is a page of its own. The sets (TREC questions, INEX 2005, KEGG glycans) are looked for in the folder that TREILLE_DATA
-names. SVM-light-TK, the program that most papers on tree kernels used, computes about a million values of SubsetTree a second on such a
-machine; it is not free to redistribute, and is not run here.
+names. SVM-light-TK, the program that most papers on tree kernels used, computes about a million values of SubsetTree a second on
+such a machine; it is not free to redistribute, and is not run here.
 """
 
 from __future__ import annotations
