@@ -105,46 +105,65 @@ class RowWorker {
     waiting_.clear();
     used_ = 0;
     for (std::size_t v = n; v-- > 0;) {
-      const std::size_t arity = arity_[v], below = waiting_.size() - arity;
-      key_.assign(1, left.labels[first + v]);
-      if (Kin::kChildren)
-        for (std::size_t k = waiting_.size(); k-- > below;) key_.push_back(waiting_[k].label);
-      const auto family = index_.family(key_, last);
-      if (values_.size() < used_ + family.size) values_.resize(2 * (used_ + family.size));
-      children_.clear();
-      for (std::size_t k = below; k < waiting_.size(); ++k)
-        children_.push_back({values_.data() + waiting_[k].begin, waiting_[k].start, waiting_[k].size});
-      double* own = values_.data() + used_;
-      delta_.fill(children_, family.start, family.size, own);
-      if (delta_.counts(arity)) add(family.start, family.size, last, own, out);
-      // The children are done with: what was computed from them takes their place.
-      const std::size_t begin = arity > 0 ? waiting_[below].begin : used_;
-      std::copy_n(own, family.size, values_.data() + begin);
-      used_ = begin + family.size;
+      const std::size_t arity = arity_[v], below = waiting_.size() - arity, mark = arity > 0 ? waiting_[below].mark : used_;
+      const std::int32_t label = left.labels[first + v];
+      key_.assign(1, label);
+      for (std::size_t k = waiting_.size(); k-- > below;) key_.push_back(static_cast<std::int32_t>(waiting_[k].id));
+      const std::uint32_t id = subtrees_.add(key_);
+      if (id == place_.size()) place_.push_back(0);
+      Waiting own{};
+      if (place_[id] < below && waiting_[place_[id]].id == id) {
+        own = waiting_[place_[id]];  // its values wait already, and will wait for longer
+        own.mark = used_ = mark;
+      } else {
+        own = computed(arity, below, label, last, id, mark);
+        place_[id] = static_cast<std::uint32_t>(below);
+      }
+      if (delta_.counts(arity)) add(own, last, out);
       waiting_.resize(below);
-      waiting_.push_back({begin, family.start, family.size, left.labels[first + v]});
+      waiting_.push_back(own);
     }
   }
 
  private:
-  void add(std::uint32_t start, std::uint32_t size, std::uint32_t last, const double* values, double* out) const {
-    for (std::uint32_t r = 0; r < size; ++r)
-      for (const Holder& holder : index_.holders(start + r)) {
+  // A node whose values wait for its parent.
+  struct Waiting {
+    std::size_t begin, mark;  // where its values stand, and what was in use before it came
+    std::uint32_t start, size, id;
+    std::int32_t label;
+  };
+
+  Waiting computed(std::size_t arity, std::size_t below, std::int32_t label, std::uint32_t last, std::uint32_t id, std::size_t mark) {
+    key_.assign(1, label);
+    if (Kin::kChildren)
+      for (std::size_t k = waiting_.size(); k-- > below;) key_.push_back(waiting_[k].label);
+    const auto family = index_.family(key_, last);
+    if (values_.size() < used_ + family.size) values_.resize(2 * (used_ + family.size));
+    children_.clear();
+    for (std::size_t k = below; k < below + arity; ++k)
+      children_.push_back({values_.data() + waiting_[k].begin, waiting_[k].start, waiting_[k].size});
+    double* own = values_.data() + used_;
+    delta_.fill(children_, family.start, family.size, own);
+    std::copy_n(own, family.size, values_.data() + mark);  // the children are done with: what came of them takes their place
+    used_ = mark + family.size;
+    return {mark, mark, family.start, family.size, id, label};
+  }
+
+  void add(const Waiting& node, std::uint32_t last, double* out) const {
+    const double* values = values_.data() + node.begin;
+    for (std::uint32_t r = 0; r < node.size; ++r)
+      for (const Holder& holder : index_.holders(node.start + r)) {
         if (holder.tree > last) break;
         out[holder.tree] += values[r] * holder.count;
       }
   }
 
-  struct Waiting {
-    std::size_t begin;
-    std::uint32_t start, size;
-    std::int32_t label;
-  };
-
   const TreeIndex<Kin>& index_;
   decltype(delta_of(std::declval<Rule>(), std::declval<TreeIndex<Kin>>())) delta_;
   std::vector<std::uint32_t> arity_;
   std::vector<std::int32_t> key_;
+  Interner<std::int32_t> subtrees_;   // of the trees met so far
+  std::vector<std::uint32_t> place_;  // among those that wait, of the last with this subtree
   std::vector<Waiting> waiting_;
   std::vector<Values> children_;
   Array<double> values_;
