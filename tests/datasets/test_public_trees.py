@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-
 from test_public_sets import need
+
 from treille import InputError
 from treille.datasets import cslog, inex, kegg_glycan, trec_qc, treebank_sample
 
@@ -24,7 +24,9 @@ def test_a_tree_that_questions_do_not_have_is_refused():
         trec_qc(trees="dep")
 
 
-@pytest.mark.parametrize(("name", "visits", "class_0"), [("cslog1", 8074, 1962), ("cslog2", 7409, 1687), ("cslog12", 13934, 2969)])
+@pytest.mark.parametrize(
+    ("name", "visits", "class_0"), [("cslog1", 8074, 1962), ("cslog2", 7409, 1687), ("cslog12", 13934, 2969)]
+)
 def test_visits_have_the_published_counts(name, visits, class_0):
     need("cslog")
     trees, labels = cslog(name)

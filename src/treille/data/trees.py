@@ -83,8 +83,8 @@ class Trees(Batch):
             found = [(i, tree) for i, line in rows for tree in brackets.marked(line, f"line {i}")[1].values()]
         else:
             found = brackets.split(text)
-        place = lambda i: f"line {found[i][0]}"  # noqa: E731
-        return cls(brackets.parse([tree for _, tree in found], effective_n_jobs(n_jobs), place))
+        texts = [tree for _, tree in found]
+        return cls(brackets.parse(texts, effective_n_jobs(n_jobs), lambda i: f"line {found[i][0]}"))
 
     @classmethod
     def from_parents(cls, trees: Iterable[tuple[Sequence[str], Sequence[int]]]) -> Trees:
@@ -321,20 +321,11 @@ def looks_like_trees(data: Any) -> bool:
     return any(isinstance(child, (tuple, list)) for child in first[1:])
 
 
-def recoded(left: Trees, right: Trees) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of `left` with labels numbered as in `right`; a label that `right` lacks gets a number that it lacks, too.
+def recoded(batch: Trees, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of a batch with labels numbered as in an alphabet; a label that is not in it gets a number of its own.
 
-    >>> recoded(Trees(["(b a)"]), Trees(["(b c)"]))[0].tolist()
+    >>> recoded(Trees(["(b a)"]), ["b", "c"])[0].tolist()
     [0, 2]
-    """
-    return recoded_by(left, right.alphabet)
-
-
-def recoded_by(batch: Trees, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same for the labels of an alphabet.
-
-    >>> recoded_by(Trees(["(b a)"]), ["a", "b"])[0].tolist()
-    [1, 0]
     """
     if batch.alphabet is alphabet or batch.alphabet == alphabet:
         return batch.arrays

@@ -31,9 +31,9 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     stem = os.path.basename(name).lower().removesuffix(".gz")
     for kind, suffixes in SUFFIXES.items():
         if stem.endswith(suffixes):
-            is_forest = kind == "tsv" and text is None and trees.looks_like_trees(line)
+            is_forest = kind == "tsv" and text is None and trees.looks_like_tree(line)
             return ("trees", "content") if is_forest else (kind, "name")
-    if text is None and trees.looks_like_trees(line):
+    if text is None and trees.looks_like_tree(line):
         return "trees", "content"
     if line.startswith(">"):
         return "fasta", "content"

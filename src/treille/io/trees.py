@@ -41,10 +41,10 @@ class TreeRows:
     text: str  # the one the trees are of
 
 
-def looks_like_trees(line: str) -> bool:
+def looks_like_tree(line: str) -> bool:
     """Whether a line holds a tree of two brackets at least, alone or after a label and a tab, or between |BT| and |ET|.
 
-    >>> [looks_like_trees(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
+    >>> [looks_like_tree(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
     [True, True, True, False, False]
     """
     if "|BT" in line and "|ET|" in line:

@@ -42,7 +42,7 @@ class MatchedNodes(TreeKernel):
         if right is None:
             values = index.own_gram(left.arrays, self.rule(), threads)
         else:
-            values = index.gram(recoded(left, whole), self.rule(), threads)
+            values = index.gram(recoded(left, whole.alphabet), self.rule(), threads)
         K: np.ndarray = values.reshape(len(left), len(whole))
         self._check_finite(K)
         return K
@@ -59,7 +59,7 @@ class MatchedNodes(TreeKernel):
         return values
 
     def _check_finite(self, values: np.ndarray) -> None:
-        if not np.isfinite(values.sum()):
+        if not np.isfinite(values.sum()) and not np.isfinite(values).all():  # the sum is quick, and may overflow itself
             where = " and ".join(map(str, np.argwhere(~np.isfinite(values))[0]))
             raise InputError(f"k of the trees {where} is too large for a float64: lower decay, which is {self.decay!r}")
 
