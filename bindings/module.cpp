@@ -10,6 +10,7 @@ void bind_patterns(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
 void bind_subsequence(nb::module_& m);
+void bind_tree_kernels(nb::module_& m);
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -21,4 +22,5 @@ NB_MODULE(_core, m) {
   treille::bind_spaces(m);
   treille::bind_solve(m);
   treille::bind_subsequence(m);
+  treille::bind_tree_kernels(m);
 }

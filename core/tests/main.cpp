@@ -20,6 +20,7 @@
 #include "text/ngram_rows.hpp"
 #include "text/substring_tree.hpp"
 #include "text/suffix_array.hpp"
+#include "trees.hpp"
 
 using namespace treille;
 
@@ -477,5 +478,10 @@ int main() {
     }
   tests::machines_at_the_edges([](bool holds) { CHECK(holds); });
   ++passed;
+  for (const unsigned largest : {1u, 25u})
+    for (const int threads : {1, 3}) {
+      tests::trees_are_their_definition(largest, threads, [](bool holds) { CHECK(holds); });
+      ++passed;
+    }
   std::printf("%d passed, 0 failed\n", passed);
 }

@@ -19,6 +19,7 @@ from treille.io import Examples, read
 from treille.io.machine import MachineParts
 from treille.io.read import FORMATS
 from treille.io.records import NumberRows
+from treille.io.tree_parts import TreeParts
 
 
 class Loss(str, Enum):
@@ -153,13 +154,14 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
-    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | list[MachineParts] | Strings:
+    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | TreeParts | list[MachineParts] | Strings:
         """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
         if self.alphabet is None:
             return examples.X
-        if examples.numbers is not None or examples.machines is not None:
-            held = "rows of numbers" if examples.machines is None else "lattices"
-            raise InputError(f"{examples.source}: holds {held}, expected texts over the alphabet {self.alphabet.value}")
+        for held, what in (("rows of numbers", examples.numbers), ("trees", examples.trees), ("lattices", examples.machines)):
+            if what is not None:
+                expected = f"texts over the alphabet {self.alphabet.value}"
+                raise InputError(f"{examples.source}: holds {held}, expected {expected}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
             alphabet,

@@ -8,7 +8,7 @@ from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.strings import Strings
 from treille.data.table import Table
-from treille.data.trees import Trees
+from treille.data.trees import Tree, Trees
 from treille.data.vectors import Vectors
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "SideBySide",
     "Strings",
     "Table",
+    "Tree",
     "Trees",
     "Vectors",
     "dna",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from . import fasta, fastq, json_arcs, jsonl, lattices, lines, plf, svmlight, table
+from . import fasta, fastq, json_arcs, jsonl, lattices, lines, plf, svmlight, table, trees
 from .errors import InputError
 from .fields import LABELS, TEXTS, Fields, choose, split_label
 from .guess import guess
@@ -22,6 +22,7 @@ from .records import NumberRows, Records
 from .source import open_text, source_name
 from .symbols import over_one_table, read_symbols
 from .weights import KINDS, check_kind
+from .tree_parts import TreeParts
 
 TITLES = {
     "jsonl": jsonl.TITLE,
@@ -32,6 +33,7 @@ TITLES = {
     "fastq": fastq.TITLE,
     "svmlight": svmlight.TITLE,
     **lattices.TITLES,
+    **trees.TITLES,
 }
 FORMATS = tuple(TITLES)
 UNNAMED = {
@@ -39,6 +41,7 @@ UNNAMED = {
     "fasta": "label first in its header",
     "fastq": "label first in its header",
     "svmlight": "label first on its line",
+    **trees.UNNAMED,
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # one letter is as well a class as a name
@@ -46,7 +49,7 @@ HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # one letter is as well a class as a n
 
 @dataclass(frozen=True)
 class Examples:
-    """What a file held: texts, rows of numbers or lattices, labels if it has some, and a `note` that says how it was understood.
+    """What a file held: texts, numbers, trees or lattices, labels if it has some, and a `note` that says how it was understood.
 
     >>> examples = Examples(["a vine"], ["0.5"], "csv", "vines.csv", "vines.csv: 1 example, CSV")
     >>> examples.X, examples.labels, examples.targets()
@@ -61,19 +64,22 @@ class Examples:
     lines: Sequence[int] = ()  # on which each example begins
     fields: Sequence[str] = ()  # of the first example
     numbers: NumberRows | None = None
+    trees: TreeParts | None = None
     machines: list[MachineParts] | None = None
 
     def __len__(self) -> int:
         return len(self.X if self.machines is None else self.machines)
 
     @property
-    def X(self) -> list[str] | NumberRows | list[MachineParts]:
-        """What kernels and estimators read: the texts, or the rows of numbers or the lattices where the file holds those.
+    def X(self) -> list[str] | NumberRows | TreeParts | list[MachineParts]:
+        """What kernels and estimators read: the texts, or the rows of numbers, trees or lattices where the file holds those.
 
         A lattice of two sides, such as Kaldi's, is read by its outputs, the words.
         """
         if self.machines is not None:
             return [machine if machine.is_acceptor else machine.of_outputs() for machine in self.machines]
+        if self.trees is not None:
+            return self.trees
         return self.texts if self.numbers is None else self.numbers
 
     def targets(self) -> list[float]:
@@ -104,14 +110,15 @@ def read(
     weights: str | None = None,
     symbols: str | os.PathLike[str] | Sequence[str] | None = None,
 ) -> Examples:
-    """Read the texts or lattices and the labels of a file; `-` is standard input, gzip is recognised.
+    """Read the texts, trees or lattices and the labels of a file; `-` is standard input, gzip is recognised.
 
-    Lattices may stand in several files: a folder, a glob, an archive; the folders they stand in are then their labels.
+    Lattices may stand in several files: a folder, a glob, an archive; the folders they stand in are then their labels. So
+    may XML documents in a folder.
 
     Parameters
     ----------
-    format : one of jsonl, csv, tsv, lines, fasta, fastq, svmlight; or, of lattices, plf, openfst, openfst-text, kaldi,
-        slf, mesh, confusion, arcs. By default told from the name, else from the content.
+    format : one of jsonl, csv, tsv, lines, fasta, fastq, svmlight; of trees, trees, conllu, newick, xml; of lattices, plf,
+        openfst, openfst-text, kaldi, slf, mesh, confusion, arcs. By default told from the name, else from the content.
     text : the field of the text, or several joined with one blank: `title+body`. The columns of a table with no header
         are called 1, 2, 3 and so on.
     label : the field of the label; `topics=acq` makes the labels `acq` and `not acq`, where the field equals the
@@ -142,6 +149,8 @@ def read(
         kind, told, files = lattices.chosen(members(path), format, text)
         if files or not os.path.isdir(path):
             return _read_lattices(files, source, kind, told, said)
+    if format in (None, "xml") and os.path.isdir(path):
+        return _of_trees("xml", "content", trees.read_folder(path), source, label, labelled)
     with open_text(path, encoding) as stream:
         guessed = (format, "") if format else lattices.guess_lattices(source, stream.buffer.peek(), text)
         if guessed and guessed[0] in lattices.TITLES:
@@ -152,6 +161,8 @@ def read(
             raise InputError(f"{source}: the file is empty, expected at least one example")
         kind, told = (format, "") if format else guess(source, head[-1], text)
         whole = chain(head, stream)
+        if kind in trees.TITLES:
+            return _of_trees(kind, told, trees.read_trees(kind, whole, source, text, label), source, label, labelled)
         fields: Fields | None
         if kind == "svmlight":
             fields = choose(["label", "text"], text, label, labelled, f"{source}, line {len(head)}")
@@ -166,6 +177,15 @@ def read(
         raise InputError(f"{source}: found {first} and no example after it, expected at least one")
     labels = None if fields.label is None else as_labels(found, fields.label, fields.value, source, fields.matches)
     examples = Examples(texts, labels, kind, source, "", [number for number, _ in found], names, numbers)
+    return replace(examples, note=_note(examples, told, fields))
+
+
+def _of_trees(
+    kind: str, told: str, rows: trees.TreeRows, source: str, label: str | None, labelled: bool | None
+) -> Examples:
+    fields = choose(rows.fields, rows.text, label, labelled, source)
+    labels = None if fields.label is None else as_labels(rows.found, fields.label, fields.value, source, fields.matches)
+    examples = Examples([], labels, kind, source, "", [line for line, _ in rows.found], rows.fields, None, rows.trees)
     return replace(examples, note=_note(examples, told, fields))
 
 
@@ -259,6 +279,8 @@ def _note(examples: Examples, told: str, fields: Fields) -> str:
     column = "column " * headless
     if examples.numbers is not None:
         parts.append(f"{len(examples.numbers.names):,} columns")
+    elif examples.trees is not None:
+        parts.append(f"{len(examples.trees.labels):,} nodes")
     elif kind not in UNNAMED:
         parts.append(f"text = {column}{' + '.join(fields.texts)}")
     if examples.labels is None:
