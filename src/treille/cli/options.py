@@ -154,11 +154,17 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
-    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | TreeParts | list[MachineParts] | Strings:
+    def batch(
+        self, voice: Voice, examples: Examples
+    ) -> list[str] | NumberRows | TreeParts | list[MachineParts] | Strings:
         """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
         if self.alphabet is None:
             return examples.X
-        for held, what in (("rows of numbers", examples.numbers), ("trees", examples.trees), ("lattices", examples.machines)):
+        for held, what in (
+            ("rows of numbers", examples.numbers),
+            ("trees", examples.trees),
+            ("lattices", examples.machines),
+        ):
             if what is not None:
                 expected = f"texts over the alphabet {self.alphabet.value}"
                 raise InputError(f"{examples.source}: holds {held}, expected {expected}")

@@ -21,8 +21,8 @@ from .members import Member, is_many, members
 from .records import NumberRows, Records
 from .source import open_text, source_name
 from .symbols import over_one_table, read_symbols
-from .weights import KINDS, check_kind
 from .tree_parts import TreeParts
+from .weights import KINDS, check_kind
 
 TITLES = {
     "jsonl": jsonl.TITLE,
