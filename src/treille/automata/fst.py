@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
+from treille.automata import algorithms
 from treille.io.errors import InputError
 from treille.io.machine import SEMIRINGS, MachineParts
 
@@ -107,6 +108,61 @@ class Fst:
         parts = self.parts()
         columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
         return zip(*(column.tolist() for column in columns), strict=True)
+
+    def __matmul__(self, other: Fst) -> Fst:
+        """Composition: (A @ B)(x, y) is the sum over z of A(x, z) B(z, y); every pair of paths counts once.
+
+        >>> A, B = Fst.from_arcs([(0, "a", "b", 2.0, 1)], {1: 1.0}), Fst.from_arcs([(0, "b", "c", 3.0, 1)], {1: 1.0})
+        >>> list((A @ B).arcs())
+        [(0, 1, 1, 6.0, 1)]
+        """
+        if not isinstance(other, Fst):
+            return NotImplemented
+        return Fst(algorithms.compose(self, other), self.semiring, self.input_symbols, other.output_symbols)
+
+    def remove_epsilon(self) -> Fst:
+        """The same weights without arcs that read and write nothing. Cycles of such arcs are summed; they must converge.
+
+        >>> Fst.from_arcs([(0, 0, 0, 0.5, 0), (0, 1, 1, 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
+        [2.0]
+        """
+        return self._changed(algorithms.asked(_core.remove_epsilon, self.machine, self.semiring))
+
+    def determinize(self) -> Fst:
+        """The same weights with at most one arc for a label, or pair of labels, out of a state. Needs no cycle, no epsilon arc.
+
+        >>> Fst.from_arcs([(0, 1, 1, 2.0, 1), (0, 1, 1, 3.0, 2)], {1: 1.0, 2: 1.0}).determinize().n_arcs
+        1
+        """
+        return self._changed(algorithms.asked(_core.determinize, self.machine, self.semiring))
+
+    def push(self) -> Fst:
+        """The same weights, moved towards the start: out of every other state they sum to one.
+
+        >>> Fst.from_arcs([(0, 1, 1, 2.0, 1), (1, 1, 1, 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
+        [3.0, 1.0]
+        """
+        return self._changed(algorithms.asked(_core.push, self.machine, self.semiring))
+
+    def minimize(self) -> Fst:
+        """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
+
+        >>> Fst.from_arcs([(0, 1, 1, 2.0, 1), (0, 2, 2, -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
+        2
+        """
+        return self._changed(algorithms.asked(_core.minimize, self.machine, self.semiring))
+
+    def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
+        """Whether both machines give every string, or every sequence of pairs of labels, the same weight, up to rounding.
+
+        >>> A = Fst.from_arcs([(0, 1, 1, 2.0, 1)], {1: 3.0})
+        >>> A.equivalent(A.push()), A.equivalent(A @ A)
+        (True, False)
+        """
+        return algorithms.equivalent(self, other, tolerance)
+
+    def _changed(self, machine: _core.Machine) -> Fst:
+        return Fst(machine, self.semiring, self.input_symbols, self.output_symbols)
 
 
 def _code(label: Any, symbols: list[str]) -> int:

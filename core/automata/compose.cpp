@@ -1,0 +1,166 @@
+#include "automata/compose.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "automata/connect.hpp"
+#include "automata/hash_index.hpp"
+#include "automata/semiring.hpp"
+
+namespace treille {
+namespace {
+
+// What a state can do next: a bit per label modulo 64, whether it has epsilon arcs, whether it is final.
+struct Outlook {
+  std::uint64_t labels = 0;
+  bool epsilon = false, final = false;
+};
+
+template <class S>
+std::vector<Outlook> outlooks(const Machine& machine, Label Arc::*side) {
+  std::vector<Outlook> all(machine.size());
+  for (State s = 0; s < machine.size(); ++s) {
+    Outlook& now = all[s];
+    for (const Arc& arc : machine.arcs(s)) {
+      const Label label = arc.*side;
+      now.epsilon |= label == kEpsilon;
+      now.labels |= static_cast<std::uint64_t>(label != kEpsilon) << (label & 63);
+    }
+    now.final = machine.final_weight(s) != S::zero();
+  }
+  return all;
+}
+
+// Triples and their numbers, in order of discovery.
+class Triples {
+ public:
+  static constexpr std::uint64_t pack(State left, State right, int filter) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint64_t>(right) << 1 | static_cast<std::uint64_t>(filter);
+  }
+
+  State number(std::uint64_t key) {
+    const State before = index_.size();
+    const State found = index_.find_or_add((key ^ key >> 31) * 0x9E3779B97F4A7C15u, [](State) { return true; });  // the hash is one to one
+    if (index_.size() > before) keys_.push_back(key);
+    return found;
+  }
+
+  State size() const { return index_.size(); }
+  std::uint64_t operator[](State number) const { return keys_[number]; }
+
+ private:
+  HashIndex index_;
+  Array<std::uint64_t> keys_;
+};
+
+template <class S>
+class Composition {
+ public:
+  Composition(const Machine& left, const Machine& right)
+      : left_(left), right_(right), looks_left_(outlooks<S>(left, &Arc::output)), looks_right_(outlooks<S>(right, &Arc::input)) {}
+
+  Machine run() {
+    if (left_.start() == kNoState || right_.start() == kNoState) return {};
+    triples_.number(Triples::pack(left_.start(), right_.start(), 0));
+    for (State s = 0; s < triples_.size(); ++s) {
+      expand(triples_[s]);
+      offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
+    }
+    auto arcs = [&](State s) {
+      return std::span<const Arc>(arcs_.data() + offsets_[s], static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]));
+    };
+    auto final_weight = [&](State s) { return finals_[s]; };
+    const auto useful = useful_states<S>(triples_.size(), 0, arcs, final_weight);
+    if (std::find(useful.begin(), useful.end(), 0) == useful.end())
+      return Machine(0, std::move(offsets_), std::move(arcs_), std::move(finals_));
+    return connect<S>(triples_.size(), 0, arcs, final_weight, useful);
+  }
+
+ private:
+  void expand(std::uint64_t key) {
+    const auto p = static_cast<State>(key >> 32), q = static_cast<State>((key & 0xFFFFFFFFu) >> 1);
+    const bool after_right = key & 1;  // B has taken an epsilon arc since the last match: A's must wait for the next
+    const Outlook& look = looks_left_[p];
+    finals_.push_back(look.final && looks_right_[q].final ? S::times(left_.final_weight(p), right_.final_weight(q)) : S::zero());
+    const std::size_t first = arcs_.size();
+    const auto lefts = left_.arcs(p), all = right_.arcs(q);
+    std::size_t symbols = 0;
+    for (; symbols < all.size() && all[symbols].input == kEpsilon; ++symbols)
+      if (look.labels != 0 || look.final)  // else A, which has only epsilon arcs here, could never go on
+        add(p, all[symbols].target, look.epsilon, kEpsilon, all[symbols].output, all[symbols].weight);
+    const auto rights = all.subspan(symbols);
+
+    if (lefts.size() > 8 && lefts.size() > 2 * rights.size()) {
+      if (look.epsilon && !after_right)
+        for (const Arc& arc : lefts)
+          if (arc.output == kEpsilon) add(arc.target, q, 0, arc.input, kEpsilon, arc.weight);
+      const auto order = by_output(p, lefts);
+      for (const Arc& arc : rights) {
+        const auto from = std::lower_bound(order.begin(), order.end(), arc.input,
+                                           [&](std::int32_t k, Label label) { return lefts[k].output < label; });
+        for (auto k = from; k != order.end() && lefts[*k].output == arc.input; ++k) match(lefts[*k], arc);
+      }
+    } else {
+      const Arc* from = rights.data();
+      const Arc* const end = rights.data() + rights.size();
+      for (const Arc& arc : lefts) {
+        if (arc.output == kEpsilon) {
+          if (!after_right) add(arc.target, q, 0, arc.input, kEpsilon, arc.weight);
+          continue;
+        }
+        if (from != rights.data() && (from - 1)->input >= arc.output) from = rights.data();  // labels of arcs before it are smaller
+        if (end - from > 16) {
+          from = std::lower_bound(from, end, arc.output, [](const Arc& a, Label label) { return a.input < label; });
+        } else {
+          while (from != end && from->input < arc.output) ++from;
+        }
+        for (const Arc* other = from; other != end && other->input == arc.output; ++other) match(arc, *other);
+      }
+    }
+    auto before = [](const Arc& a, const Arc& b) { return a.input != b.input ? a.input < b.input : a.output < b.output; };
+    if (!std::is_sorted(arcs_.begin() + static_cast<std::ptrdiff_t>(first), arcs_.end(), before))
+      std::stable_sort(arcs_.begin() + static_cast<std::ptrdiff_t>(first), arcs_.end(), before);
+  }
+
+  void match(const Arc& a, const Arc& b) { add(a.target, b.target, 0, a.input, b.output, S::times(a.weight, b.weight)); }
+
+  void add(State p, State q, int filter, Label input, Label output, double weight) {
+    const Outlook &a = looks_left_[p], &b = looks_right_[q];
+    const bool goes_on = (a.labels & b.labels) != 0 || (a.final && b.final) || (a.epsilon && filter == 0) || b.epsilon;
+    if (goes_on) arcs_.push_back({input, output, triples_.number(Triples::pack(p, q, filter)), weight});
+  }
+
+  // The arcs of left state p sorted by output label, sorted when first asked for.
+  std::span<const std::int32_t> by_output(State p, std::span<const Arc> arcs) {
+    if (orders_.empty()) orders_.resize(static_cast<std::size_t>(left_.size()));
+    auto& order = orders_[p];
+    if (order.empty()) {
+      order.resize(arcs.size());
+      for (std::size_t k = 0; k < arcs.size(); ++k) order[k] = static_cast<std::int32_t>(k);
+      std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return arcs[a].output < arcs[b].output; });
+    }
+    return order;
+  }
+
+  const Machine &left_, &right_;
+  std::vector<Outlook> looks_left_, looks_right_;
+  std::vector<std::vector<std::int32_t>> orders_;
+  Triples triples_;
+  Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
+  Array<Arc> arcs_;
+  Array<double> finals_;
+};
+
+}  // namespace
+
+template <class S>
+Machine compose(const Machine& left, const Machine& right) {
+  return Composition<S>(left, right).run();
+}
+
+template Machine compose<Real>(const Machine&, const Machine&);
+template Machine compose<Log>(const Machine&, const Machine&);
+template Machine compose<Tropical>(const Machine&, const Machine&);
+
+}  // namespace treille

@@ -1,0 +1,112 @@
+#pragma once
+// Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space O(states + arcs).
+// Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without laying it out first.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automata/machine.hpp"
+
+namespace treille {
+
+// 1 for each state that lies on such a path.
+template <class S, class Arcs, class Finals>
+std::vector<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& final_weight) {
+  enum : std::uint8_t { kUseful = 1, kReached = 2 };
+  std::vector<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
+  if (start == kNoState) return marks;
+  std::vector<State> stack{start};
+  marks[start] = kReached;
+  while (!stack.empty()) {
+    const State s = stack.back();
+    stack.pop_back();
+    for (const Arc& arc : arcs(s))
+      if (marks[arc.target] == 0 && arc.weight != S::zero()) {
+        marks[arc.target] = kReached;
+        stack.push_back(arc.target);
+      }
+  }
+
+  // Where arcs lead to higher numbers, as they mostly do, one sweep from the last state finds all that reach a final one.
+  bool again = false;
+  for (State s = n - 1; s >= 0; --s) {
+    if (marks[s] == 0) continue;
+    bool reaches = final_weight(s) != S::zero();
+    for (const Arc& arc : arcs(s)) {
+      reaches |= marks[arc.target] == kUseful && arc.weight != S::zero();
+      again |= arc.target <= s;
+    }
+    if (reaches) marks[s] = kUseful;
+  }
+  if (again) {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
+    for (State s = 0; s < n; ++s)
+      if (marks[s] == kReached)
+        for (const Arc& arc : arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
+    for (State s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
+    std::vector<State> sources(static_cast<std::size_t>(offsets.back()));
+    for (State s = n - 1; s >= 0; --s)
+      if (marks[s] == kReached)
+        for (const Arc& arc : arcs(s))
+          if (arc.weight != S::zero()) sources[--offsets[arc.target + 1]] = s;  // offsets[t + 1] becomes the first of t
+    for (State t = 0; t < n; ++t)
+      if (marks[t] == kUseful) stack.push_back(t);
+    while (!stack.empty()) {
+      const State t = stack.back();
+      stack.pop_back();
+      const auto last = t + 1 < n ? offsets[t + 2] : static_cast<std::int64_t>(sources.size());
+      for (auto k = offsets[t + 1]; k < last; ++k)
+        if (marks[sources[k]] == kReached) {
+          marks[sources[k]] = kUseful;
+          stack.push_back(sources[k]);
+        }
+    }
+  }
+  for (auto& mark : marks) mark &= kUseful;
+  return marks;
+}
+
+// The useful states in the order they had, with the arcs between them.
+template <class S, class Arcs, class Finals>
+Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::span<const std::uint8_t> useful) {
+  if (start == kNoState || !useful[start]) return {};
+  std::vector<State> number(static_cast<std::size_t>(n));
+  State size = 0;
+  std::size_t n_arcs = 0;
+  for (State s = 0; s < n; ++s) {
+    if (!useful[s]) continue;
+    number[s] = size++;
+    for (const Arc& arc : arcs(s)) n_arcs += useful[arc.target];
+  }
+  Array<std::int64_t> offsets;
+  Array<double> finals;
+  Array<Arc> kept;
+  offsets.reserve(static_cast<std::size_t>(size) + 1);
+  finals.reserve(static_cast<std::size_t>(size));
+  kept.reserve(n_arcs);
+  offsets.push_back(0);
+  for (State s = 0; s < n; ++s) {
+    if (!useful[s]) continue;
+    for (const Arc& arc : arcs(s))
+      if (useful[arc.target]) kept.push_back({arc.input, arc.output, number[arc.target], arc.weight});
+    offsets.push_back(static_cast<std::int64_t>(kept.size()));
+    finals.push_back(final_weight(s));
+  }
+  return Machine(number[start], std::move(offsets), std::move(kept), std::move(finals));
+}
+
+// A machine is trim when all its states are useful. `storage` holds the result where something had to go.
+template <class S>
+const Machine& trimmed(const Machine& machine, Machine& storage) {
+  auto arcs = [&](State s) { return machine.arcs(s); };
+  auto final_weight = [&](State s) { return machine.final_weight(s); };
+  const auto useful = useful_states<S>(machine.size(), machine.start(), arcs, final_weight);
+  bool whole = true;
+  for (const auto mark : useful) whole &= mark != 0;
+  if (whole) return machine;
+  storage = connect<S>(machine.size(), machine.start(), arcs, final_weight, useful);
+  return storage;
+}
+
+}  // namespace treille
