@@ -1,9 +1,7 @@
 // The algorithms of core/automata for Python: each over the semiring that is named.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string_view.h>
-
-#include <string_view>
+#include <nanobind/stl/string.h>
 
 #include "automata/compose.hpp"
 #include "automata/determinize.hpp"
@@ -12,58 +10,46 @@
 #include "automata/minimize.hpp"
 #include "automata/push.hpp"
 #include "automata/remove_epsilon.hpp"
-#include "automata/semiring.hpp"
+#include "semirings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treille {
-namespace {
-
-template <class Call>
-auto over(std::string_view semiring, Call&& call) {
-  nb::gil_scoped_release release;
-  if (semiring == "log") return call(Log{});
-  if (semiring == "tropical") return call(Tropical{});
-  return call(Real{});
-}
-
-}  // namespace
-
 void bind_automata_algorithms(nb::module_& m) {
   m.def(
       "compose",
-      [](const Machine& left, const Machine& right, std::string_view semiring) {
+      [](const Machine& left, const Machine& right, const std::string& semiring) {
         return over(semiring, [&]<class S>(S) { return compose<S>(left, right); });
       },
       "left"_a, "right"_a, "semiring"_a);
   m.def(
       "remove_epsilon",
-      [](const Machine& machine, std::string_view semiring) {
+      [](const Machine& machine, const std::string& semiring) {
         return over(semiring, [&]<class S>(S) { return remove_epsilon<S>(machine); });
       },
       "machine"_a, "semiring"_a);
   m.def(
       "determinize",
-      [](const Machine& machine, std::string_view semiring) {
+      [](const Machine& machine, const std::string& semiring) {
         return over(semiring, [&]<class S>(S) { return determinize<S>(machine); });
       },
       "machine"_a, "semiring"_a);
   m.def(
       "minimize",
-      [](const Machine& machine, std::string_view semiring) {
+      [](const Machine& machine, const std::string& semiring) {
         return over(semiring, [&]<class S>(S) { return minimize<S>(machine); });
       },
       "machine"_a, "semiring"_a);
   m.def(
       "push",
-      [](const Machine& machine, std::string_view semiring) {
+      [](const Machine& machine, const std::string& semiring) {
         return over(semiring, [&]<class S>(S) { return push<S>(machine); });
       },
       "machine"_a, "semiring"_a);
   m.def(
       "equivalent",
-      [](const Machine& a, const Machine& b, std::string_view semiring, double tolerance) {
+      [](const Machine& a, const Machine& b, const std::string& semiring, double tolerance) {
         return over(semiring, [&]<class S>(S) { return equivalent<S>(a, b, tolerance); });
       },
       "a"_a, "b"_a, "semiring"_a, "tolerance"_a);

@@ -30,14 +30,9 @@ def arcs_of(fst):
     return out
 
 
-def finals_of(fst):
-    parts = fst.parts()
-    return dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
-
-
 def all_paths(fst):
     """(input, output, weight) of every accepting path of a machine without cycles, labels without epsilons."""
-    arcs, finals = arcs_of(fst), finals_of(fst)
+    arcs, finals = arcs_of(fst), fst.finals
 
     def walk(state, x, y, weight):
         if state in finals:
@@ -83,7 +78,7 @@ def acceptor_weight(fst, x):
     for label in x:
         row = row @ step[label] @ closure
     final = np.zeros(n)
-    for state, weight in finals_of(fst).items():
+    for state, weight in fst.finals.items():
         final[state] = weight
     return row @ final
 
@@ -108,4 +103,5 @@ def machines(draw, labels=(0, 1, 2), weights=SIGNED, acceptor=False, semiring="r
     finals = {draw(st.integers(0, n - 1)): draw(weights) for _ in range(draw(st.integers(1, 2)))}
     order = draw(st.permutations(range(n)))  # arcs need not lead to higher numbers
     found = [(order[s], i, o, w, order[t]) for s, i, o, w, t in found]
+    found.append((n, 1, 1, 1.0, 0))  # and a state that nothing leads to
     return treille.Fst.from_arcs(found, {order[s]: w for s, w in finals.items()}, order[0], semiring)

@@ -118,9 +118,8 @@ class Composition {
         for (const Arc* other = from; other != end && other->input == arc.output; ++other) match(arc, *other);
       }
     }
-    auto before = [](const Arc& a, const Arc& b) { return a.input != b.input ? a.input < b.input : a.output < b.output; };
-    if (!std::is_sorted(arcs_.begin() + static_cast<std::ptrdiff_t>(first), arcs_.end(), before))
-      std::stable_sort(arcs_.begin() + static_cast<std::ptrdiff_t>(first), arcs_.end(), before);
+    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first);
+    if (!std::is_sorted(begin, arcs_.end(), arc_before)) std::stable_sort(begin, arcs_.end(), arc_before);
   }
 
   void match(const Arc& a, const Arc& b) { add(a.target, b.target, 0, a.input, b.output, S::times(a.weight, b.weight)); }

@@ -2,6 +2,7 @@
 // Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space O(states + arcs).
 // Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without laying it out first.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,9 +13,9 @@ namespace treille {
 
 // 1 for each state that lies on such a path.
 template <class S, class Arcs, class Finals>
-std::vector<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& final_weight) {
+Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& final_weight) {
   enum : std::uint8_t { kUseful = 1, kReached = 2 };
-  std::vector<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
+  Array<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
   if (start == kNoState) return marks;
   std::vector<State> stack{start};
   marks[start] = kReached;
@@ -40,12 +41,12 @@ std::vector<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Final
     if (reaches) marks[s] = kUseful;
   }
   if (again) {
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
+    Array<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
     for (State s = 0; s < n; ++s)
       if (marks[s] == kReached)
         for (const Arc& arc : arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
     for (State s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
-    std::vector<State> sources(static_cast<std::size_t>(offsets.back()));
+    Array<State> sources(static_cast<std::size_t>(offsets.back()));
     for (State s = n - 1; s >= 0; --s)
       if (marks[s] == kReached)
         for (const Arc& arc : arcs(s))
@@ -67,11 +68,17 @@ std::vector<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Final
   return marks;
 }
 
+template <class S>
+Array<std::uint8_t> useful_states(const Machine& machine) {
+  return useful_states<S>(
+      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); });
+}
+
 // The useful states in the order they had, with the arcs between them.
 template <class S, class Arcs, class Finals>
 Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::span<const std::uint8_t> useful) {
   if (start == kNoState || !useful[start]) return {};
-  std::vector<State> number(static_cast<std::size_t>(n));
+  Array<State> number(static_cast<std::size_t>(n));
   State size = 0;
   std::size_t n_arcs = 0;
   for (State s = 0; s < n; ++s) {
@@ -96,17 +103,37 @@ Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::s
   return Machine(number[start], std::move(offsets), std::move(kept), std::move(finals));
 }
 
-// A machine is trim when all its states are useful. `storage` holds the result where something had to go.
 template <class S>
-const Machine& trimmed(const Machine& machine, Machine& storage) {
-  auto arcs = [&](State s) { return machine.arcs(s); };
-  auto final_weight = [&](State s) { return machine.final_weight(s); };
-  const auto useful = useful_states<S>(machine.size(), machine.start(), arcs, final_weight);
-  bool whole = true;
-  for (const auto mark : useful) whole &= mark != 0;
-  if (whole) return machine;
-  storage = connect<S>(machine.size(), machine.start(), arcs, final_weight, useful);
-  return storage;
+Machine connect(const Machine& machine) {
+  return connect<S>(
+      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
+      useful_states<S>(machine));
 }
+
+// A machine without its useless states, copied only where there are some; it remembers the numbers states had, for messages.
+template <class S>
+class Trimmed {
+ public:
+  explicit Trimmed(const Machine& machine) : machine_(&machine) {
+    const auto useful = useful_states<S>(machine);
+    if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return;
+    for (State s = 0; s < machine.size(); ++s)
+      if (useful[s]) numbers_.push_back(s);
+    storage_ = connect<S>(
+        machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
+        useful);
+    machine_ = &storage_;
+  }
+  Trimmed(const Trimmed&) = delete;
+  Trimmed& operator=(const Trimmed&) = delete;
+
+  const Machine& machine() const { return *machine_; }
+  State original(State s) const { return numbers_.empty() ? s : numbers_[s]; }
+
+ private:
+  const Machine* machine_;
+  Machine storage_;
+  Array<State> numbers_;
+};
 
 }  // namespace treille

@@ -3,22 +3,20 @@
 #include <span>
 #include <stdexcept>
 
-#include "automata/components.hpp"
+#include "automata/acyclic_door.hpp"
 #include "automata/connect.hpp"
-#include "automata/epsilon_free.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
-#include "automata/sum.hpp"
+#include "automata/term_sum.hpp"
 
 namespace treille {
 
 template <class S>
 Machine determinize(const Machine& given) {
-  Machine storage;
-  const Machine& machine = trimmed<S>(given, storage);
+  const Trimmed<S> trimmed(given);
+  const Machine& machine = trimmed.machine();
   if (machine.start() == kNoState) return {};
-  require_no_epsilon(machine, "determinize");
-  targets_first(machine, "determinize");
+  require_acyclic_without_epsilons(trimmed, "determinize");
 
   Subsets<S> subsets(machine);
   Array<std::int64_t> offsets(1, 0);
@@ -28,7 +26,7 @@ Machine determinize(const Machine& given) {
   const State start[] = {machine.start()};
   subsets.enter(start);
   for (State q = 0; q < subsets.size(); ++q) {
-    Sum<S> sum;
+    TermSum<S> sum;
     for (const auto& item : subsets[q])
       if (machine.final_weight(item.state) != S::zero()) sum.add(S::times(item.residual, machine.final_weight(item.state)));
     finals.push_back(sum.value());
@@ -39,8 +37,7 @@ Machine determinize(const Machine& given) {
     offsets.push_back(static_cast<std::int64_t>(arcs.size()));
   }
   Machine result(0, std::move(offsets), std::move(arcs), std::move(finals));
-  if (!dead) return result;
-  return trimmed<S>(result, storage);
+  return dead ? connect<S>(result) : std::move(result);
 }
 
 template Machine determinize<Real>(const Machine&);

@@ -11,7 +11,7 @@
 #include "automata/remove_epsilon.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
-#include "automata/sum.hpp"
+#include "automata/term_sum.hpp"
 
 namespace treille {
 namespace {
@@ -31,7 +31,7 @@ Machine side_by_side(const Machine& a, const Machine& b) {
 }
 
 template <class S>
-bool agree(const Sum<S>& a, const Sum<S>& b, double tolerance) {
+bool agree(const TermSum<S>& a, const TermSum<S>& b, double tolerance) {
   if constexpr (std::is_same_v<S, Real>)
     return std::abs(a.value() - b.value()) <= tolerance * (a.size() + b.size());
   else
@@ -44,7 +44,7 @@ bool same_without_cycles(const Machine& both, State first_of_b, std::span<const 
   Subsets<S> subsets(both);
   subsets.enter(starts);
   for (State q = 0; q < subsets.size(); ++q) {
-    Sum<S> sums[2];
+    TermSum<S> sums[2];
     for (const auto& item : subsets[q]) sums[item.state >= first_of_b].add(S::times(item.residual, both.final_weight(item.state)));
     if (!agree(sums[0], sums[1], tolerance)) return false;
     subsets.expand(q, [](Label, double, State) {});
@@ -96,7 +96,7 @@ bool same_over_the_reals(const Machine& both, State first_of_b, std::span<const 
   Basis basis;
   std::vector<std::vector<double>> strings;  // v(x), of norm one, for each x that is followed
   auto see = [&](std::vector<double> v) {
-    Sum<Real> sums[2];
+    TermSum<Real> sums[2];
     for (State s = 0; s < both.size(); ++s) sums[s >= first_of_b].add(v[s] * both.final_weight(s));
     if (!agree(sums[0], sums[1], tolerance)) return false;
     if (Basis::normalize(v) > 0 && basis.grows_with(v)) strings.push_back(std::move(v));
@@ -133,7 +133,7 @@ bool equivalent(const Machine& given_a, const Machine& given_b, double tolerance
   if (b.start() != kNoState) starts.push_back(a.size() + b.start());
   if (starts.empty()) return true;
   const Machine both = side_by_side(a, b);
-  if (components(both).acyclic) return same_without_cycles<S>(both, a.size(), starts, tolerance);
+  if (Components(both).acyclic()) return same_without_cycles<S>(both, a.size(), starts, tolerance);
   if constexpr (std::is_same_v<S, Real>)
     return same_over_the_reals(both, a.size(), starts, tolerance);
   else if constexpr (std::is_same_v<S, Log>)

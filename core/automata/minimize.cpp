@@ -6,26 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "automata/acyclic_door.hpp"
 #include "automata/cell.hpp"
-#include "automata/components.hpp"
 #include "automata/connect.hpp"
-#include "automata/epsilon_free.hpp"
 #include "automata/hash_index.hpp"
 #include "automata/semiring.hpp"
 
 namespace treille {
 namespace {
 
-bool label_before(const Arc& a, const Arc& b) { return a.input != b.input ? a.input < b.input : a.output < b.output; }
-
 // Classes of states in order of discovery, targets first; their arcs lead to classes.
 template <class S>
 class Classes {
  public:
-  explicit Classes(const Machine& machine) : machine_(machine), of_(machine.size(), kNoState), factors_(machine.size()) {}
+  explicit Classes(const Trimmed<S>& trimmed)
+      : trimmed_(trimmed), machine_(trimmed.machine()), of_(machine_.size(), kNoState), factors_(machine_.size()) {}
 
-  Machine run() {
-    for (const State s : targets_first(machine_, "minimize")) enter(s);
+  Machine run(std::span<const State> along_arcs) {
+    for (auto s = along_arcs.rbegin(); s != along_arcs.rend(); ++s) enter(*s);
     return laid_out();
   }
 
@@ -39,10 +37,9 @@ class Classes {
       if (weight != S::zero()) arcs_.push_back({arc.input, arc.output, of_[arc.target], weight});
     }
     const auto begin = arcs_.begin() + first;
-    if (!std::is_sorted(begin, arcs_.end(), label_before)) std::sort(begin, arcs_.end(), label_before);
     for (auto arc = begin; arc != arcs_.end(); ++arc)
-      if (arc != begin && !label_before(arc[-1], *arc))
-        throw std::invalid_argument("minimize needs a deterministic machine, and state " + std::to_string(s) +
+      if (arc != begin && arc[-1].input == arc->input && arc[-1].output == arc->output)
+        throw std::invalid_argument("minimize needs a deterministic machine, and state " + std::to_string(trimmed_.original(s)) +
                                     " has two arcs with labels " + std::to_string(arc->input) + ":" + std::to_string(arc->output) +
                                     ": call determinize() first");
     if (final_weight == S::zero() && begin == arcs_.end()) return;  // no future
@@ -97,6 +94,7 @@ class Classes {
     return Machine(n - 1 - of_[start], std::move(offsets), std::move(arcs), std::move(finals));
   }
 
+  const Trimmed<S>& trimmed_;
   const Machine& machine_;
   std::vector<State> of_;
   std::vector<double> factors_;
@@ -110,11 +108,10 @@ class Classes {
 
 template <class S>
 Machine minimize(const Machine& given) {
-  Machine storage;
-  const Machine& machine = trimmed<S>(given, storage);
-  if (machine.start() == kNoState) return {};
-  require_no_epsilon(machine, "minimize");
-  return Classes<S>(machine).run();
+  const Trimmed<S> trimmed(given);
+  if (trimmed.machine().start() == kNoState) return {};
+  const Components components = require_acyclic_without_epsilons(trimmed, "minimize");
+  return Classes<S>(trimmed).run(components.order());
 }
 
 template Machine minimize<Real>(const Machine&);

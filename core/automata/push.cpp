@@ -1,70 +1,59 @@
 #include "automata/push.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "automata/components.hpp"
 #include "automata/connect.hpp"
+#include "automata/cycle_sums.hpp"
 #include "automata/semiring.hpp"
-#include "automata/star.hpp"
-#include "automata/sum.hpp"
+#include "automata/term_sum.hpp"
 
 namespace treille {
 namespace {
 
-constexpr auto kAll = [](const Arc&) { return true; };
-
-// Within a cyclic component d = M d + r, r what leaves it; so d = M* r.
+// The sum over all paths from each state to the end. Within a cyclic component d = r + M d, r what leaves it.
 template <class S>
-void solve_component(const Machine& machine, const Components& found, std::size_t c, std::vector<double>& d) {
-  const auto states = found[c];
-  const std::size_t n = states.size();
-  std::vector<double> matrix(n * n, S::zero());
-  std::vector<Sum<S>> leaves(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    leaves[i].add(machine.final_weight(states[i]));
-    for (const Arc& arc : machine.arcs(states[i])) {
-      if (found.of[arc.target] != static_cast<State>(c)) {
-        leaves[i].add(S::times(arc.weight, d[arc.target]));
-        continue;
+Array<double> distances_to_the_end(const Trimmed<S>& trimmed) {
+  const Machine& machine = trimmed.machine();
+  const Components components(machine);
+  Array<double> d(machine.size());
+  Array<State> inner(machine.size());  // the number of a state inside its component
+  std::vector<InnerArc> arcs;
+  std::vector<double> sums;
+  for (State c = components.size() - 1; c >= 0; --c) {
+    const auto states = components.states(c);
+    for (std::size_t i = 0; i < states.size(); ++i) inner[states[i]] = static_cast<State>(i);
+    arcs.clear();
+    sums.clear();
+    for (const State s : states) {
+      TermSum<S> leaves;
+      leaves.add(machine.final_weight(s));
+      for (const Arc& arc : machine.arcs(s)) {
+        if (components.of(arc.target) == c)
+          arcs.push_back({inner[arc.target], inner[s], arc.weight});  // turned round: sums run against the arcs
+        else
+          leaves.add(S::times(arc.weight, d[arc.target]));
       }
-      const auto j = static_cast<std::size_t>(std::find(states.begin(), states.end(), arc.target) - states.begin());
-      matrix[i * n + j] = S::plus(matrix[i * n + j], arc.weight);
+      sums.push_back(leaves.value());
     }
+    if (!arcs.empty() && !sum_cycles(S{}, arcs, sums))
+      throw std::invalid_argument("the sum over the paths from state " + std::to_string(trimmed.original(states[0])) +
+                                  " diverges: the weights on its cycles are too large");
+    for (std::size_t i = 0; i < states.size(); ++i) d[states[i]] = sums[i];
   }
-  if (!star<S>(matrix, n))
-    throw std::invalid_argument("the sum over the paths through the cycle at state " + std::to_string(states[0]) +
-                                " diverges: its weights must be smaller");
-  for (std::size_t i = 0; i < n; ++i) {
-    Sum<S> sum;
-    for (std::size_t j = 0; j < n; ++j) sum.add(S::times(matrix[i * n + j], leaves[j].value()));
-    d[states[i]] = sum.value();
-  }
+  return d;
 }
 
 }  // namespace
 
 template <class S>
 Machine push(const Machine& given) {
-  Machine storage;
-  const Machine& machine = trimmed<S>(given, storage);
+  const Trimmed<S> trimmed(given);
+  const Machine& machine = trimmed.machine();
   if (machine.start() == kNoState) return {};
-  const Components found = components(machine);
-  std::vector<double> d(machine.size());
-  for (std::size_t c = 0; c < found.size(); ++c) {
-    if (!found.acyclic && is_cyclic(machine, found[c], kAll)) {
-      solve_component<S>(machine, found, c, d);
-      continue;
-    }
-    const State s = found[c][0];
-    Sum<S> sum;
-    sum.add(machine.final_weight(s));
-    for (const Arc& arc : machine.arcs(s)) sum.add(S::times(arc.weight, d[arc.target]));
-    d[s] = sum.value();
-  }
-
+  Array<double> d = distances_to_the_end(trimmed);
   for (double& potential : d)
     if (potential == S::zero()) potential = S::one();
   d[machine.start()] = S::one();

@@ -3,7 +3,7 @@
 // d(s), the sum over all paths from s to the end, is the potential; an arc s -> t of weight w gets w d(t) / d(s), a final weight f / d(s).
 // After it, the weights out of a state, its final weight included, sum to one, but at the start, where they sum to the machine's total.
 // Over the reals d(s) can be zero, because weights cancel; such a state takes potential one, which keeps every weight as well.
-// Cycles are summed by component (star.hpp); std::invalid_argument where the sum diverges. The result is trim.
+// Cycles are summed by component (cycle_sums.hpp); std::invalid_argument where the sum diverges. The result is trim.
 // Time O(states + arcs + n^3 for each cyclic component of n states). Mohri 1997.
 
 #include "automata/machine.hpp"

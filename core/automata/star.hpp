@@ -1,14 +1,17 @@
 #pragma once
-// The star of a square matrix of weights, M* = I + M + M^2 + ...: what all paths inside a component sum to. Kleene's elimination,
-// O(n^3) in place; over the reals it is Gauss-Jordan on I - M. A sum over paths has no order, so it must converge absolutely: over the
-// reals the spectral radius of |M| must be below 1. What the pivots of M hold are sums over paths too, no larger than those of |M|, which
-// then stay below 1: no row need be exchanged. Lehmann 1977.
+// The weights of all paths between the states of a component: M* = I + M + M^2 + ..., M_ij the weight of the arcs from i to j.
+// Kleene's elimination, O(n^3); over the reals it is Gauss-Jordan on I - M, without exchange of rows: the pivots are 1 - a for sums a over
+// paths, no larger than those of |M|, which stay below 1 where the sum converges absolutely. Where weights of both signs converge only
+// in order of length, each row is a system of its own (cycle_sums.hpp), O(n^4). Lehmann 1977.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <vector>
 
+#include "automata/cycle_sums.hpp"
 #include "automata/semiring.hpp"
 
 namespace treille {
@@ -27,6 +30,7 @@ inline bool star(Tropical, double a, double& sum) {
   return a >= 0;
 }
 
+// In place; false where a sum diverges.
 template <class S>
 bool eliminate(std::vector<double>& matrix, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -46,15 +50,27 @@ bool eliminate(std::vector<double>& matrix, std::size_t n) {
   return true;
 }
 
-// M (row by row) becomes M*; false where the sum diverges.
+// M* of n states, row by row; false where it diverges.
 template <class S>
-bool star(std::vector<double>& matrix, std::size_t n) {
-  if constexpr (std::is_same_v<S, Real>) {
-    std::vector<double> sizes(matrix.size());
-    for (std::size_t k = 0; k < matrix.size(); ++k) sizes[k] = std::abs(matrix[k]);
-    if (sizes != matrix && !eliminate<Real>(sizes, n)) return false;
+bool star(std::span<const InnerArc> arcs, std::size_t n, std::vector<double>& sums) {
+  sums.assign(n * n, S::zero());
+  for (const InnerArc& arc : arcs) {
+    double& cell = sums[static_cast<std::size_t>(arc.source) * n + static_cast<std::size_t>(arc.target)];
+    cell = S::plus(cell, arc.weight);
   }
-  return eliminate<S>(matrix, n);
+  if constexpr (std::is_same_v<S, Real>) {
+    std::vector<double> sizes(sums.size());
+    std::ranges::transform(sums, sizes.begin(), [](double weight) { return std::abs(weight); });
+    if (!eliminate<Real>(sizes, n) || *std::ranges::max_element(sizes) >= kLargestSum) {
+      std::ranges::fill(sums, 0.0);
+      for (std::size_t i = 0; i < n; ++i) {
+        sums[i * n + i] = 1;
+        if (!sum_cycles(Real{}, arcs, {sums.data() + i * n, n})) return false;
+      }
+      return true;
+    }
+  }
+  return eliminate<S>(sums, n);
 }
 
 }  // namespace treille

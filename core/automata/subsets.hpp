@@ -2,7 +2,7 @@
 // The subset construction on a machine without cycles, over any of the semirings: what determinisation and the test of equivalence share.
 // After a string x the machine is in each state with the sum of the weights of x's paths there. A subset is that list up to a common
 // factor, the first of its weights: (state, residual), sorted by state, the first residual one, the others of any sign. States whose
-// weight is zero (sum.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells (cell.hpp).
+// weight is zero (term_sum.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells (cell.hpp).
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "automata/hash_index.hpp"
 #include "automata/machine.hpp"
 #include "automata/pair_codes.hpp"
-#include "automata/sum.hpp"
+#include "automata/term_sum.hpp"
 
 namespace treille {
 
@@ -59,7 +59,7 @@ class Subsets {
       double factor = S::zero();
       while (k < found_.size() && found_[k].key >> 32 == code) {
         const std::uint64_t key = found_[k].key;
-        Sum<S> sum;
+        TermSum<S> sum;
         for (; k < found_.size() && found_[k].key == key; ++k) sum.add(found_[k].weight);
         const double weight = sum.value();
         if (weight == S::zero()) continue;

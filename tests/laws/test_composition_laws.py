@@ -35,10 +35,7 @@ def test_composition_is_associative(a, b, c):
 @FEW
 @given(machines())
 def test_a_machine_with_its_inverse_is_symmetric_and_positive_semidefinite(t):
-    parts = [(s, o, i, w, target) for s, i, o, w, target in t.arcs()]
-    finals = dict(zip(t.parts().final_states.tolist(), t.parts().final_weights.tolist(), strict=True))
-    inverse = treille.Fst.from_arcs([*parts, (t.n_states, 1, 1, 1.0, t.n_states)], finals, t.start)
-    table = weights_of(t @ inverse)
+    table = weights_of(t @ ~t)
     strings = sorted({x for x, _ in table} | {y for _, y in table})
     gram = np.array([[table.get((x, y), 0.0) for y in strings] for x in strings]).reshape(len(strings), len(strings))
     assert np.allclose(gram, gram.T, rtol=1e-12, atol=0)
@@ -81,9 +78,7 @@ def test_deterministic_machines_have_one_arc_for_a_pair_of_labels_and_minimal_on
     minimal = deterministic.minimize()
     futures = set()
     for state in range(minimal.n_states):
-        parts = minimal.parts()
-        finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
-        table = weights_of(treille.Fst.from_arcs(minimal.arcs(), finals, state))
+        table = weights_of(treille.Fst.from_arcs(minimal.arcs(), minimal.finals, state))
         first = table[min(table)]
         futures.add(tuple(sorted((key, round(weight / first, 9)) for key, weight in table.items())))
     assert len(futures) == minimal.n_states
@@ -95,8 +90,7 @@ def test_epsilon_cycles_are_summed(t, data):
     loops = st.tuples(st.integers(0, t.n_states - 1), st.sampled_from([-0.3, 0.1, 0.2]), st.integers(0, t.n_states - 1))
     added = [(s, 0, 0, w, to) for s, w, to in data.draw(st.lists(loops, min_size=1, max_size=3))]
     arcs = [(s, i, o, w / 8, to) for s, i, o, w, to in t.arcs()]
-    finals = dict(zip(t.parts().final_states.tolist(), t.parts().final_weights.tolist(), strict=True))
-    cyclic = treille.Fst.from_arcs([*arcs, *added], finals, t.start)
+    cyclic = treille.Fst.from_arcs([*arcs, *added], t.finals, t.start)
     epsilon = np.zeros((cyclic.n_states, cyclic.n_states))
     for s, i, _, w, to in cyclic.arcs():
         epsilon[s, to] += abs(w) * (i == 0)
