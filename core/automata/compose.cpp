@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "automata/connect.hpp"
@@ -11,26 +12,35 @@
 namespace treille {
 namespace {
 
-// What a state can do next: a bit per label modulo 64, whether it has epsilon arcs, whether it is final.
+// What the states of a machine can do next on one side: a bit per label modulo 64, whether there are epsilon arcs, whether it is final.
+// A state is looked at when it is first asked for, so that a small machine meets a large one at its own cost.
 struct Outlook {
-  std::uint64_t labels = 0;
-  bool epsilon = false, final = false;
+  std::uint64_t labels;
+  bool known, epsilon, final;
 };
 
-template <class S>
-std::vector<Outlook> outlooks(const Machine& machine, Label Arc::*side) {
-  std::vector<Outlook> all(machine.size());
-  for (State s = 0; s < machine.size(); ++s) {
-    Outlook& now = all[s];
-    for (const Arc& arc : machine.arcs(s)) {
-      const Label label = arc.*side;
-      now.epsilon |= label == kEpsilon;
-      now.labels |= static_cast<std::uint64_t>(label != kEpsilon) << (label & 63);
+template <class S, Label Arc::*side>
+class Outlooks {
+ public:
+  explicit Outlooks(const Machine& machine) : machine_(machine), all_(Buffer<Outlook>::zeros(static_cast<std::size_t>(machine.size()))) {}
+
+  const Outlook& operator[](State s) {
+    Outlook& look = all_[static_cast<std::size_t>(s)];
+    if (!look.known) {
+      look.known = true;
+      for (const Arc& arc : machine_.arcs(s)) {
+        look.epsilon |= arc.*side == kEpsilon;
+        look.labels |= static_cast<std::uint64_t>(arc.*side != kEpsilon) << (arc.*side & 63);
+      }
+      look.final = machine_.final_weight(s) != S::zero();
     }
-    now.final = machine.final_weight(s) != S::zero();
+    return look;
   }
-  return all;
-}
+
+ private:
+  const Machine& machine_;
+  Buffer<Outlook> all_;
+};
 
 // Triples and their numbers, in order of discovery.
 class Triples {
@@ -58,7 +68,7 @@ template <class S>
 class Composition {
  public:
   Composition(const Machine& left, const Machine& right)
-      : left_(left), right_(right), looks_left_(outlooks<S>(left, &Arc::output)), looks_right_(outlooks<S>(right, &Arc::input)) {}
+      : left_(left), right_(right), looks_left_(left), looks_right_(right) {}
 
   Machine run() {
     if (left_.start() == kNoState || right_.start() == kNoState) return {};
@@ -81,7 +91,7 @@ class Composition {
   void expand(std::uint64_t key) {
     const auto p = static_cast<State>(key >> 32), q = static_cast<State>((key & 0xFFFFFFFFu) >> 1);
     const bool after_right = key & 1;  // B has taken an epsilon arc since the last match: A's must wait for the next
-    const Outlook& look = looks_left_[p];
+    const Outlook look = looks_left_[p];
     finals_.push_back(look.final && looks_right_[q].final ? S::times(left_.final_weight(p), right_.final_weight(q)) : S::zero());
     const std::size_t first = arcs_.size();
     const auto lefts = left_.arcs(p), all = right_.arcs(q);
@@ -132,7 +142,6 @@ class Composition {
 
   // The arcs of left state p sorted by output label, sorted when first asked for.
   std::span<const std::int32_t> by_output(State p, std::span<const Arc> arcs) {
-    if (orders_.empty()) orders_.resize(static_cast<std::size_t>(left_.size()));
     auto& order = orders_[p];
     if (order.empty()) {
       order.resize(arcs.size());
@@ -143,8 +152,9 @@ class Composition {
   }
 
   const Machine &left_, &right_;
-  std::vector<Outlook> looks_left_, looks_right_;
-  std::vector<std::vector<std::int32_t>> orders_;
+  Outlooks<S, &Arc::output> looks_left_;
+  Outlooks<S, &Arc::input> looks_right_;
+  std::unordered_map<State, std::vector<std::int32_t>> orders_;
   Triples triples_;
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   Array<Arc> arcs_;
