@@ -1,6 +1,7 @@
 #include "automata/compose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -51,15 +52,19 @@ class Triples {
 
   State number(std::uint64_t key) {
     const State before = index_.size();
-    const State found = index_.find_or_add((key ^ key >> 31) * 0x9E3779B97F4A7C15u, [](State) { return true; });  // the hash is one to one
+    const State found = index_.find_or_add(hash(key), [](State) { return true; });
     if (index_.size() > before) keys_.push_back(key);
     return found;
   }
+
+  void prefetch(std::uint64_t key) const { index_.prefetch(hash(key)); }
 
   State size() const { return index_.size(); }
   std::uint64_t operator[](State number) const { return keys_[number]; }
 
  private:
+  static std::uint64_t hash(std::uint64_t key) { return (key ^ key >> 31) * 0x9E3779B97F4A7C15u; }  // one to one: no key is compared
+
   HashIndex index_;
   Array<std::uint64_t> keys_;
 };
@@ -76,6 +81,12 @@ class Composition {
     for (State s = 0; s < triples_.size(); ++s) {
       expand(triples_[s]);
       offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
+      const bool last = s + 1 == triples_.size();
+      number_targets(last ? arcs_.size() : arcs_.size() - std::min<std::size_t>(arcs_.size(), kAhead));
+    }
+    for (State s = 0; s < triples_.size(); ++s) {
+      const auto begin = arcs_.begin() + offsets_[s], end = arcs_.begin() + offsets_[s + 1];
+      if (!std::is_sorted(begin, end, arc_before)) std::stable_sort(begin, end, arc_before);
     }
     auto arcs = [&](State s) {
       return std::span<const Arc>(arcs_.data() + offsets_[s], static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]));
@@ -93,7 +104,6 @@ class Composition {
     const bool after_right = key & 1;  // B has taken an epsilon arc since the last match: A's must wait for the next
     const Outlook look = looks_left_[p];
     finals_.push_back(look.final && looks_right_[q].final ? S::times(left_.final_weight(p), right_.final_weight(q)) : S::zero());
-    const std::size_t first = arcs_.size();
     const auto lefts = left_.arcs(p), all = right_.arcs(q);
     std::size_t symbols = 0;
     for (; symbols < all.size() && all[symbols].input == kEpsilon; ++symbols)
@@ -128,8 +138,6 @@ class Composition {
         for (const Arc* other = from; other != end && other->input == arc.output; ++other) match(arc, *other);
       }
     }
-    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first);
-    if (!std::is_sorted(begin, arcs_.end(), arc_before)) std::stable_sort(begin, arcs_.end(), arc_before);
   }
 
   void match(const Arc& a, const Arc& b) { add(a.target, b.target, 0, a.input, b.output, S::times(a.weight, b.weight)); }
@@ -137,7 +145,17 @@ class Composition {
   void add(State p, State q, int filter, Label input, Label output, double weight) {
     const Outlook &a = looks_left_[p], &b = looks_right_[q];
     const bool goes_on = (a.labels & b.labels) != 0 || (a.final && b.final) || (a.epsilon && filter == 0) || b.epsilon;
-    if (goes_on) arcs_.push_back({input, output, triples_.number(Triples::pack(p, q, filter)), weight});
+    if (!goes_on) return;
+    const std::uint64_t key = Triples::pack(p, q, filter);
+    triples_.prefetch(key);
+    keys_[arcs_.size() & (kWindow - 1)] = key;
+    arcs_.push_back({input, output, kNoState, weight});
+    if (arcs_.size() - numbered_ == kWindow) number_targets(arcs_.size() - kAhead);
+  }
+
+  // Targets are looked up some arcs after their place in the table was asked for, when it has come from memory.
+  void number_targets(std::size_t end) {
+    for (; numbered_ < end; ++numbered_) arcs_[numbered_].target = triples_.number(keys_[numbered_ & (kWindow - 1)]);
   }
 
   // The arcs of left state p sorted by output label, sorted when first asked for.
@@ -151,6 +169,8 @@ class Composition {
     return order;
   }
 
+  static constexpr std::size_t kAhead = 16, kWindow = 64;
+
   const Machine &left_, &right_;
   Outlooks<S, &Arc::output> looks_left_;
   Outlooks<S, &Arc::input> looks_right_;
@@ -158,6 +178,8 @@ class Composition {
   Triples triples_;
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   Array<Arc> arcs_;
+  std::size_t numbered_ = 0;  // arcs whose targets have numbers
+  std::array<std::uint64_t, kWindow> keys_;  // of the targets of the others
   Array<double> finals_;
 };
 

@@ -41,7 +41,9 @@ bool agree(const TermSum<S>& a, const TermSum<S>& b, double tolerance) {
 
 template <class S>
 bool same_without_cycles(const Machine& both, State first_of_b, std::span<const State> starts, double tolerance) {
-  Subsets<S> subsets(both);
+  // Cells of a quarter of the tolerance: finer ones would part what noise has made different, and follow it string by string.
+  const int bits = tolerance > 0 ? static_cast<int>(std::clamp(2 - std::log2(tolerance), 8.0, double{kCellBits})) : kCellBits;
+  Subsets<S> subsets(both, bits);
   subsets.enter(starts);
   for (State q = 0; q < subsets.size(); ++q) {
     TermSum<S> sums[2];

@@ -36,6 +36,8 @@ class HashIndex {
     return size_++;
   }
 
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[static_cast<std::size_t>(hash >> shift_)]); }
+
   State size() const { return size_; }
 
  private:

@@ -25,7 +25,8 @@ class Subsets {
     double residual;
   };
 
-  explicit Subsets(const Machine& machine) : machine_(machine), codes_(machine), singles_(machine.size(), kNoState) {
+  explicit Subsets(const Machine& machine, int cell_bits = kCellBits)
+      : machine_(machine), cell_bits_(cell_bits), codes_(machine), singles_(machine.size(), kNoState) {
     steps_.reserve(machine.all_arcs().size());
     for (State s = 0; s < machine.size(); ++s) {
       for (const Arc& arc : machine.arcs(s))
@@ -95,12 +96,14 @@ class Subsets {
     }
     std::uint64_t hash = size;
     for (std::size_t k = first; k < items_.size(); ++k)
-      hash = mix(mix(hash, static_cast<std::uint64_t>(items_[k].state)), cell<S>(items_[k].residual));
+      hash = mix(mix(hash, static_cast<std::uint64_t>(items_[k].state)), cell<S>(items_[k].residual, cell_bits_));
     const State next = index_.size();
     const State found = index_.find_or_add(hash, [&](State other) {
       const auto known = (*this)[other];
       return std::equal(known.begin(), known.end(), items_.begin() + static_cast<std::ptrdiff_t>(first), items_.end(),
-                        [](const Item& a, const Item& b) { return a.state == b.state && cell<S>(a.residual) == cell<S>(b.residual); });
+                        [&](const Item& a, const Item& b) {
+                          return a.state == b.state && cell<S>(a.residual, cell_bits_) == cell<S>(b.residual, cell_bits_);
+                        });
     });
     if (found == next)
       offsets_.push_back(static_cast<std::int64_t>(items_.size()));
@@ -110,6 +113,7 @@ class Subsets {
   }
 
   const Machine& machine_;
+  int cell_bits_;
   PairCodes codes_;
   Array<Step> steps_;  // the arcs of all states, side by side as the machine has them
   std::vector<State> singles_;
