@@ -1,6 +1,6 @@
 #pragma once
-// The closure: A* = sum over n >= 0 of A^n, so that D(A*) = 1 / (1 - D(A)) where |D(A)| < 1 and A is acyclic. Any machine; where A
-// accepts the empty pair, what A* weighs may diverge, and `total` says so. O(states + arcs).
+// The closure: A* = sum over n >= 0 of A^n, so that D(A*) = 1 / (1 - D(A)) where that converges. Any machine; where A accepts the empty
+// pair, even A*(x, y) may diverge, and whoever asks for it is told. O(states + arcs).
 
 #include "automata/assembly.hpp"
 

@@ -84,7 +84,7 @@ inline bool solve_series(const SquareMatrix& transposed, std::span<double> d, bo
   return solved;
 }
 
-// Whether M^k -> 0, by repeated squaring: the logarithm of the norm of M^(2^k) falls below 0 if and only if it does.
+// Whether M^k -> 0, by repeated squaring: the logarithm of the norm of M^(2^k) falls below any bound if and only if it does.
 inline bool powers_vanish(SquareMatrix M) {
   const std::size_t n = M.size();
   double log_norm = 0;
@@ -97,7 +97,7 @@ inline bool powers_vanish(SquareMatrix M) {
     }
     if (norm == 0) return true;
     log_norm = 2 * log_norm + std::log(norm);
-    if (log_norm < 0) return true;
+    if (log_norm < -1) return true;  // not 0: there rounding would decide for radius 1
     SquareMatrix squared(n);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t l = 0; l < n; ++l) {

@@ -24,9 +24,7 @@ struct Arc {
 };
 
 // How the arcs of a state are sorted.
-inline bool arc_before(const Arc& a, const Arc& b) {
-  return std::tie(a.input, a.output, a.target) < std::tie(b.input, b.output, b.target);
-}
+inline bool arc_before(const Arc& a, const Arc& b) { return std::tie(a.input, a.output, a.target) < std::tie(b.input, b.output, b.target); }
 
 class Machine {
  public:

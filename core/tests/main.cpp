@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "automata.hpp"
 #include "gram_road.hpp"
 #include "patterns.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -467,5 +468,14 @@ int main() {
       tests::patterns_are_their_definition(corpus.view(), threads, [](bool holds) { CHECK(holds); });
       ++passed;
     }
+  for (unsigned seed = 0; seed < 100; ++seed)
+    for (const bool acyclic : {true, false}) {
+      tests::operations_obey_their_laws<Real>(seed, acyclic, [](bool holds) { CHECK(holds); });
+      tests::operations_obey_their_laws<Log>(seed, acyclic, [](bool holds) { CHECK(holds); });
+      tests::operations_obey_their_laws<Tropical>(seed, acyclic, [](bool holds) { CHECK(holds); });
+      passed += 3;
+    }
+  tests::machines_at_the_edges([](bool holds) { CHECK(holds); });
+  ++passed;
   std::printf("%d passed, 0 failed\n", passed);
 }

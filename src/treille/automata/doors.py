@@ -26,6 +26,8 @@ def check_semiring(semiring: Any) -> str:
 
 def check_weight(what: str, weight: Any) -> float:
     """The weight as a float; refuses what is not a finite number."""
+    if type(weight) is float and isfinite(weight):
+        return weight
     if not isinstance(weight, Real) or isinstance(weight, bool) or not isfinite(weight):
         raise InputError(f"{what} is {weight!r}, expected a finite number")
     return float(weight)
@@ -33,6 +35,8 @@ def check_weight(what: str, weight: Any) -> float:
 
 def check_state(what: str, state: Any) -> int:
     """The state as an int; refuses what is not a whole number from 0."""
+    if type(state) is int and 0 <= state < LARGEST:
+        return state
     if not isinstance(state, Integral) or isinstance(state, bool) or not 0 <= int(state) < LARGEST:
         raise InputError(f"{what} is {state!r}, expected a state, a whole number from 0")
     return int(state)
@@ -59,43 +63,38 @@ class ArcList:
         self.grows = given is None
         self.codes = (codes[0], codes[0]) if self.grows else (codes[0], codes[1])
         self.kinds: dict[type, int] = {}  # the first arc with a label of this kind
-        self.columns: tuple[list[Any], ...] = ([], [], [], [], [])
+        self.rows: list[tuple[int, int, int, float, int]] = []
 
     def __len__(self) -> int:
-        return len(self.columns[0])
+        return len(self.rows)
 
     def add(self, source: Any, input: Any, output: Any, weight: Any, target: Any) -> None:
         """One more arc."""
         try:
-            arc = (
-                check_state("its source", source),
-                self._label("its input", input, 0),
-                self._label("its output", output, 1),
-                check_weight("its weight", weight),
-                check_state("its target", target),
-            )
+            labels = self._label("its input", input, 0), self._label("its output", output, 1)
+            ends = check_state("its source", source), check_state("its target", target)
+            self.rows.append((ends[0], *labels, check_weight("its weight", weight), ends[1]))
         except InputError as error:
             named = f"({source!r}, {input!r}, {output!r}, {weight!r}, {target!r})"
             raise InputError(f"arc {len(self)}, {named}: {error}") from None
-        for column, value in zip(self.columns, arc, strict=True):
-            column.append(value)
 
     def _label(self, what: str, label: Any, side: int) -> int:
         codes = self.codes[side]
         if isinstance(label, str):
-            if label in EMPTY:
-                return 0
-            if self.grows:
-                self._check_kind(what, label, str, int)
-                return codes.setdefault(label, len(codes))
             if label not in codes:
-                raise InputError(f"{what} is {label!r}, which the symbol table does not have")
+                if label in EMPTY:
+                    return 0
+                if not self.grows:
+                    raise InputError(f"{what} is {label!r}, which the symbol table does not have")
+                self._check_kind(what, label, str, int)
+                codes[label] = len(codes)
             return codes[label]
-        if not isinstance(label, Integral) or isinstance(label, bool) or not 0 <= int(label) <= LARGEST:
+        number = label if type(label) is int else int(label) if isinstance(label, np.integer) else -1
+        if not 0 <= number <= LARGEST:
             raise InputError(f"{what} is {label!r}, expected a str, or a label, a whole number from 0 to 2^31 - 1")
-        if self.grows and label:
+        if self.grows and number and (int not in self.kinds or str in self.kinds):
             self._check_kind(what, label, int, str)
-        return int(label)
+        return number
 
     def _check_kind(self, what: str, label: Any, kind: type, other: type) -> None:
         self.kinds.setdefault(kind, len(self))
@@ -107,12 +106,13 @@ class ArcList:
 
     def n_states(self) -> int:
         """One more than the largest state that an arc names."""
-        return 1 + max((max(self.columns[side], default=-1) for side in (0, 4)), default=-1)
+        return 1 + max((max(row[0], row[4]) for row in self.rows), default=-1)
 
     def parts(self, n_states: int, finals: dict[int, float], start: int, semiring: str) -> MachineParts:
         """All arcs, with final states and a start that are checked already."""
-        sources, inputs, outputs, targets = (np.array(self.columns[k], np.int32) for k in (0, 1, 2, 4))
-        arrays = (sources, inputs, outputs, np.array(self.columns[3], np.float64), targets)
+        sources, inputs, outputs, weights, targets = list(zip(*self.rows, strict=True)) or [()] * 5
+        whole = [np.array(column, np.int32) for column in (sources, inputs, outputs, targets)]
+        arrays = (whole[0], whole[1], whole[2], np.array(weights, np.float64), whole[3])
         ends = (np.array(list(finals), np.int32), np.array(list(finals.values()), np.float64))
         named = not self.grows or str in self.kinds
         inputs_table, outputs_table = (list(codes) if named else None for codes in self.codes)
@@ -140,9 +140,10 @@ def check_parts(parts: MachineParts) -> MachineParts:
     refuse((sources < 0) | (sources >= n), f"it leaves state {{}}, but {there}", sources)
     refuse((targets < 0) | (targets >= n), f"it leads to state {{}}, but {there}", targets)
     refuse(~np.isfinite(weights), "its weight is {}, expected a finite number", weights)
-    tables = []
+    tables: list[list[str] | None] = []
     for side, labels, symbols in (("input", inputs, parts.input_symbols), ("output", outputs, parts.output_symbols)):
-        table = None if symbols is None else check_names(f"{side}_symbols", symbols)
+        shared = side == "output" and symbols is parts.input_symbols
+        table = tables[0] if shared else None if symbols is None else check_names(f"{side}_symbols", symbols)
         last = LARGEST if table is None else len(table) - 1
         refuse(labels < 0, f"its {side} label is {{}}, expected 0 or more", labels)
         refuse(labels > last, f"its {side} label is {{}}, but the last one that has a symbol is {last}", labels)

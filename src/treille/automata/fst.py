@@ -47,8 +47,10 @@ class Fst(Readable):
     ):
         self.machine = machine
         self.semiring = semiring
-        self.input_symbols = None if input_symbols is None else list(input_symbols)
-        self.output_symbols = None if output_symbols is None else list(output_symbols)
+        self.input_symbols, self.output_symbols = (
+            table if table is None or isinstance(table, list) else list(table)  # thousands of machines may share one
+            for table in (input_symbols, output_symbols)
+        )
 
     @classmethod
     def from_arcs(

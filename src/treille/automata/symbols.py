@@ -24,22 +24,26 @@ def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
 
 
 def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
-    """A table whose first symbol is that of label 0, however it is spelled.
+    """A table whose first symbol is that of label 0, however it is spelled. A list that is right is not copied: thousands of
+    machines may share it.
 
     >>> check_names("symbols", ["-", "a"])
     ['<eps>', 'a']
     """
-    seen: dict[str, int] = {EPSILON: 0}
-    for label, symbol in enumerate(symbols[1:], 1):
+    table = symbols if isinstance(symbols, list) and symbols[:1] == [EPSILON] else [EPSILON, *symbols[1:]]
+    if set(map(type, table)) == {str} and len(names := set(table)) == len(table) and "" not in names:
+        return table
+    seen: dict[str, int] = {}
+    for label, symbol in enumerate(table):
         if not isinstance(symbol, str):
             raise InputError(f"{what}: the symbol of label {label} is {symbol!r}, expected a str")
-        if symbol in EMPTY:
+        if label and symbol in EMPTY:
             raise InputError(
                 f"{what}: the symbol of label {label} is {symbol!r}, which stands for the empty string, label 0"
             )
         if seen.setdefault(symbol, label) != label:
             raise InputError(f"{what}: {symbol!r} stands twice, for the labels {seen[symbol]} and {label}")
-    return list(seen)
+    return table
 
 
 def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[str] | None, np.ndarray | None]:
@@ -49,7 +53,7 @@ def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[
     >>> merge_tables(["<eps>", "a", "b"], ["<eps>", "b", "c"])
     (['<eps>', 'a', 'b', 'c'], array([0, 2, 3], dtype=int32))
     """
-    if left == right:
+    if left is right or left == right:
         return left, None
     if left is None or right is None:
         raise InputError(
