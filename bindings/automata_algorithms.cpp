@@ -37,15 +37,11 @@ void bind_automata_algorithms(nb::module_& m) {
       "machine"_a, "semiring"_a);
   m.def(
       "minimize",
-      [](const Machine& machine, const std::string& semiring) {
-        return over(semiring, [&]<class S>(S) { return minimize<S>(machine); });
-      },
+      [](const Machine& machine, const std::string& semiring) { return over(semiring, [&]<class S>(S) { return minimize<S>(machine); }); },
       "machine"_a, "semiring"_a);
   m.def(
       "push",
-      [](const Machine& machine, const std::string& semiring) {
-        return over(semiring, [&]<class S>(S) { return push<S>(machine); });
-      },
+      [](const Machine& machine, const std::string& semiring) { return over(semiring, [&]<class S>(S) { return push<S>(machine); }); },
       "machine"_a, "semiring"_a);
   m.def(
       "equivalent",

@@ -68,7 +68,7 @@ def composed(a, b, semiring="real"):
 
 
 def acceptor_weight(fst, x):
-    """The weight of string x by matrices, for acceptors over the reals with any cycles: the sum over epsilon paths is (I - E)^-1."""
+    """The weight of string x by matrices, for acceptors over the reals with any cycles; epsilon paths sum to (I - E)^-1."""
     n = fst.n_states
     step = defaultdict(lambda: np.zeros((n, n)))
     for source, i, _, w, target in fst.arcs():

@@ -148,7 +148,10 @@ def operations(page: Page, repeats: int) -> None:
                 lambda a=others[0], b=others[1]: pywrapfst.compose(a, b),
             ),
             "remove_epsilon": (lambda a=loose: a.remove_epsilon(), lambda a=others[2]: in_place("rmepsilon", a)),
-            "determinize": (lambda a=several: a.determinize(), lambda a=others[3]: pywrapfst.determinize(a, delta=DELTA)),
+            "determinize": (
+                lambda a=several: a.determinize(),
+                lambda a=others[3]: pywrapfst.determinize(a, delta=DELTA),
+            ),
             "minimize": (lambda a=one: a.minimize(), lambda a=others[4]: in_place("minimize", a, delta=DELTA)),
         }
         for name, (ours, theirs) in jobs.items():

@@ -8,7 +8,8 @@
 
 namespace treille {
 
-Components::Components(const Machine& machine, Follows follows) : follows_(follows), of_(static_cast<std::size_t>(machine.size()), kNoState) {
+Components::Components(const Machine& machine, Follows follows)
+    : follows_(follows), of_(static_cast<std::size_t>(machine.size()), kNoState) {
   const auto n = static_cast<std::size_t>(machine.size());
   bool sorted = true;
   for (State s = 0; s < machine.size() && sorted; ++s)

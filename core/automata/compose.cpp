@@ -20,7 +20,7 @@ struct Outlook {
   bool known, epsilon, final;
 };
 
-template <class S, Label Arc::*side>
+template <class S, Label Arc::* side>
 class Outlooks {
  public:
   explicit Outlooks(const Machine& machine) : machine_(machine), all_(Buffer<Outlook>::zeros(static_cast<std::size_t>(machine.size()))) {}
@@ -72,8 +72,7 @@ class Triples {
 template <class S>
 class Composition {
  public:
-  Composition(const Machine& left, const Machine& right)
-      : left_(left), right_(right), looks_left_(left), looks_right_(right) {}
+  Composition(const Machine& left, const Machine& right) : left_(left), right_(right), looks_left_(left), looks_right_(right) {}
 
   Machine run() {
     if (left_.start() == kNoState || right_.start() == kNoState) return {};
@@ -117,8 +116,8 @@ class Composition {
           if (arc.output == kEpsilon) add(arc.target, q, 0, arc.input, kEpsilon, arc.weight);
       const auto order = by_output(p, lefts);
       for (const Arc& arc : rights) {
-        const auto from = std::lower_bound(order.begin(), order.end(), arc.input,
-                                           [&](std::int32_t k, Label label) { return lefts[k].output < label; });
+        const auto from =
+            std::lower_bound(order.begin(), order.end(), arc.input, [&](std::int32_t k, Label label) { return lefts[k].output < label; });
         for (auto k = from; k != order.end() && lefts[*k].output == arc.input; ++k) match(lefts[*k], arc);
       }
     } else {
@@ -178,7 +177,7 @@ class Composition {
   Triples triples_;
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
   Array<Arc> arcs_;
-  std::size_t numbered_ = 0;  // arcs whose targets have numbers
+  std::size_t numbered_ = 0;                 // arcs whose targets have numbers
   std::array<std::uint64_t, kWindow> keys_;  // of the targets of the others
   Array<double> finals_;
 };

@@ -1,6 +1,7 @@
 #pragma once
-// Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space O(states + arcs).
-// Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without laying it out first.
+// Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space
+// O(states + arcs). Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without
+// laying it out first.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,19 +18,23 @@ Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& fi
   enum : std::uint8_t { kUseful = 1, kReached = 2 };
   Array<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
   if (start == kNoState) return marks;
-  std::vector<State> stack{start};
-  marks[start] = kReached;
-  while (!stack.empty()) {
-    const State s = stack.back();
-    stack.pop_back();
+  std::vector<State> stack;
+  auto follow = [&](State s, State passed) {  // states up to `passed` are not met again by the sweep
     for (const Arc& arc : arcs(s))
       if (marks[arc.target] == 0 && arc.weight != S::zero()) {
         marks[arc.target] = kReached;
-        stack.push_back(arc.target);
+        if (arc.target <= passed) stack.push_back(arc.target);
       }
+  };
+  // Where arcs lead to higher numbers, as they mostly do, one sweep finds all that the start reaches, and one back all that reach an end.
+  marks[start] = kReached;
+  for (State s = start; s < n; ++s)
+    if (marks[s] != 0) follow(s, s);
+  while (!stack.empty()) {
+    const State s = stack.back();
+    stack.pop_back();
+    follow(s, n);
   }
-
-  // Where arcs lead to higher numbers, as they mostly do, one sweep from the last state finds all that reach a final one.
   bool again = false;
   for (State s = n - 1; s >= 0; --s) {
     if (marks[s] == 0) continue;

@@ -40,8 +40,8 @@ Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& comp
         if (is_epsilon(arc) && components.of(arc.target) == c) arcs.push_back({inner[s], inner[arc.target], arc.weight});
     std::vector<double> sums;
     if (!star<S>(arcs, k, sums))
-      throw std::invalid_argument("the sum over the paths of epsilon arcs from state " +
-                                  std::to_string(trimmed.original(states[0])) + " diverges: the weights on their cycles are too large");
+      throw std::invalid_argument("the sum over the paths of epsilon arcs from state " + std::to_string(trimmed.original(states[0])) +
+                                  " diverges: the weights on their cycles are too large");
     for (std::size_t i = 0; i < k; ++i)
       for (std::size_t j = 0; j < k; ++j)
         if (sums[i * k + j] != S::zero()) entries[states[i]].push_back({kEpsilon, kEpsilon, copy[states[j]], sums[i * k + j]});
@@ -73,8 +73,13 @@ template <class S>
 class EpsilonRemoval {
  public:
   EpsilonRemoval(const Machine& machine, const Components& components)
-      : machine_(machine), components_(components), kept_(machine.size(), 0), sums_(machine.size(), S::zero()),
-        queued_(machine.size(), 0), done_(machine.size()), finals_(machine.finals().begin(), machine.finals().end()) {}
+      : machine_(machine),
+        components_(components),
+        kept_(machine.size(), 0),
+        sums_(machine.size(), S::zero()),
+        queued_(machine.size(), 0),
+        done_(machine.size()),
+        finals_(machine.finals().begin(), machine.finals().end()) {}
 
   Machine run() {
     kept_[machine_.start()] = 1;

@@ -30,7 +30,9 @@ struct Arcs {
     weights.push_back(weight);
     targets.push_back(target);
   }
-  Machine machine(const std::vector<double>& finals) const { return build_machine(0, {sources, inputs, outputs, weights, targets}, finals); }
+  Machine machine(const std::vector<double>& finals) const {
+    return build_machine(0, {sources, inputs, outputs, weights, targets}, finals);
+  }
 };
 
 // Arcs lead to higher numbers; a third of the labels are epsilons.

@@ -100,7 +100,9 @@ def test_a_sum_over_epsilon_paths_that_diverges_is_refused(semiring, weight):
 
 
 def test_epsilon_paths_that_cancel_leave_nothing():
-    t = acceptor([(0, 0, 0.1, 1), (0, 0, 0.2, 2), (0, 0, -0.3, 3), (1, 1, 1.0, 4), (2, 1, 1.0, 4), (3, 1, 1.0, 4)], {4: 1.0})
+    t = acceptor(
+        [(0, 0, 0.1, 1), (0, 0, 0.2, 2), (0, 0, -0.3, 3), (1, 1, 1.0, 4), (2, 1, 1.0, 4), (3, 1, 1.0, 4)], {4: 1.0}
+    )
     assert t.remove_epsilon().n_states == 0
 
 
@@ -192,7 +194,10 @@ def test_a_total_that_diverges_cannot_be_pushed():
 
 def test_machines_with_cycles_are_compared_by_what_their_strings_span():
     a = acceptor([(0, 1, 0.5, 0), (0, 2, 1.0, 1), (1, 1, 0.25, 1)], {1: 1.0})
-    b = acceptor([(0, 1, 0.5, 2), (2, 1, 0.5, 0), (0, 2, 2.0, 1), (2, 2, 2.0, 3), (1, 1, 0.25, 1), (3, 1, 0.25, 1)], {1: 0.5, 3: 0.5})
+    b = acceptor(
+        [(0, 1, 0.5, 2), (2, 1, 0.5, 0), (0, 2, 2.0, 1), (2, 2, 2.0, 3), (1, 1, 0.25, 1), (3, 1, 0.25, 1)],
+        {1: 0.5, 3: 0.5},
+    )
     c = acceptor([(0, 1, 0.5, 0), (0, 2, 1.0, 1), (1, 1, 0.2500001, 1)], {1: 1.0})
     assert a.equivalent(b)
     assert not a.equivalent(c)
