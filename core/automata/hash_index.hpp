@@ -24,10 +24,9 @@ class HashIndex {
     for (; slots_[at].number >= 0; at = (at + 1) & mask_)
       if (slots_[at].hash == hash && same(slots_[at].number)) return slots_[at].number;
     if (size_ == std::numeric_limits<State>::max()) throw std::length_error("the result has more than 2^31 - 1 states");
-    slots_[at] = {hash, size_++};
-    const State number = slots_[at].number;
-    if (2 * static_cast<std::size_t>(size_) > slots_.size()) grow();
-    return number;
+    slots_[at] = {hash, size_};
+    if (2 * ++entered_ > slots_.size()) grow();
+    return size_++;
   }
 
   // Enters the next number without a hash: it is never found.
@@ -59,6 +58,7 @@ class HashIndex {
   }
 
   State size_ = 0;
+  std::size_t entered_ = 0;
   int shift_ = 64 - 8;
   std::size_t mask_ = 255;
   Array<Slot> slots_ = Array<Slot>(256);
