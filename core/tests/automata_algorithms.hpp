@@ -1,8 +1,10 @@
 #pragma once
 // Composition, epsilon removal, determinisation, pushing, minimisation and equivalence, against sums over all paths.
 
+#include <cmath>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include "automata/build.hpp"
