@@ -71,9 +71,10 @@ class ArcList:
     def add(self, source: Any, input: Any, output: Any, weight: Any, target: Any) -> None:
         """One more arc."""
         try:
-            labels = self._label("its input", input, 0), self._label("its output", output, 1)
             ends = check_state("its source", source), check_state("its target", target)
-            self.rows.append((ends[0], *labels, check_weight("its weight", weight), ends[1]))
+            number = check_weight("its weight", weight)
+            labels = self._label("its input", input, 0), self._label("its output", output, 1)
+            self.rows.append((ends[0], *labels, number, ends[1]))
         except InputError as error:
             named = f"({source!r}, {input!r}, {output!r}, {weight!r}, {target!r})"
             raise InputError(f"arc {len(self)}, {named}: {error}") from None
@@ -97,12 +98,12 @@ class ArcList:
         return number
 
     def _check_kind(self, what: str, label: Any, kind: type, other: type) -> None:
-        self.kinds.setdefault(kind, len(self))
         if other in self.kinds:
             raise InputError(
                 f"{what} is {label!r}, but arc {self.kinds[other]} has a label that is {'a str' if other is str else 'a number'}:"
                 " labels are all names or all numbers, unless a symbol table is given"
             )
+        self.kinds.setdefault(kind, len(self))
 
     def n_states(self) -> int:
         """One more than the largest state that an arc names."""
