@@ -1,6 +1,7 @@
 #include "automata/minimize.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,9 @@ class Classes {
     if (final_weight == S::zero() && begin == arcs_.end()) return;  // no future
 
     const double factor = final_weight != S::zero() ? final_weight : begin->weight;
+    if (!std::isfinite(factor))
+      throw std::invalid_argument("the weights of paths from state " + std::to_string(trimmed_.original(s)) +
+                                  " are too large for a number: scale them down, or use costs, astype('log')");
     std::uint64_t hash = 0;
     if (final_weight != S::zero()) {
       final_weight = S::one();

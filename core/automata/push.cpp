@@ -1,7 +1,9 @@
 #include "automata/push.hpp"
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "automata/components.hpp"
@@ -41,7 +43,12 @@ Array<double> distances_to_the_end(const Trimmed<S>& trimmed) {
     if (!arcs.empty() && !sum_cycles(S{}, arcs, sums))
       throw std::invalid_argument("the sum over the paths from state " + std::to_string(trimmed.original(states[0])) +
                                   " diverges: the weights on its cycles are too large");
-    for (std::size_t i = 0; i < states.size(); ++i) d[states[i]] = sums[i];
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      if (std::is_same_v<S, Real> && !std::isfinite(sums[i]))
+        throw std::invalid_argument("the weights of paths from state " + std::to_string(trimmed.original(states[i])) +
+                                    " are too large for a number: scale them down, or use costs, astype('log')");
+      d[states[i]] = sums[i];
+    }
   }
   return d;
 }

@@ -18,7 +18,7 @@ class TermSum {
   }
   double value() const {
     if constexpr (std::is_same_v<S, Real>)
-      if (std::abs(value_) <= 0x1p-50 * size_) return 0;
+      if (std::abs(value_) < 0x1p-50 * size_) return 0;
     return value_;
   }
   double size() const { return size_; }  // of the terms together, over the reals

@@ -109,7 +109,7 @@ inline bool edges_hold() {
       return false;
   Arcs chain, loop;
   constexpr State n = 100000;
-  for (State s = n; s > 0; --s) chain.add(n - s, s % 2, s % 2, 0.5, n - s + 1);
+  for (State s = n; s > 0; --s) chain.add(n - s, s % 2, s % 2, 1.0, n - s + 1);
   std::vector<double> finals(n + 1, 0.0);
   finals.back() = 1;
   const Machine deep = remove_epsilon<Tropical>(chain.machine(std::vector<double>(n + 1, Tropical::zero())));

@@ -163,6 +163,15 @@ def test_epsilons_and_double_labels_are_refused():
         acceptor([(0, 4, 1.0, 1), (0, 4, 1.0, 2)], {1: 1.0, 2: 1.0}).minimize()
 
 
+def test_weights_beyond_all_numbers_are_refused():
+    t = acceptor([(s, 1, 2.0, s + 1) for s in range(2000)], {2000: 1.0})
+    for operation in (t.minimize, t.push):
+        with pytest.raises(InputError, match=r"too large for a number: scale them down, or use costs, astype\('log'\)"):
+            operation()
+    costs = t.astype("log")
+    assert costs.minimize().push().total() == pytest.approx(-2000 * math.log(2))
+
+
 # Pushing
 
 
