@@ -20,6 +20,7 @@
 #include "automata/semiring.hpp"
 #include "automata/sum.hpp"
 #include "automata/total.hpp"
+#include "semirings.hpp"
 
 using namespace nb::literals;
 
@@ -45,15 +46,6 @@ ArraysOut arrays(const Machine& machine) {
   }
   return {machine.start(),          give(std::move(sources)), give(std::move(inputs)), give(std::move(outputs)),
           give(std::move(weights)), give(std::move(targets)), give(std::move(finals))};
-}
-
-// use(S) for the semiring of that name, the GIL released.
-template <class Use>
-auto over(const std::string& semiring, Use&& use) {
-  nb::gil_scoped_release release;
-  if (semiring == "log") return use(Log{});
-  if (semiring == "tropical") return use(Tropical{});
-  return use(Real{});
 }
 
 using TotalOut = std::pair<double, std::vector<State>>;

@@ -2,13 +2,26 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 #include "automata/assembly.hpp"
 
 namespace treille {
 
-Components::Components(const Machine& machine) : of_(static_cast<std::size_t>(machine.size()), kNoState) {
+Components::Components(const Machine& machine, Follows follows)
+    : follows_(follows), of_(static_cast<std::size_t>(machine.size()), kNoState) {
   const auto n = static_cast<std::size_t>(machine.size());
+  bool sorted = true;
+  for (State s = 0; s < machine.size() && sorted; ++s)
+    for (const Arc& arc : machine.arcs(s)) sorted &= arc.target > s || !follows(arc);
+  if (sorted) {
+    states_.resize(n);
+    offsets_.resize(n + 1);
+    std::iota(of_.begin(), of_.end(), 0);
+    std::iota(states_.begin(), states_.end(), 0);
+    std::iota(offsets_.begin(), offsets_.end(), 0);
+    return;
+  }
   struct Visit {
     State state;
     std::size_t next;  // the arc to follow next
@@ -29,11 +42,15 @@ Components::Components(const Machine& machine) : of_(static_cast<std::size_t>(ma
       const State s = path.back().state;
       const auto arcs = machine.arcs(s);
       if (path.back().next < arcs.size()) {
-        const auto t = static_cast<std::size_t>(arcs[path.back().next++].target);
-        if (index[t] == kNoState)
+        const Arc& arc = arcs[path.back().next++];
+        const auto t = static_cast<std::size_t>(arc.target);
+        if (!follows(arc)) continue;
+        if (index[t] == kNoState) {
           enter(static_cast<State>(t));
-        else if (of_[t] == kNoState)
+        } else if (of_[t] == kNoState) {
+          acyclic_ = false;
           low[static_cast<std::size_t>(s)] = std::min(low[static_cast<std::size_t>(s)], index[t]);
+        }
         continue;
       }
       path.pop_back();
@@ -66,7 +83,7 @@ Components::Components(const Machine& machine) : of_(static_cast<std::size_t>(ma
 bool Components::is_cyclic(const Machine& machine, State component) const {
   const auto members = states(component);
   if (members.size() > 1) return true;
-  return std::ranges::any_of(machine.arcs(members[0]), [&](const Arc& arc) { return arc.target == members[0]; });
+  return std::ranges::any_of(machine.arcs(members[0]), [&](const Arc& arc) { return arc.target == members[0] && follows_(arc); });
 }
 
 std::vector<State> Components::cycle(const Machine& machine, State component) const {
@@ -76,6 +93,7 @@ std::vector<State> Components::cycle(const Machine& machine, State component) co
   for (std::size_t at = 0; at < waiting.size(); ++at) {
     const State s = waiting[at];
     for (const Arc& arc : machine.arcs(s)) {
+      if (!follows_(arc)) continue;
       if (arc.target == first) {
         std::vector<State> cycle{s};
         while (cycle.back() != first) cycle.push_back(from[static_cast<std::size_t>(cycle.back())]);
@@ -93,7 +111,7 @@ std::vector<State> Components::cycle(const Machine& machine, State component) co
 
 std::vector<State> find_cycle(const Machine& machine) {
   const Components components(machine);
-  for (State c = 0; c < components.size(); ++c)
+  for (State c = 0; c < components.size() && !components.acyclic(); ++c)
     if (components.is_cyclic(machine, c)) return components.cycle(machine, c);
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Strongly connected components, and what follows from them: cycles, and an order of the states along the arcs. Any machine, any depth:
-// no recursion. O(states + arcs). Tarjan, SIAM J. Comput. 1972.
+// no recursion. O(states + arcs); one pass over the arcs where all lead to higher numbers. Tarjan, SIAM J. Comput. 1972.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,12 @@ namespace treille {
 
 class Components {
  public:
-  explicit Components(const Machine& machine);
+  using Follows = bool (*)(const Arc&);
+
+  // Of all arcs, or of those that `follows` picks.
+  explicit Components(const Machine& machine, Follows follows = [](const Arc&) { return true; });
+
+  bool acyclic() const { return acyclic_; }
 
   // Components are numbered so that arcs lead from lower to higher numbers, or stay inside.
   State size() const { return static_cast<State>(offsets_.size()) - 1; }
@@ -32,6 +37,8 @@ class Components {
   std::vector<State> cycle(const Machine& machine, State component) const;
 
  private:
+  Follows follows_;
+  bool acyclic_ = true;
   Array<State> of_, states_;
   Array<std::int64_t> offsets_;
 };

@@ -1,80 +1,144 @@
 #pragma once
-// Trimming: the states that lie on some path from the start to a final state, and the arcs between them. All weights A(x, y) are kept.
-// Any machine. O(states + arcs).
+// Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space
+// O(states + arcs). Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without
+// laying it out first.
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "automata/assembly.hpp"
-#include "memory.hpp"
+#include "automata/machine.hpp"
 
 namespace treille {
 
-// Who leads to a state: the sources of its arcs are sources[offsets[s] .. offsets[s + 1]).
-struct Backwards {
-  Array<std::int64_t> offsets;
-  Array<State> sources;
-
-  explicit Backwards(const Machine& machine)
-      : offsets(static_cast<std::size_t>(machine.size()) + 2, 0), sources(static_cast<std::size_t>(machine.n_arcs())) {
-    for (const Arc& arc : machine.all_arcs()) ++offsets[static_cast<std::size_t>(arc.target) + 2];
-    for (std::size_t s = 2; s < offsets.size(); ++s) offsets[s] += offsets[s - 1];
-    for (State s = 0; s < machine.size(); ++s)
-      for (const Arc& arc : machine.arcs(s)) sources[static_cast<std::size_t>(offsets[static_cast<std::size_t>(arc.target) + 1]++)] = s;
+// 1 for each state that lies on such a path.
+template <class S, class Arcs, class Finals>
+Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& final_weight) {
+  enum : std::uint8_t { kUseful = 1, kReached = 2 };
+  Array<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
+  if (start == kNoState) return marks;
+  std::vector<State> stack;
+  auto follow = [&](State s, State passed) {  // states up to `passed` are not met again by the sweep
+    for (const Arc& arc : arcs(s))
+      if (marks[arc.target] == 0 && arc.weight != S::zero()) {
+        marks[arc.target] = kReached;
+        if (arc.target <= passed) stack.push_back(arc.target);
+      }
+  };
+  // Where arcs lead to higher numbers, as they mostly do, one sweep finds all that the start reaches, and one back all that reach an end.
+  marks[start] = kReached;
+  for (State s = start; s < n; ++s)
+    if (marks[s] != 0) follow(s, s);
+  while (!stack.empty()) {
+    const State s = stack.back();
+    stack.pop_back();
+    follow(s, n);
   }
-};
+  bool again = false;
+  for (State s = n - 1; s >= 0; --s) {
+    if (marks[s] == 0) continue;
+    bool reaches = final_weight(s) != S::zero();
+    for (const Arc& arc : arcs(s)) {
+      reaches |= marks[arc.target] == kUseful && arc.weight != S::zero();
+      again |= arc.target <= s;
+    }
+    if (reaches) marks[s] = kUseful;
+  }
+  if (again) {
+    Array<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
+    for (State s = 0; s < n; ++s)
+      if (marks[s] == kReached)
+        for (const Arc& arc : arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
+    for (State s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
+    Array<State> sources(static_cast<std::size_t>(offsets.back()));
+    for (State s = n - 1; s >= 0; --s)
+      if (marks[s] == kReached)
+        for (const Arc& arc : arcs(s))
+          if (arc.weight != S::zero()) sources[--offsets[arc.target + 1]] = s;  // offsets[t + 1] becomes the first of t
+    for (State t = 0; t < n; ++t)
+      if (marks[t] == kUseful) stack.push_back(t);
+    while (!stack.empty()) {
+      const State t = stack.back();
+      stack.pop_back();
+      const auto last = t + 1 < n ? offsets[t + 2] : static_cast<std::int64_t>(sources.size());
+      for (auto k = offsets[t + 1]; k < last; ++k)
+        if (marks[sources[k]] == kReached) {
+          marks[sources[k]] = kUseful;
+          stack.push_back(sources[k]);
+        }
+    }
+  }
+  for (auto& mark : marks) mark &= kUseful;
+  return marks;
+}
 
-// 1 for each state that lies on an accepting path, 0 for the others.
 template <class S>
 Array<std::uint8_t> useful_states(const Machine& machine) {
-  const auto n = static_cast<std::size_t>(machine.size());
-  Array<std::uint8_t> reached(n, 0), useful(n, 0);
-  if (machine.start() == kNoState) return useful;
-  std::vector<State> waiting{machine.start()};
-  reached[static_cast<std::size_t>(machine.start())] = 1;
-  const auto visit = [&](Array<std::uint8_t>& seen, State s) {
-    if (seen[static_cast<std::size_t>(s)] != 0) return;
-    seen[static_cast<std::size_t>(s)] = 1;
-    waiting.push_back(s);
-  };
-  while (!waiting.empty()) {
-    const State s = waiting.back();
-    waiting.pop_back();
-    for (const Arc& arc : machine.arcs(s)) visit(reached, arc.target);
-  }
-  const Backwards backwards(machine);
-  for (State s = 0; s < machine.size(); ++s)
-    if (reached[static_cast<std::size_t>(s)] != 0 && machine.final_weight(s) != S::zero()) visit(useful, s);
-  while (!waiting.empty()) {
-    const auto s = static_cast<std::size_t>(waiting.back());
-    waiting.pop_back();
-    for (auto a = backwards.offsets[s]; a < backwards.offsets[s + 1]; ++a) {
-      const State source = backwards.sources[static_cast<std::size_t>(a)];
-      if (reached[static_cast<std::size_t>(source)] != 0) visit(useful, source);
-    }
-  }
-  return useful;
+  return useful_states<S>(
+      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); });
 }
 
-// The states keep their order. Where nothing is accepted, the machine without states.
+// The useful states in the order they had, with the arcs between them.
+template <class S, class Arcs, class Finals>
+Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::span<const std::uint8_t> useful) {
+  if (start == kNoState || !useful[start]) return {};
+  Array<State> number(static_cast<std::size_t>(n));
+  State size = 0;
+  std::size_t n_arcs = 0;
+  for (State s = 0; s < n; ++s) {
+    if (!useful[s]) continue;
+    number[s] = size++;
+    for (const Arc& arc : arcs(s)) n_arcs += useful[arc.target];
+  }
+  Array<std::int64_t> offsets;
+  Array<double> finals;
+  Array<Arc> kept;
+  offsets.reserve(static_cast<std::size_t>(size) + 1);
+  finals.reserve(static_cast<std::size_t>(size));
+  kept.reserve(n_arcs);
+  offsets.push_back(0);
+  for (State s = 0; s < n; ++s) {
+    if (!useful[s]) continue;
+    for (const Arc& arc : arcs(s))
+      if (useful[arc.target]) kept.push_back({arc.input, arc.output, number[arc.target], arc.weight});
+    offsets.push_back(static_cast<std::int64_t>(kept.size()));
+    finals.push_back(final_weight(s));
+  }
+  return Machine(number[start], std::move(offsets), std::move(kept), std::move(finals));
+}
+
 template <class S>
 Machine connect(const Machine& machine) {
-  const Array<std::uint8_t> useful = useful_states<S>(machine);
-  Array<State> number(useful.size(), kNoState);
-  State n = 0;
-  for (std::size_t s = 0; s < useful.size(); ++s)
-    if (useful[s] != 0) number[s] = n++;
-  if (n == 0) return Machine();
-  Assembly out(n, machine.n_arcs());
-  for (State s = 0; s < machine.size(); ++s) {
-    if (useful[static_cast<std::size_t>(s)] == 0) continue;
-    for (Arc arc : machine.arcs(s)) {
-      arc.target = number[static_cast<std::size_t>(arc.target)];
-      if (arc.target != kNoState) out.arc(arc);
-    }
-    out.end_state(machine.final_weight(s));
-  }
-  return out.finish(number[static_cast<std::size_t>(machine.start())]);
+  return connect<S>(
+      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
+      useful_states<S>(machine));
 }
+
+// A machine without its useless states, copied only where there are some; it remembers the numbers states had, for messages.
+template <class S>
+class Trimmed {
+ public:
+  explicit Trimmed(const Machine& machine) : machine_(&machine) {
+    const auto useful = useful_states<S>(machine);
+    if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return;
+    for (State s = 0; s < machine.size(); ++s)
+      if (useful[s]) numbers_.push_back(s);
+    storage_ = connect<S>(
+        machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
+        useful);
+    machine_ = &storage_;
+  }
+  Trimmed(const Trimmed&) = delete;
+  Trimmed& operator=(const Trimmed&) = delete;
+
+  const Machine& machine() const { return *machine_; }
+  State original(State s) const { return numbers_.empty() ? s : numbers_[s]; }
+
+ private:
+  const Machine* machine_;
+  Machine storage_;
+  Array<State> numbers_;
+};
 
 }  // namespace treille

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "automata.hpp"
+#include "automata_algorithms.hpp"
 #include "gram_road.hpp"
 #include "patterns.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -429,6 +430,9 @@ void the_road_by_kernel_values(int n, int threads) {
 
 int main() {
   int passed = 0;
+  CHECK(automata_algorithms_tests::operations_keep_every_weight());
+  CHECK(automata_algorithms_tests::edges_hold());
+  passed += 2;
   for (const std::int32_t alphabet : {1, 3, 300, 70000})
     for (const int threads : {1, 3}) {
       rows_hold_exactly_the_counted_grams(alphabet, 3, 3, threads);

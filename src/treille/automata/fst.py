@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -257,13 +257,16 @@ class Fst(Readable):
         """Another machine over the same symbols."""
         return Fst(machine, semiring or self.semiring, self.input_symbols, self.output_symbols)
 
-    def _beside(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
-        """The other machine in labels that mean the same symbols as this one's, and the tables of both."""
+    def _check_semiring(self, other: Fst) -> None:
         if self.semiring != other.semiring:
             raise InputError(
                 f"one machine is over {self.semiring!r} and the other over {other.semiring!r}: convert one, say"
                 f" .astype({self.semiring!r})"
             )
+
+    def _beside(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
+        """The other machine in labels that mean the same symbols as this one's, and the tables of both."""
+        self._check_semiring(other)
         inputs, recode_inputs = merge_tables(self.input_symbols, other.input_symbols)
         outputs, recode_outputs = merge_tables(self.output_symbols, other.output_symbols)
         if recode_inputs is None and recode_outputs is None:
@@ -341,7 +344,70 @@ class Fst(Readable):
     def to_pynini(self) -> Any:
         """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
         return files.to_pynini(self.parts())
+    def __matmul__(self, other: object) -> Fst:
+        if not isinstance(other, Fst):
+            return NotImplemented
+        self._check_semiring(other)
+        _, recode = merge_tables(self.output_symbols, other.input_symbols)
+        right = other.machine if recode is None else other.machine.recoded(recode, np.empty(0, np.int32))
+        machine = _asked(_core.compose, self.machine, right, self.semiring)
+        return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
+
+    def remove_epsilon(self) -> Fst:
+        """The same weights without arcs that read and write nothing. Cycles of such arcs are summed; an error where one diverges.
+
+        >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
+        [2.0]
+        """
+        return self._with(_asked(_core.remove_epsilon, self.machine, self.semiring))
+
+    def determinize(self) -> Fst:
+        """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
+
+        The machine must have no cycle and no epsilon arc.
+
+        >>> A = Fst.from_string("ab") + Fst.from_string("ac")
+        >>> A.remove_epsilon().determinize().n_arcs
+        3
+        """
+        return self._with(_asked(_core.determinize, self.machine, self.semiring))
+
+    def push(self) -> Fst:
+        """The same weights, moved towards the start: out of every other state they sum to one.
+
+        >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
+        [3.0, 1.0]
+        """
+        return self._with(_asked(_core.push, self.machine, self.semiring))
+
+    def minimize(self) -> Fst:
+        """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
+
+        >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
+        2
+        """
+        return self._with(_asked(_core.minimize, self.machine, self.semiring))
+
+    def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
+        """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
+
+        >>> A = Fst.from_string("ab", weight=0.5)
+        >>> A.equivalent(A.push()), A.equivalent(2 * A)
+        (True, False)
+        """
+        if not tolerance >= 0:
+            raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
+        machine, *_ = self._beside(other)
+        return _asked(_core.equivalent, self.machine, machine, self.semiring, tolerance)
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
     return labels if symbols is None else tuple(symbols[label] for label in labels)
+
+
+def _asked(algorithm: Callable[..., Any], *arguments: Any) -> Any:
+    """The core's answer. What it refuses, it says of the user's machine."""
+    try:
+        return algorithm(*arguments)
+    except ValueError as error:
+        raise InputError(str(error)) from None

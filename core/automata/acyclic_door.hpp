@@ -1,0 +1,34 @@
+#pragma once
+// The door of operations that need a machine without cycles and read its labels one by one: they say which state is to blame.
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "automata/components.hpp"
+#include "automata/connect.hpp"
+#include "automata/machine.hpp"
+
+namespace treille {
+
+inline bool is_epsilon(const Arc& arc) { return arc.input == kEpsilon && arc.output == kEpsilon; }
+
+template <class S>
+Components require_acyclic_without_epsilons(const Trimmed<S>& trimmed, const char* operation) {
+  const Machine& machine = trimmed.machine();
+  const std::string needs = std::string(operation) + " needs a machine without ";
+  auto name = [&](State s) { return std::to_string(trimmed.original(s)); };
+  for (State s = 0; s < machine.size(); ++s)
+    for (const Arc& arc : machine.arcs(s))
+      if (is_epsilon(arc))
+        throw std::invalid_argument(needs + "epsilon arcs, and state " + name(s) + " has one to state " + name(arc.target) +
+                                    ": call remove_epsilon() first");
+  Components components(machine);
+  if (components.acyclic()) return components;
+  const std::vector<State> cycle = find_cycle(machine);
+  std::string text = name(cycle[0]);
+  for (std::size_t k = 1; k <= cycle.size(); ++k) text += " -> " + name(cycle[k % cycle.size()]);
+  throw std::invalid_argument(needs + "cycles, and states " + text + " are one");
+}
+
+}  // namespace treille

@@ -1,0 +1,47 @@
+#include "automata/determinize.hpp"
+
+#include <span>
+#include <stdexcept>
+
+#include "automata/acyclic_door.hpp"
+#include "automata/connect.hpp"
+#include "automata/semiring.hpp"
+#include "automata/subsets.hpp"
+#include "automata/term_sum.hpp"
+
+namespace treille {
+
+template <class S>
+Machine determinize(const Machine& given) {
+  const Trimmed<S> trimmed(given);
+  const Machine& machine = trimmed.machine();
+  if (machine.start() == kNoState) return {};
+  require_acyclic_without_epsilons(trimmed, "determinize");
+
+  Subsets<S> subsets(machine);
+  Array<std::int64_t> offsets(1, 0);
+  Array<Arc> arcs;
+  Array<double> finals;
+  bool dead = false;  // some state has no future left, because weights cancelled
+  const State start[] = {machine.start()};
+  subsets.enter(start);
+  for (State q = 0; q < subsets.size(); ++q) {
+    TermSum<S> sum;
+    for (const auto& item : subsets[q])
+      if (machine.final_weight(item.state) != S::zero()) sum.add(S::times(item.residual, machine.final_weight(item.state)));
+    finals.push_back(sum.value());
+    subsets.expand(q, [&](Label code, double weight, State target) {
+      arcs.push_back({subsets.codes().input(code), subsets.codes().output(code), target, weight});
+    });
+    dead |= finals.back() == S::zero() && static_cast<std::int64_t>(arcs.size()) == offsets.back();
+    offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+  }
+  Machine result(0, std::move(offsets), std::move(arcs), std::move(finals));
+  return dead ? connect<S>(result) : std::move(result);
+}
+
+template Machine determinize<Real>(const Machine&);
+template Machine determinize<Log>(const Machine&);
+template Machine determinize<Tropical>(const Machine&);
+
+}  // namespace treille

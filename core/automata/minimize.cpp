@@ -1,0 +1,125 @@
+#include "automata/minimize.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "automata/acyclic_door.hpp"
+#include "automata/cell.hpp"
+#include "automata/connect.hpp"
+#include "automata/hash_index.hpp"
+#include "automata/semiring.hpp"
+
+namespace treille {
+namespace {
+
+// Classes of states in order of discovery, targets first; their arcs lead to classes.
+template <class S>
+class Classes {
+ public:
+  explicit Classes(const Trimmed<S>& trimmed)
+      : trimmed_(trimmed), machine_(trimmed.machine()), of_(machine_.size(), kNoState), factors_(machine_.size()) {}
+
+  Machine run(std::span<const State> along_arcs) {
+    for (auto s = along_arcs.rbegin(); s != along_arcs.rend(); ++s) enter(*s);
+    return laid_out();
+  }
+
+ private:
+  void enter(State s) {
+    const auto first = static_cast<std::ptrdiff_t>(offsets_.back());
+    double final_weight = machine_.final_weight(s);
+    for (const Arc& arc : machine_.arcs(s)) {
+      if (of_[arc.target] == kNoState) continue;
+      const double weight = S::times(arc.weight, factors_[arc.target]);
+      if (weight != S::zero()) arcs_.push_back({arc.input, arc.output, of_[arc.target], weight});
+    }
+    const auto begin = arcs_.begin() + first;
+    for (auto arc = begin; arc != arcs_.end(); ++arc)
+      if (arc != begin && arc[-1].input == arc->input && arc[-1].output == arc->output)
+        throw std::invalid_argument("minimize needs a deterministic machine, and state " + std::to_string(trimmed_.original(s)) +
+                                    " has two arcs with labels " + std::to_string(arc->input) + ":" + std::to_string(arc->output) +
+                                    ": call determinize() first");
+    if (final_weight == S::zero() && begin == arcs_.end()) return;  // no future
+
+    const double factor = final_weight != S::zero() ? final_weight : begin->weight;
+    if (!std::isfinite(factor))
+      throw std::invalid_argument("the weights of paths from state " + std::to_string(trimmed_.original(s)) +
+                                  " are too large for a number: scale them down, or use costs, astype('log')");
+    std::uint64_t hash = 0;
+    if (final_weight != S::zero()) {
+      final_weight = S::one();
+      hash = 1;
+    }
+    for (auto arc = begin; arc != arcs_.end(); ++arc) {
+      arc->weight = S::divide(arc->weight, factor);
+      hash = mix(hash, static_cast<std::uint64_t>(arc->input) << 32 | static_cast<std::uint32_t>(arc->output));
+      hash = mix(mix(hash, static_cast<std::uint64_t>(arc->target)), cell<S>(arc->weight));
+    }
+    const State next = index_.size();
+    of_[s] = index_.find_or_add(hash, [&](State other) {
+      return (finals_[other] == final_weight) && std::equal(arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other]),
+                                                            arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other + 1]),
+                                                            arcs_.begin() + first, arcs_.end(), [](const Arc& a, const Arc& b) {
+                                                              return a.input == b.input && a.output == b.output && a.target == b.target &&
+                                                                     cell<S>(a.weight) == cell<S>(b.weight);
+                                                            });
+    });
+    factors_[s] = factor;
+    if (of_[s] == next) {
+      offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
+      finals_.push_back(final_weight);
+    } else {
+      arcs_.resize(static_cast<std::size_t>(first));
+    }
+  }
+
+  // The last class is the start's: no other has strings as long. The numbers are turned round, and the start takes its factor.
+  Machine laid_out() const {
+    const State n = index_.size();
+    const State start = machine_.start();
+    if (of_[start] == kNoState) return {};  // weights so small that their products are zero
+    Array<std::int64_t> offsets{0};
+    Array<Arc> arcs;
+    Array<double> finals;
+    offsets.reserve(static_cast<std::size_t>(n) + 1);
+    finals.reserve(static_cast<std::size_t>(n));
+    arcs.reserve(arcs_.size());
+    for (State c = n - 1; c >= 0; --c) {
+      const double factor = c == of_[start] ? factors_[start] : S::one();
+      for (auto k = offsets_[c]; k < offsets_[c + 1]; ++k)
+        arcs.push_back({arcs_[k].input, arcs_[k].output, n - 1 - arcs_[k].target, S::times(arcs_[k].weight, factor)});
+      offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+      finals.push_back(finals_[c] == S::zero() ? S::zero() : S::times(finals_[c], factor));
+    }
+    return Machine(n - 1 - of_[start], std::move(offsets), std::move(arcs), std::move(finals));
+  }
+
+  const Trimmed<S>& trimmed_;
+  const Machine& machine_;
+  std::vector<State> of_;
+  std::vector<double> factors_;
+  HashIndex index_;
+  Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
+  Array<Arc> arcs_;
+  Array<double> finals_;
+};
+
+}  // namespace
+
+template <class S>
+Machine minimize(const Machine& given) {
+  const Trimmed<S> trimmed(given);
+  if (trimmed.machine().start() == kNoState) return {};
+  const Components components = require_acyclic_without_epsilons(trimmed, "minimize");
+  return Classes<S>(trimmed).run(components.order());
+}
+
+template Machine minimize<Real>(const Machine&);
+template Machine minimize<Log>(const Machine&);
+template Machine minimize<Tropical>(const Machine&);
+
+}  // namespace treille

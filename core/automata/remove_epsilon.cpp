@@ -1,0 +1,184 @@
+#include "automata/remove_epsilon.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "automata/acyclic_door.hpp"
+#include "automata/components.hpp"
+#include "automata/connect.hpp"
+#include "automata/semiring.hpp"
+#include "automata/star.hpp"
+#include "automata/term_sum.hpp"
+
+namespace treille {
+namespace {
+
+// The same machine without cycles of epsilon arcs. A state s on one is split: s itself only leads on, by epsilon arcs that carry the sum
+// of all paths inside the component, to copies t', which have the arcs of t that leave the component or read or write.
+template <class S>
+Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& components) {
+  const Machine& machine = trimmed.machine();
+  const State n = machine.size();
+  Array<State> copy(n, kNoState), inner(n);
+  State size = n;
+  std::vector<std::vector<Arc>> entries(n);  // of states on cycles
+  for (State c = 0; c < components.size(); ++c) {
+    if (!components.is_cyclic(machine, c)) continue;
+    const auto states = components.states(c);
+    const std::size_t k = states.size();
+    for (std::size_t i = 0; i < k; ++i) {
+      inner[states[i]] = static_cast<State>(i);
+      copy[states[i]] = size++;
+    }
+    std::vector<InnerArc> arcs;
+    for (const State s : states)
+      for (const Arc& arc : machine.arcs(s))
+        if (is_epsilon(arc) && components.of(arc.target) == c) arcs.push_back({inner[s], inner[arc.target], arc.weight});
+    std::vector<double> sums;
+    if (!star<S>(arcs, k, sums))
+      throw std::invalid_argument("the sum over the paths of epsilon arcs from state " + std::to_string(trimmed.original(states[0])) +
+                                  " diverges: the weights on their cycles are too large");
+    for (std::size_t i = 0; i < k; ++i)
+      for (std::size_t j = 0; j < k; ++j)
+        if (sums[i * k + j] != S::zero()) entries[states[i]].push_back({kEpsilon, kEpsilon, copy[states[j]], sums[i * k + j]});
+  }
+
+  Array<std::int64_t> offsets(1, 0);
+  Array<Arc> arcs;
+  Array<double> finals(static_cast<std::size_t>(size), S::zero());
+  for (State s = 0; s < n; ++s) {
+    if (copy[s] == kNoState) {
+      arcs.insert(arcs.end(), machine.arcs(s).begin(), machine.arcs(s).end());
+      finals[s] = machine.final_weight(s);
+    } else {
+      arcs.insert(arcs.end(), entries[s].begin(), entries[s].end());
+    }
+    offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+  }
+  for (const State s : components.order()) {  // that of the copies
+    if (copy[s] == kNoState) continue;
+    for (const Arc& arc : machine.arcs(s))
+      if (!is_epsilon(arc) || components.of(arc.target) != components.of(s)) arcs.push_back(arc);
+    finals[copy[s]] = machine.final_weight(s);
+    offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+  }
+  return Machine(machine.start(), std::move(offsets), std::move(arcs), std::move(finals));
+}
+
+template <class S>
+class EpsilonRemoval {
+ public:
+  EpsilonRemoval(const Machine& machine, const Components& components)
+      : machine_(machine),
+        components_(components),
+        kept_(machine.size(), 0),
+        sums_(machine.size(), S::zero()),
+        queued_(machine.size(), 0),
+        done_(machine.size()),
+        finals_(machine.finals().begin(), machine.finals().end()) {}
+
+  Machine run() {
+    kept_[machine_.start()] = 1;
+    for (const Arc& arc : machine_.all_arcs())
+      if (!is_epsilon(arc)) kept_[arc.target] = 1;
+    const auto order = components_.order();
+    for (auto s = order.rbegin(); s != order.rend(); ++s)
+      if (kept_[*s] && std::ranges::any_of(machine_.arcs(*s), is_epsilon)) close(*s);
+    auto arcs = [&](State s) {
+      const Range& range = done_[s];
+      return range.first < 0 ? machine_.arcs(s) : std::span<const Arc>(pool_.data() + range.first, static_cast<std::size_t>(range.size));
+    };
+    auto final_weight = [&](State s) { return finals_[s]; };
+    const State n = machine_.size();
+    auto kept_arcs = [&](State s) { return kept_[s] ? arcs(s) : std::span<const Arc>(); };
+    return connect<S>(n, machine_.start(), kept_arcs, final_weight, useful_states<S>(n, machine_.start(), kept_arcs, final_weight));
+  }
+
+ private:
+  struct Range {
+    std::int64_t first = -1, size = 0;  // in the pool; the machine's own arcs where first < 0
+  };
+
+  // N(s). Sums of path weights reach a state before it is taken from the queue, because the states before it rank lower.
+  void close(State s) {
+    gathered_.clear();
+    TermSum<S> final_weight;
+    enqueue(s, S::one());
+    while (!queue_.empty()) {
+      const State t = components_.order()[queue_.top()];
+      queue_.pop();
+      const double sum = sums_[t];
+      queued_[t] = 0;
+      if (finals_[t] != S::zero()) final_weight.add(S::times(sum, finals_[t]));
+      if (const Range& range = done_[t]; range.first >= 0) {
+        for (std::int64_t k = range.first; k < range.first + range.size; ++k) gather(pool_[k], sum);
+        continue;
+      }
+      for (const Arc& arc : machine_.arcs(t)) {
+        if (is_epsilon(arc))
+          enqueue(arc.target, S::times(sum, arc.weight));
+        else
+          gather(arc, sum);
+      }
+    }
+    finals_[s] = final_weight.value();
+    done_[s].first = static_cast<std::int64_t>(pool_.size());
+    merge();
+    done_[s].size = static_cast<std::int64_t>(pool_.size()) - done_[s].first;
+  }
+
+  void enqueue(State t, double weight) {
+    if (queued_[t]) {
+      sums_[t] = S::plus(sums_[t], weight);
+      return;
+    }
+    queued_[t] = 1;
+    sums_[t] = weight;
+    queue_.push(components_.of(t));
+  }
+
+  void gather(const Arc& arc, double sum) { gathered_.push_back({arc.input, arc.output, arc.target, S::times(sum, arc.weight)}); }
+
+  void merge() {
+    if (!std::ranges::is_sorted(gathered_, arc_before)) std::ranges::stable_sort(gathered_, arc_before);
+    for (std::size_t k = 0; k < gathered_.size();) {
+      const Arc& arc = gathered_[k];
+      TermSum<S> sum;
+      for (; k < gathered_.size() && !arc_before(arc, gathered_[k]); ++k) sum.add(gathered_[k].weight);
+      if (sum.value() != S::zero()) pool_.push_back({arc.input, arc.output, arc.target, sum.value()});
+    }
+  }
+
+  const Machine& machine_;
+  const Components& components_;  // of epsilon arcs: one for each state, numbered along them
+  std::vector<std::uint8_t> kept_;
+  std::vector<double> sums_;
+  std::vector<std::uint8_t> queued_;
+  std::priority_queue<State, std::vector<State>, std::greater<>> queue_;  // of components
+  std::vector<Range> done_;
+  std::vector<double> finals_;
+  std::vector<Arc> gathered_;
+  Array<Arc> pool_;
+};
+
+}  // namespace
+
+template <class S>
+Machine remove_epsilon(const Machine& given) {
+  const Trimmed<S> trimmed(given);
+  if (trimmed.machine().start() == kNoState) return {};
+  const Components components(trimmed.machine(), is_epsilon);
+  if (components.acyclic()) return EpsilonRemoval<S>(trimmed.machine(), components).run();
+  const Machine straight = without_epsilon_cycles(trimmed, components);
+  return EpsilonRemoval<S>(straight, Components(straight, is_epsilon)).run();
+}
+
+template Machine remove_epsilon<Real>(const Machine&);
+template Machine remove_epsilon<Log>(const Machine&);
+template Machine remove_epsilon<Tropical>(const Machine&);
+
+}  // namespace treille

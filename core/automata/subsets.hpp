@@ -1,0 +1,126 @@
+#pragma once
+// The subset construction on a machine without cycles, over any of the semirings: what determinisation and the test of equivalence share.
+// After a string x the machine is in each state with the sum of the weights of x's paths there. A subset is that list up to a common
+// factor, the first of its weights: (state, residual), sorted by state, the first residual one, the others of any sign. States whose
+// weight is zero (term_sum.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells (cell.hpp).
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automata/cell.hpp"
+#include "automata/hash_index.hpp"
+#include "automata/machine.hpp"
+#include "automata/pair_codes.hpp"
+#include "automata/term_sum.hpp"
+
+namespace treille {
+
+template <class S>
+class Subsets {
+ public:
+  struct Item {
+    State state;
+    double residual;
+  };
+
+  explicit Subsets(const Machine& machine, int cell_bits = kCellBits)
+      : machine_(machine), cell_bits_(cell_bits), codes_(machine), singles_(machine.size(), kNoState) {
+    steps_.reserve(machine.all_arcs().size());
+    for (State s = 0; s < machine.size(); ++s) {
+      for (const Arc& arc : machine.arcs(s))
+        steps_.push_back({static_cast<std::uint64_t>(codes_.code(arc)) << 32 | static_cast<std::uint32_t>(arc.target), arc.weight});
+      sort(steps_.data() + machine.offsets()[s], steps_.data() + steps_.size());
+    }
+  }
+
+  State size() const { return index_.size(); }
+  std::span<const Item> operator[](State subset) const {
+    return {items_.data() + offsets_[subset], static_cast<std::size_t>(offsets_[subset + 1] - offsets_[subset])};
+  }
+  const PairCodes& codes() const { return codes_; }
+
+  // The number of the subset in which each of these states, in increasing order, has weight one.
+  State enter(std::span<const State> states) {
+    for (const State s : states) items_.push_back({s, S::one()});
+    return number();
+  }
+
+  // emit(code, weight, subset) for each label, in increasing order: one arc of the deterministic machine.
+  template <class Emit>
+  void expand(State subset, Emit&& emit) {
+    found_.clear();
+    for (const Item& item : (*this)[subset])
+      for (auto k = machine_.offsets()[item.state]; k < machine_.offsets()[item.state + 1]; ++k)
+        found_.push_back({steps_[k].key, S::times(item.residual, steps_[k].weight)});
+    if (offsets_[subset + 1] - offsets_[subset] > 1) sort(found_.data(), found_.data() + found_.size());
+    for (std::size_t k = 0; k < found_.size();) {
+      const std::uint64_t code = found_[k].key >> 32;
+      double factor = S::zero();
+      while (k < found_.size() && found_[k].key >> 32 == code) {
+        const std::uint64_t key = found_[k].key;
+        TermSum<S> sum;
+        for (; k < found_.size() && found_[k].key == key; ++k) sum.add(found_[k].weight);
+        const double weight = sum.value();
+        if (weight == S::zero()) continue;
+        if (factor == S::zero()) factor = weight;
+        items_.push_back({static_cast<State>(key & 0xFFFFFFFFu), S::divide(weight, factor)});
+      }
+      if (factor != S::zero()) emit(static_cast<Label>(code), factor, number());
+    }
+  }
+
+ private:
+  struct Step {
+    std::uint64_t key;  // code of the labels, then the target
+    double weight;
+  };
+
+  static void sort(Step* first, Step* last) {
+    auto before = [](const Step& a, const Step& b) { return a.key < b.key; };
+    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+  }
+
+  // The number of the subset that stands at the end of the items; they are taken away again where it is known.
+  State number() {
+    const auto first = static_cast<std::size_t>(offsets_.back()), size = items_.size() - first;
+    if (size == 1) {
+      State& known = singles_[items_[first].state];
+      if (known != kNoState) {
+        items_.resize(first);
+        return known;
+      }
+      offsets_.push_back(static_cast<std::int64_t>(items_.size()));
+      return known = index_.add();
+    }
+    std::uint64_t hash = size;
+    for (std::size_t k = first; k < items_.size(); ++k)
+      hash = mix(mix(hash, static_cast<std::uint64_t>(items_[k].state)), cell<S>(items_[k].residual, cell_bits_));
+    const State next = index_.size();
+    const State found = index_.find_or_add(hash, [&](State other) {
+      const auto known = (*this)[other];
+      return std::equal(known.begin(), known.end(), items_.begin() + static_cast<std::ptrdiff_t>(first), items_.end(),
+                        [&](const Item& a, const Item& b) {
+                          return a.state == b.state && cell<S>(a.residual, cell_bits_) == cell<S>(b.residual, cell_bits_);
+                        });
+    });
+    if (found == next)
+      offsets_.push_back(static_cast<std::int64_t>(items_.size()));
+    else
+      items_.resize(first);
+    return found;
+  }
+
+  const Machine& machine_;
+  int cell_bits_;
+  PairCodes codes_;
+  Array<Step> steps_;  // the arcs of all states, side by side as the machine has them
+  std::vector<State> singles_;
+  HashIndex index_;
+  Array<Item> items_;
+  Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
+  std::vector<Step> found_;
+};
+
+}  // namespace treille
