@@ -61,7 +61,7 @@ class PlaneMixture {
     for (std::size_t i = 0; i < m; ++i) {
       const std::size_t s = free_[i];
       d_[i] = r_[p] - r_[s];
-      for (std::size_t j = 0; j <= i; ++j) M_[i * m + j] = (G(s, free_[j]) - G(s, p)) + (G(p, p) - G(p, free_[j]));
+      for (std::size_t j = i; j < m; ++j) M_[i * m + j] = (G(s, free_[j]) - G(s, p)) + (G(p, p) - G(p, free_[j]));
     }
     factor_and_solve(m);
     d_[m] = -std::accumulate(d_.begin(), d_.end() - 1, 0.0);
@@ -85,22 +85,26 @@ class PlaneMixture {
     return false;
   }
 
-  // d_ <- M_^-1 d_ by Cholesky, on the first m entries.
+  // d_ <- M_^-1 d_ on the first m entries, by Cholesky: M_, of which the upper half is read, becomes U with U'U = M_.
   void factor_and_solve(std::size_t m) {
     double largest = 0;
     for (std::size_t i = 0; i < m; ++i) largest = std::max(largest, M_[i * m + i]);
-    const double least = std::max(kLeastPivot * largest, std::numeric_limits<double>::min());
-    for (std::size_t i = 0; i < m; ++i) {
-      double* row = &M_[i * m];
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double rest = row[j] - std::inner_product(row, row + j, &M_[j * m], 0.0);
-        row[j] = j < i ? rest / M_[j * m + j] : std::sqrt(std::max(rest, least));
+    const double least = largest > 0 ? kLeastPivot * largest : 1.0;
+    for (std::size_t j = 0; j < m; ++j) {
+      double* row = &M_[j * m];
+      const double root = std::sqrt(std::max(row[j], least));
+      for (std::size_t k = j; k < m; ++k) row[k] /= root;
+      row[j] = root;
+      d_[j] /= root;
+      for (std::size_t i = j + 1; i < m; ++i) {
+        const double factor = row[i];
+        d_[i] -= factor * d_[j];
+        for (std::size_t k = i; k < m; ++k) M_[i * m + k] -= factor * row[k];
       }
-      d_[i] = (d_[i] - std::inner_product(row, row + i, d_.begin(), 0.0)) / row[i];
     }
-    for (std::size_t i = m; i-- > 0;) {
-      d_[i] /= M_[i * m + i];
-      for (std::size_t j = 0; j < i; ++j) d_[j] -= M_[i * m + j] * d_[i];
+    for (std::size_t j = m; j-- > 0;) {
+      const double* row = &M_[j * m];
+      d_[j] = (d_[j] - std::inner_product(row + j + 1, row + m, d_.begin() + static_cast<std::ptrdiff_t>(j) + 1, 0.0)) / row[j];
     }
   }
 

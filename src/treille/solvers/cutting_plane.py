@@ -23,7 +23,9 @@ from treille.spaces import ProductSpace
 
 TOWARDS = 0.1  # where to cut: this far from the best w seen to the best one for the planes. OCAS's mu
 POLL = 0.05  # seconds
-PATIENCE = 50  # rounds that a plane without weight is kept; rounds without a smaller gap until rounding is to blame
+PRECISION = 0.01  # to which planes are mixed, as a part of the gap at hand
+PATIENCE = 20  # rounds that a plane without weight is kept
+STALLED = 50  # rounds without a smaller gap until rounding is to blame
 
 
 class CuttingPlane(BaseEstimator):
@@ -98,9 +100,7 @@ class CuttingPlane(BaseEstimator):
                         problem.status = "max_seconds"
                     break
         seconds = time.perf_counter() - begun
-        report = together(
-            tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems),
-        )
+        report = together(tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems))
         warn_unless_converged(report, tol)
         weights = np.stack([problem.best for problem in problems], axis=1)
         alpha = np.stack([problem.alpha for problem in problems])
@@ -171,7 +171,7 @@ class Bundle:
         self.mixture, self.idle = np.append(self.mixture, 0.0), np.append(self.idle, 0)
         self.shares.append(self.share)
         self.outputs.append(outputs)
-        _core.mix_planes(self.gram.ravel(), self.offsets, self.mixture, 0.01 * tol * self.primal)
+        _core.mix_planes(self.gram.ravel(), self.offsets, self.mixture, PRECISION * (self.primal - self.dual))
         mixed = self._improve()
         self.share = self._cut((1 - TOWARDS) * self.best_outputs + TOWARDS * mixed)
         self._forget()
@@ -179,18 +179,20 @@ class Bundle:
 
     def _improve(self) -> np.ndarray:
         """The best dual point and the best w, from the mixture of planes at hand; the mixture's outputs."""
-        used = np.flatnonzero(self.mixture)
-        alpha = self.C * sum(self.mixture[t] * self.shares[t] for t in used)
-        outputs = sum(self.mixture[t] * self.outputs[t] for t in used)
+        alpha, outputs = np.zeros_like(self.C), np.zeros_like(self.C)
+        for t in np.flatnonzero(self.mixture):
+            alpha += self.mixture[t] * self.shares[t]
+            outputs += self.mixture[t] * self.outputs[t]
+        alpha *= self.C
         beta = self.y * alpha
-        dual = self._offset(alpha) - 0.5 * beta @ outputs
+        dual = self._offset(alpha) - 0.5 * float(beta @ outputs)
         if dual > self.dual:
             self.alpha, self.dual = alpha, dual
         ahead, direction = beta - self.best, outputs - self.best_outputs
-        slope, curvature = self.best @ direction, ahead @ direction
+        slope, curvature = float(self.best @ direction), float(ahead @ direction)
         step = _core.best_step(self.y, self.C, self.squared, slope, curvature, self.best_outputs, direction)
         best, best_outputs = self.best + step * ahead, self.best_outputs + step * direction
-        primal = 0.5 * best @ best_outputs + self._losses(best_outputs)
+        primal = 0.5 * float(best @ best_outputs) + self._losses(best_outputs)
         if primal < self.primal:
             self.best, self.best_outputs, self.primal = best, best_outputs, primal
         return outputs
@@ -213,7 +215,7 @@ class Bundle:
             self.status = "converged"
         elif self.epochs >= max_epochs:
             self.status = "max_epochs"
-        elif self.epochs - self.since > PATIENCE:
+        elif self.epochs - self.since > STALLED:
             self.status = "rounding"
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
