@@ -94,7 +94,10 @@ def test_the_cheapest_space_that_the_kernel_offers_and_the_solver_needs(kernel, 
 
 def test_a_fast_product_is_told_with_its_reason():
     shown = str(plan(AllSubstrings(), ["ab"]))
-    assert "space: product, because AllSubstrings has no explicit features, but multiplies its matrix in less time" in shown
+    assert (
+        "space: product, because AllSubstrings has no explicit features, but multiplies its matrix in less time"
+        in shown
+    )
     assert "solver: CuttingPlane, because it needs a product a round" in shown
 
 
