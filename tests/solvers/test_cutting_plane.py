@@ -144,6 +144,26 @@ def test_a_start_near_the_optimum_saves_rounds(loss):
     assert exact.report.primal == pytest.approx(solve(texts, codes, near, loss=loss).report.primal, rel=2e-7)
 
 
+def test_only_support_vectors_have_a_part_in_the_answer():
+    texts, codes = examples(300, seed=9, noise=0.05)
+    K, y = KERNEL(texts) + 1, np.where(codes == 1, 1.0, -1.0)
+    w = solve(texts, codes, np.ones(300), tol=1e-5).weights[:, 0]
+    beyond = y * (K @ w) > 1.05
+    assert beyond.sum() > 30
+    assert not w[beyond].any()
+
+
+def test_a_gap_once_reached_is_not_lost_when_the_budget_ends():
+    """The search starts over when the gap is reached, for fewer examples in the answer."""
+    texts, codes = examples(200, seed=4)
+    K, y, C = KERNEL(texts), np.where(codes == 1, 1.0, -1.0), np.full(200, 10.0)
+    rounds = solve(texts, codes, C, tol=1e-3).report.epochs
+    early = solve(texts, codes, C, tol=1e-3, max_epochs=rounds - 1)
+    assert (early.report.status, early.report.epochs) == ("converged", rounds - 1)
+    assert early.report.relative_gap <= 1e-3
+    assert early.report.primal == pytest.approx(primal(K, y, C, y * early.weights[:, 0], early.bias[0]), rel=1e-9)
+
+
 @pytest.mark.parametrize("patience", [1, 5])
 def test_forgetting_planes_early_gives_the_same_optimum(patience, monkeypatch):
     texts, codes = examples(120, seed=6, noise=0.3)

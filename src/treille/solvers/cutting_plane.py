@@ -97,7 +97,7 @@ class CuttingPlane(BaseEstimator):
                 gap = max(problem.relative_gap for problem in at_work)
                 if not poll(len(problems) - len(at_work), at_work[0].epochs, gap):
                     for problem in at_work:
-                        problem.status = "max_seconds"
+                        problem.end("max_seconds")
                     break
         seconds = time.perf_counter() - begun
         report = together(tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems))
@@ -145,8 +145,11 @@ class Bundle:
         self.y, self.C, self.squared = y, C, squared
         self.alpha, self.dual = np.zeros(n), 0.0
         self.best, self.best_outputs = np.zeros(n), np.zeros(n)
-        self.primal = self._losses(self.best_outputs)
+        self.primal = self._primal(self.best, self.best_outputs)
         self.epochs, self.status = 0, ""
+        self.reached: tuple[np.ndarray, float] | None = (
+            None  # the best w and its primal value when the gap was first small
+        )
         self.gram, self.offsets, self.mixture = np.zeros((1, 1)), np.zeros(1), np.ones(1)
         self.shares, self.outputs, self.idle = [np.zeros(n, bool)], [np.zeros(n)], np.zeros(1, int)
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
@@ -172,13 +175,24 @@ class Bundle:
         self.shares.append(self.share)
         self.outputs.append(outputs)
         _core.mix_planes(self.gram.ravel(), self.offsets, self.mixture, PRECISION * (self.primal - self.dual))
-        mixed = self._improve()
+        beta, mixed = self._improve()
         self.share = self._cut((1 - TOWARDS) * self.best_outputs + TOWARDS * mixed)
         self._forget()
+        if self._small_gap(tol) and self.reached is None:
+            # The best w is a mixture of all that came before, in which every example has some part. The search starts over from the
+            # planes' own w, where only those at the margin have, and is soon as good.
+            self.reached, self.least = (self.best, self.primal), np.inf
+            self.best, self.best_outputs, self.primal = beta, mixed, self._primal(beta, mixed)
         self._judge(tol, max_epochs)
 
-    def _improve(self) -> np.ndarray:
-        """The best dual point and the best w, from the mixture of planes at hand; the mixture's outputs."""
+    def end(self, status: str) -> None:
+        """No more rounds. A gap once reached is not lost."""
+        self.status = status
+        if status != "converged" and self.reached is not None:
+            (self.best, self.primal), self.status = self.reached, "converged"
+
+    def _improve(self) -> tuple[np.ndarray, np.ndarray]:
+        """The best dual point and the best w, from the mixture of planes at hand; coefficients and outputs of the mixture."""
         alpha, outputs = np.zeros_like(self.C), np.zeros_like(self.C)
         for t in np.flatnonzero(self.mixture):
             alpha += self.mixture[t] * self.shares[t]
@@ -192,10 +206,10 @@ class Bundle:
         slope, curvature = float(self.best @ direction), float(ahead @ direction)
         step = _core.best_step(self.y, self.C, self.squared, slope, curvature, self.best_outputs, direction)
         best, best_outputs = self.best + step * ahead, self.best_outputs + step * direction
-        primal = 0.5 * float(best @ best_outputs) + self._losses(best_outputs)
+        primal = self._primal(best, best_outputs)
         if primal < self.primal:
             self.best, self.best_outputs, self.primal = best, best_outputs, primal
-        return outputs
+        return beta, outputs
 
     def _forget(self) -> None:
         """Drops the planes that have had no weight for long."""
@@ -211,12 +225,15 @@ class Bundle:
         gap = self.primal - self.dual
         if gap < 0.99 * self.least:
             self.least, self.since = gap, self.epochs
-        if gap <= tol * self.primal:
-            self.status = "converged"
+        if self._small_gap(tol):
+            self.end("converged")
         elif self.epochs >= max_epochs:
-            self.status = "max_epochs"
+            self.end("max_epochs")
         elif self.epochs - self.since > STALLED:
-            self.status = "rounding"
+            self.end("rounding")
+
+    def _small_gap(self, tol: float) -> bool:
+        return self.primal - self.dual <= tol * self.primal
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
         slack = 1 - self.y * outputs
@@ -230,6 +247,6 @@ class Bundle:
         total = float(alpha.sum())
         return total - 0.25 * float(alpha @ self._share(alpha)) if self.squared else total
 
-    def _losses(self, outputs: np.ndarray) -> float:
+    def _primal(self, beta: np.ndarray, outputs: np.ndarray) -> float:
         slack = np.maximum(0, 1 - self.y * outputs)
-        return float(self.C @ (slack**2 if self.squared else slack))
+        return 0.5 * float(beta @ outputs) + float(self.C @ (slack**2 if self.squared else slack))
