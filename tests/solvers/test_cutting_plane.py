@@ -115,7 +115,9 @@ def test_dual_and_primal_enclose_the_optimum(problem, loss, bias):
     assert report.dual - slack <= best <= report.primal + slack
 
 
-def test_classes_in_step_are_each_as_if_alone_and_threads_do_not_matter():
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_classes_in_step_are_each_as_if_alone_and_threads_do_not_matter(width, monkeypatch):
+    monkeypatch.setattr(cutting_plane, "WIDTH", width)
     texts, codes = examples(90, seed=2, n_classes=4)
     C, kernel = np.ones(90), AllSubstrings(0.5).normalized()
     one, two = (

@@ -23,6 +23,7 @@ from treille.spaces import ProductSpace
 
 TOWARDS = 0.1  # where to cut: this far from the best w seen to the best one for the planes. OCAS's mu
 POLL = 0.05  # seconds
+WIDTH = 8  # problems at a time: kernels multiply so many columns in one pass, and the planes of each take memory
 PRECISION = 0.01  # to which planes are mixed, as a part of the gap at hand
 PATIENCE = 20  # rounds that a plane without weight is kept
 STALLED = 50  # rounds without a smaller gap until rounding is to blame
@@ -73,8 +74,8 @@ class CuttingPlane(BaseEstimator):
         """One two-class problem per entry k of `classes`: examples with that label against the rest. An epoch is a round.
 
         `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
-        C, say). `progress(classes done, epochs, relative gap)` is called a few times a second. The problems go in step: a
-        product has a column for each of those at work.
+        C, say). `progress(classes done, epochs, relative gap)` is called a few times a second. Up to eight problems go in step:
+        a product has a column for each of them.
         """
         begun = time.perf_counter()
         labels, classes, C = np.asarray(labels), np.asarray(classes), np.ascontiguousarray(C, np.float64)
@@ -84,21 +85,18 @@ class CuttingPlane(BaseEstimator):
         problems = [
             Bundle(signs, C, loss == "squared_hinge", None if start is None else start[k]) for k, signs in enumerate(y)
         ]
-        at_work, told = problems, begun
-        poll = poll_until(begun, self.max_seconds, progress)
-        while at_work:
+        told, poll = begun, poll_until(begun, self.max_seconds, progress)
+        while unfinished := [problem for problem in problems if not problem.status]:
+            at_work = unfinished[:WIDTH]
             beta = np.stack([problem.next_plane() for problem in at_work], axis=1)
             products = space.product(beta) + bias**2 * beta.sum(axis=0)
             for problem, coefficients, outputs in zip(at_work, beta.T, products.T, strict=True):
                 problem.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(outputs), tol, max_epochs)
-            at_work = [problem for problem in at_work if not problem.status]
-            if at_work and time.perf_counter() - told > POLL:
-                told = time.perf_counter()
-                gap = max(problem.relative_gap for problem in at_work)
-                if not poll(len(problems) - len(at_work), at_work[0].epochs, gap):
-                    for problem in at_work:
-                        problem.end("max_seconds")
-                    break
+            if time.perf_counter() - told > POLL:
+                told, gap = time.perf_counter(), max(problem.relative_gap for problem in at_work)
+                if not poll(len(problems) - len(unfinished), max(problem.epochs for problem in at_work), gap):
+                    for problem in unfinished:
+                        problem.end(problem.status or "max_seconds")
         seconds = time.perf_counter() - begun
         report = together(tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems))
         warn_unless_converged(report, tol)
@@ -187,7 +185,7 @@ class Bundle:
 
     def end(self, status: str) -> None:
         """No more rounds. A gap once reached is not lost."""
-        self.status = status
+        self.status, self.shares, self.outputs = status, [], []
         if status != "converged" and self.reached is not None:
             (self.best, self.primal), self.status = self.reached, "converged"
 
