@@ -1,0 +1,239 @@
+"""Machines of any origin side by side in flat arrays, checked: what `Lattices` are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treille.automata.fst import ZERO, Fst
+from treille.data.base import running_sum
+from treille.data.strings import Strings
+from treille.io.errors import InputError
+from treille.io.machine import SEMIRINGS, MachineParts
+
+SMALLEST, LARGEST = -709.0, 745.0  # costs whose exp(-cost) a double holds
+
+
+@dataclass(frozen=True)
+class FlatMachines:
+    """Machines in the arrays `states, offsets, sources, symbols, targets, weights, finals`, not trimmed or sorted yet."""
+
+    arrays: tuple[np.ndarray, ...]
+    starts: np.ndarray
+    costs: np.ndarray  # whether weights are costs
+    alphabet: list[Any]
+    unit: str
+    names: list[str]
+
+    def item(self, i: int) -> str:
+        """How errors name a machine."""
+        return f"item {i} ({self.names[i]})" if self.names[i] else f"item {i}"
+
+    def spell(self, i: int, cycle: Sequence[int]) -> str:
+        """A cycle, state by state."""
+        offsets, sources, symbols, targets = self.arrays[1:5]
+        arcs = [int(offsets[i]) + arc for arc in cycle]
+        steps = [f"-{'' if symbols[a] < 0 else self.alphabet[symbols[a]]}-> {targets[a]}" for a in arcs]
+        return " ".join([str(sources[arcs[0]]), *steps])
+
+
+def is_machine(item: Any) -> bool:
+    """Whether this is an automaton, or what a file of automata holds.
+
+    >>> is_machine(Fst.from_arcs([], {0: 1.0})), is_machine("abba")
+    (True, False)
+    """
+    return isinstance(item, (Fst, MachineParts)) or (hasattr(Fst, "from_pynini") and _is_pynini(item))
+
+
+def holds_machines(X: Any) -> bool:
+    """Whether X is a list that begins with a machine."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and is_machine(X[0])
+
+
+def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
+    """Machines and sequences side by side; bad input is stopped here."""
+    sequences = iter(Strings([item for item in items if not is_machine(item)]))
+    parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
+    names = [p.name for p in parts]
+    said = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
+    for i, p in enumerate(parts):
+        _check_machine(p, said[i])
+    factors = _checked_scale(scale, parts, said)
+    states = running_sum([p.n_states for p in parts])
+    offsets = running_sum([len(p.sources) for p in parts])
+    weights, final_weights = zip(*(_scaled(p, factors) for p in parts), strict=True)
+    costs = np.array([p.semiring != "real" for p in parts], np.uint8)
+    finals = np.where(np.repeat(costs, np.diff(states)) > 0, np.inf, 0.0)
+    for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
+        finals[first + p.final_states] = values
+    symbols, alphabet, unit = _symbols(parts, said)
+    sources, targets = (np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets"))
+    all_weights = np.concatenate(weights).astype(np.float64)
+    _check_weights(all_weights, finals, offsets, states, costs, normalize, said)
+    arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
+    starts = np.array([p.start for p in parts], np.int32)
+    return FlatMachines(arrays, starts, costs, alphabet, unit, names)
+
+
+def _is_pynini(item: Any) -> bool:
+    return type(item).__module__.split(".")[0].lstrip("_") in ("pynini", "pywrapfst")
+
+
+def _parts(item: Any) -> MachineParts:
+    if isinstance(item, MachineParts):
+        return item
+    fst: Fst = item if isinstance(item, Fst) else getattr(Fst, "from_pynini")(item)  # noqa: B009
+    return fst.parts()
+
+
+def _line(sequence: Any) -> MachineParts:
+    """The machine of one sequence, each symbol a label."""
+    if isinstance(sequence, bytes):
+        raise InputError("a sequence is bytes: decode it first, lattices hold characters or tokens")
+    names: Sequence[str] | None
+    if isinstance(sequence, np.ndarray):
+        labels, names = sequence.astype(np.int32), None
+    else:
+        symbols = list(dict.fromkeys(sequence))
+        codes = {symbol: code for code, symbol in enumerate(symbols, 1)}
+        labels, names = np.array([codes[symbol] for symbol in sequence], np.int32), ["", *symbols]
+    at = np.arange(len(labels) + 1, dtype=np.int32)
+    columns = (at[:-1], labels, labels, np.ones(len(labels)), at[1:], at[-1:], np.ones(1))
+    return MachineParts(0, len(at), *columns, "real", names, names)
+
+
+def _check_machine(p: MachineParts, item: str) -> None:
+    """States and semiring."""
+    if p.semiring not in SEMIRINGS:
+        raise InputError(f"{item}: the semiring is {p.semiring!r}, expected one of {', '.join(SEMIRINGS)}")
+    if p.n_states and not 0 <= p.start < p.n_states:
+        found = "no start" if p.start == -1 else f"the start {p.start}"
+        raise InputError(f"{item} has {found}, but {p.n_states} states: expected one of 0..{p.n_states - 1}")
+    for side in ("sources", "targets"):
+        ends = getattr(p, side)
+        if len(ends) and not 0 <= ends.min() <= ends.max() < p.n_states:
+            arc = int(np.flatnonzero((ends < 0) | (ends >= p.n_states))[0])
+            verb = "comes from" if side == "sources" else "leads to"
+            raise InputError(f"{item}: arc {arc} {verb} state {ends[arc]}, but there are {p.n_states} states")
+    wrong = (p.final_states < 0) | (p.final_states >= p.n_states)
+    if wrong.any():
+        raise InputError(f"{item}: state {p.final_states[wrong][0]} is final, but there are {p.n_states} states")
+
+
+def _checked_scale(
+    scale: Mapping[str, float] | None, parts: list[MachineParts], said: list[str]
+) -> dict[str, float]:
+    if scale is None:
+        return {}
+    if not isinstance(scale, Mapping):
+        raise InputError(f"scale is {scale!r}, expected a dict such as {{'acoustic': 0.1}}")
+    for name, factor in scale.items():
+        if not isinstance(factor, Real) or not np.isfinite(float(factor)):
+            raise InputError(f"scale of {name!r} is {factor!r}, expected a number")
+        for p, item in zip(parts, said, strict=True):
+            if name not in p.scores:
+                there = f"it has {', '.join(map(repr, p.scores))}" if p.scores else "it has none"
+                raise InputError(f"scale names {name!r}, but {item} has no such scores: {there}")
+            if p.semiring == "real":
+                raise InputError(f"{item}: scale is for costs (semiring 'log' or 'tropical'), its weights are 'real'")
+    return {name: float(factor) for name, factor in scale.items()}
+
+
+def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of arcs and finals: the sums of their scores, each times its factor, where there are factors."""
+    if not factors:
+        return p.weights, p.final_weights
+    final_scores: dict[str, np.ndarray] = getattr(p, "final_scores", {})
+    weights = sum((factors.get(name, 1.0) * values for name, values in p.scores.items()), np.zeros(len(p.weights)))
+    if not final_scores:
+        return weights, p.final_weights
+    none = np.zeros(len(p.final_weights))
+    return weights, sum((factors.get(name, 1.0) * values for name, values in final_scores.items()), none)
+
+
+def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, list[Any], str]:
+    """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
+    named = [p.input_symbols is not None for p in parts if len(p.inputs)]
+    if any(named) and not all(named):
+        with_, without = (
+            next(said[i] for i, p in enumerate(parts) if len(p.inputs) and (p.input_symbols is not None) == has)
+            for has in (True, False)
+        )
+        raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
+    codes: dict[Any, int] = {}
+    columns = []
+    for p, item in zip(parts, said, strict=True):
+        used, places = np.unique(np.append(p.inputs, 0), return_inverse=True)
+        names = _names(used, p.input_symbols, item)
+        _check_acceptor(p, names, places[:-1], item)
+        own = [-1 if label == 0 else codes.setdefault(name, len(codes)) for label, name in zip(used, names, strict=True)]
+        columns.append(np.array(own, np.int32)[places[:-1]])
+    alphabet = sorted(codes)
+    rank = np.empty(len(codes) + 1, np.int32)
+    rank[[codes[name] for name in alphabet]] = np.arange(len(codes), dtype=np.int32)
+    rank[-1] = -1  # of the empty string
+    symbols = rank[np.concatenate([np.empty(0, np.int32), *columns])]
+    return symbols, alphabet, "integer" if named and not any(named) else "token"
+
+
+def _names(labels: np.ndarray, table: Sequence[str] | None, item: str) -> list[Any]:
+    if len(labels) and labels[0] < 0:
+        raise InputError(f"{item}: an arc has the label {labels[0]}, expected 0, the empty string, or more")
+    if table is None:
+        return list(map(int, labels))
+    if len(labels) and labels[-1] >= len(table):
+        raise InputError(f"{item}: the label {labels[-1]} has no symbol: the table has {len(table)}")
+    return [table[label] for label in labels.tolist()]
+
+
+def _check_acceptor(p: MachineParts, names: list[Any], places: np.ndarray, item: str) -> None:
+    """Stops where an arc reads one symbol and writes another."""
+    if p.inputs is p.outputs and p.input_symbols is p.output_symbols:
+        return
+    if p.input_symbols == p.output_symbols:
+        wrong = np.flatnonzero(p.inputs != p.outputs)
+        if not len(wrong):
+            return
+    written = _names(np.unique(p.outputs), p.output_symbols, item) if len(p.outputs) else []
+    of_label = dict(zip(np.unique(p.outputs).tolist(), written, strict=True))
+    for arc, (place, label, output) in enumerate(
+        zip(places.tolist(), p.inputs.tolist(), p.outputs.tolist(), strict=True)
+    ):
+        if (label == 0) != (output == 0) or (label and names[place] != of_label[output]):
+            read, write = (repr(name) if code else "nothing" for code, name in ((label, names[place]), (output, of_label[output])))
+            raise InputError(
+                f"{item}: arc {arc} reads {read} and writes {write}, expected the same: a lattice is an acceptor,"
+                " take one side of the transducer, say T.project('output')"
+            )
+
+
+def _check_weights(
+    weights: np.ndarray,
+    finals: np.ndarray,
+    offsets: np.ndarray,
+    states: np.ndarray,
+    costs: np.ndarray,
+    normalize: bool,
+    said: list[str],
+) -> None:
+    for values, ends, what in ((weights, offsets, "arc"), (finals, states, "the final state")):
+        cost = np.repeat(costs, np.diff(ends)) > 0
+        nothing = cost & (values == ZERO["log"])
+        checks: list[tuple[np.ndarray, str]] = [
+            (~np.isfinite(values) & ~nothing, "a number; NaN and infinity are no weights"),
+        ]
+        if normalize:
+            checks.append((~cost & (values < 0), "0 or more in a distribution; for signed weights use normalize=False"))
+        else:
+            beyond = cost & ~nothing & ((values < SMALLEST) | (values > LARGEST))
+            checks.append((beyond, f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True"))
+        for wrong, expected in checks:
+            if wrong.any():
+                at = int(np.flatnonzero(wrong)[0])
+                item = int(np.searchsorted(ends, at, side="right")) - 1
+                raise InputError(f"{said[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}")
