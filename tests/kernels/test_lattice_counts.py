@@ -98,7 +98,7 @@ def test_n_grams_have_the_same_ids_as_those_of_strings(items, n, more):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @settings(max_examples=15)
 @given(
-    fitted_on=st.lists(st.lists(st.sampled_from("ab"), max_size=6), min_size=1, max_size=4),
+    fitted_on=st.lists(st.lists(st.sampled_from("ab"), max_size=6), min_size=1, max_size=4).filter(any),
     items=st.lists(machines(), min_size=1, max_size=3),
 )
 def test_fitted_on_strings_or_lattices_new_examples_may_be_either(kernel, fitted_on, items):

@@ -80,6 +80,12 @@ class Fst:
         machine = _core.Machine.from_arrays(parts.start, *arrays, finals)
         return cls(machine, parts.semiring, parts.input_symbols, parts.output_symbols)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fst.from_parts, (self.parts(),)
+
+    def __repr__(self) -> str:
+        return f"<Fst: {self.n_states} states, {self.n_arcs} arcs, {self.semiring}>"
+
     def parts(self) -> MachineParts:
         """The machine in flat arrays: what files are written from."""
         start, sources, inputs, outputs, weights, targets, finals = self.machine.arrays()

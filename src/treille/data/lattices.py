@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.automata.fst import EPSILON, Fst
+from treille.automata import Fst
 from treille.data.base import Batch, as_index, running_sum, runs, selected
 from treille.data.machines import FlatMachines, flatten, is_machine
 from treille.data.strings import Strings
@@ -218,7 +218,7 @@ class Lattices(Batch):
             labels = np.array([0, *self.alphabet], np.int32)[self.symbols[arcs] + 1]
         else:
             own, places = np.unique(np.append(self.symbols[arcs], -1), return_inverse=True)
-            symbols = [EPSILON, *(self.alphabet[code] for code in own[1:])]
+            symbols = ["<eps>", *(self.alphabet[code] for code in own[1:])]
             labels = places[:-1].astype(np.int32)
         last = np.flatnonzero(finals).astype(np.int32)
         columns = (self.sources[arcs], labels, labels, self.weights[arcs], self.targets[arcs], last, finals[last])

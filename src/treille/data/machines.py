@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.automata.fst import ZERO, Fst
+from treille.automata import Fst
 from treille.data.base import running_sum
 from treille.data.strings import Strings
 from treille.io.errors import InputError
@@ -166,50 +166,58 @@ def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, li
         )
         raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
     codes: dict[Any, int] = {}
-    columns = []
-    for p, item in zip(parts, said, strict=True):
-        used, places = np.unique(np.append(p.inputs, 0), return_inverse=True)
-        names = _names(used, p.input_symbols, item)
-        _check_acceptor(p, names, places[:-1], item)
-        own = [-1 if label == 0 else codes.setdefault(name, len(codes)) for label, name in zip(used, names, strict=True)]
-        columns.append(np.array(own, np.int32)[places[:-1]])
+    labels, outputs = (np.concatenate([getattr(p, side) for p in parts]) for side in ("inputs", "outputs"))
+    ends = running_sum([len(p.inputs) for p in parts])
+    symbols = np.empty(len(labels), np.int32)
+    for first, last in _same_tables(parts):  # files share one table: then their labels are looked up at once
+        arcs = slice(ends[first], ends[last])
+        tables = parts[first].input_symbols, parts[first].output_symbols
+        symbols[arcs] = _coded(labels[arcs], tables[0], codes, said[first])
+        same = tables[0] is tables[1] or tables[0] == tables[1]
+        wrote = symbols[arcs] if same and np.array_equal(labels[arcs], outputs[arcs]) else None
+        if wrote is None:
+            wrote = _coded(outputs[arcs], tables[1], codes, said[first])
+        wrong = np.flatnonzero(symbols[arcs] != wrote)
+        if len(wrong):
+            raise _no_acceptor(int(ends[first] + wrong[0]), ends, symbols[arcs][wrong[0]], wrote[wrong[0]], list(codes), said)
     alphabet = sorted(codes)
     rank = np.empty(len(codes) + 1, np.int32)
     rank[[codes[name] for name in alphabet]] = np.arange(len(codes), dtype=np.int32)
     rank[-1] = -1  # of the empty string
-    symbols = rank[np.concatenate([np.empty(0, np.int32), *columns])]
-    return symbols, alphabet, "integer" if named and not any(named) else "token"
+    return rank[symbols], alphabet, "integer" if named and not any(named) else "token"
 
 
-def _names(labels: np.ndarray, table: Sequence[str] | None, item: str) -> list[Any]:
-    if len(labels) and labels[0] < 0:
-        raise InputError(f"{item}: an arc has the label {labels[0]}, expected 0, the empty string, or more")
-    if table is None:
-        return list(map(int, labels))
-    if len(labels) and labels[-1] >= len(table):
-        raise InputError(f"{item}: the label {labels[-1]} has no symbol: the table has {len(table)}")
-    return [table[label] for label in labels.tolist()]
+def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
+    """Runs of machines with one symbol table for each side."""
+    first = 0
+    for i in range(1, len(parts) + 1):
+        if i < len(parts) and all(
+            getattr(parts[i], side) is getattr(parts[first], side) for side in ("input_symbols", "output_symbols")
+        ):
+            continue
+        yield first, i
+        first = i
 
 
-def _check_acceptor(p: MachineParts, names: list[Any], places: np.ndarray, item: str) -> None:
-    """Stops where an arc reads one symbol and writes another."""
-    if p.inputs is p.outputs and p.input_symbols is p.output_symbols:
-        return
-    if p.input_symbols == p.output_symbols:
-        wrong = np.flatnonzero(p.inputs != p.outputs)
-        if not len(wrong):
-            return
-    written = _names(np.unique(p.outputs), p.output_symbols, item) if len(p.outputs) else []
-    of_label = dict(zip(np.unique(p.outputs).tolist(), written, strict=True))
-    for arc, (place, label, output) in enumerate(
-        zip(places.tolist(), p.inputs.tolist(), p.outputs.tolist(), strict=True)
-    ):
-        if (label == 0) != (output == 0) or (label and names[place] != of_label[output]):
-            read, write = (repr(name) if code else "nothing" for code, name in ((label, names[place]), (output, of_label[output])))
-            raise InputError(
-                f"{item}: arc {arc} reads {read} and writes {write}, expected the same: a lattice is an acceptor,"
-                " take one side of the transducer, say T.project('output')"
-            )
+def _coded(labels: np.ndarray, table: Sequence[str] | None, codes: dict[Any, int], item: str) -> np.ndarray:
+    """The code of each label, by the name of its symbol; -1 of 0, the empty string."""
+    used, places = np.unique(labels, return_inverse=True)
+    if len(used) and used[0] < 0:
+        raise InputError(f"{item}: an arc has the label {used[0]}, expected 0, the empty string, or more")
+    if table is not None and len(used) and used[-1] >= len(table):
+        raise InputError(f"{item}: the label {used[-1]} has no symbol: the table has {len(table)}")
+    names = used.tolist() if table is None else [table[label] for label in used.tolist()]
+    own = [codes.setdefault(name, len(codes)) if label else -1 for label, name in zip(used, names, strict=True)]
+    return np.array(own, np.int32)[places]
+
+
+def _no_acceptor(arc: int, ends: np.ndarray, read: int, written: int, names: list[Any], said: list[str]) -> InputError:
+    item = int(np.searchsorted(ends, arc, side="right")) - 1
+    shown = [repr(names[code]) if code >= 0 else "nothing" for code in (read, written)]
+    return InputError(
+        f"{said[item]}: arc {arc - ends[item]} reads {shown[0]} and writes {shown[1]}, expected the same: a lattice is an"
+        " acceptor, take one side of the transducer, say T.project('output')"
+    )
 
 
 def _check_weights(
@@ -223,7 +231,7 @@ def _check_weights(
 ) -> None:
     for values, ends, what in ((weights, offsets, "arc"), (finals, states, "the final state")):
         cost = np.repeat(costs, np.diff(ends)) > 0
-        nothing = cost & (values == ZERO["log"])
+        nothing = cost & (values == np.inf)
         checks: list[tuple[np.ndarray, str]] = [
             (~np.isfinite(values) & ~nothing, "a number; NaN and infinity are no weights"),
         ]

@@ -13,6 +13,7 @@ from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.rational import Rational
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.wildcard import Wildcard
@@ -35,6 +36,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "Rational",
     "Scaled",
     "Subsequence",
     "Sum",

@@ -11,9 +11,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
+from treille.automata import Fst
 from treille.data import Batch, FeatureRows
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
+from treille.io.machine import MachineParts
 
 if TYPE_CHECKING:
     from treille.kernels.centered import Centered
@@ -267,6 +269,8 @@ def _plain(value: Any) -> Any:
         return value.spec()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Fst):
+        return {"machine": _plain_machine(value)}
     if isinstance(value, dict):
         return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -277,4 +281,24 @@ def _plain(value: Any) -> Any:
 def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
+    if "machine" in value:
+        return _read_machine(value["machine"])
     return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)
+
+
+def _plain_machine(fst: Fst) -> dict[str, Any]:
+    parts = fst.parts()
+    finals = list(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
+    tables = {"input_symbols": fst.input_symbols, "output_symbols": fst.output_symbols}
+    shape = {"start": parts.start, "states": parts.n_states, "semiring": parts.semiring}
+    return shape | {"arcs": [list(arc) for arc in fst.arcs()], "finals": [list(final) for final in finals]} | tables
+
+
+def _read_machine(spec: dict[str, Any]) -> Fst:
+    columns = list(zip(*spec["arcs"], strict=True)) or [()] * 5
+    kinds = (np.int32, np.int32, np.int32, np.float64, np.int32)
+    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    states, weights = zip(*spec["finals"], strict=True) if spec["finals"] else ((), ())
+    finals = (np.array(states, np.int32), np.array(weights, np.float64))
+    tables = (spec["input_symbols"], spec["output_symbols"])
+    return Fst.from_parts(MachineParts(spec["start"], spec["states"], *arrays, *finals, spec["semiring"], *tables))

@@ -65,7 +65,7 @@ class SequenceMap(FeatureMap):
         """The code here of each symbol of the batch. Those never seen get codes of their own: they match no feature, but are told
         apart in the norm."""
         agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
-        if not agree and len(batch.symbols):
+        if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
             raise InputError(
                 f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
             )
