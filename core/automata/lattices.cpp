@@ -72,6 +72,8 @@ class Builder {
       t = at(x_.sources[at(into[t])]);
     } while (t != s);
     std::reverse(arcs.begin(), arcs.end());
+    const auto from_lowest = [&](std::int64_t a, std::int64_t b) { return x_.sources[at(a)] < x_.sources[at(b)]; };
+    std::rotate(arcs.begin(), std::min_element(arcs.begin(), arcs.end(), from_lowest), arcs.end());
     return arcs;
   }
 

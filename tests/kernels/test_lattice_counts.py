@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lattice_twins import between_distributions, expected_features, machines, paths
-from twins import ngram_kernel
 
 import treille
+from lattice_twins import between_distributions, expected_features, machines, paths
 from treille import Fst, InputError, Lattices, Strings
 from treille.kernels import (
     AllSubstrings,
@@ -22,6 +21,7 @@ from treille.kernels import (
     Wildcard,
 )
 from treille.testing import check_kernel
+from twins import ngram_kernel
 
 ABC = ["a", "b", "c"]
 KERNELS = [
@@ -116,7 +116,13 @@ def test_fitted_on_strings_or_lattices_new_examples_may_be_either(kernel, fitted
 
 @pytest.mark.parametrize("kernel", [*KERNELS, NGram(2).normalized(), NGram(1) + Gappy(2, max_gap=1)], ids=repr)
 def test_the_laws_hold_on_lattices(kernel):
-    arcs = [(0, "a", "a", 0.3, 1), (0, "b", "b", 0.7, 1), (1, "", "", 0.5, 2), (1, "a", "a", 0.5, 2), (2, "b", "b", 1, 3)]
+    arcs = [
+        (0, "a", "a", 0.3, 1),
+        (0, "b", "b", 0.7, 1),
+        (1, "", "", 0.5, 2),
+        (1, "a", "a", 0.5, 2),
+        (2, "b", "b", 1, 3),
+    ]
     one = Fst.from_arcs(arcs, {3: 1.0, 2: 0.5})
     other = Fst.from_arcs([(0, "b", "b", 1.0, 1), (1, "c", "c", 0.1, 2), (1, "a", "a", 0.9, 2)], {2: 1.0})
     X = Lattices([one, other, Fst.from_arcs([], {}), list("abcab"), Fst.from_arcs([], {0: 1.0}), list("ab")])
@@ -135,7 +141,13 @@ def test_words_beside_an_empty_arc_are_neighbours():
 
 
 def test_reverse_complements_count_in_lattices():
-    arcs = [(0, "A", "A", 0.5, 1), (0, "C", "C", 0.5, 1), (1, "G", "G", 1.0, 2), (2, "T", "T", 0.25, 3), (2, "N", "N", 0.75, 3)]
+    arcs = [
+        (0, "A", "A", 0.5, 1),
+        (0, "C", "C", 0.5, 1),
+        (1, "G", "G", 1.0, 2),
+        (2, "T", "T", 0.25, 3),
+        (2, "N", "N", 0.75, 3),
+    ]
     machine = Fst.from_arcs(arcs, {3: 1.0})
     kernel = GappedKmer(2, 1, skip=["N"], reverse_complement=True)
     found, slow = by_name(kernel, [machine])[0], expected_features(kernel, machine)
@@ -184,7 +196,9 @@ def test_training_on_kernel_values_works_too():
 
 
 @pytest.mark.parametrize(
-    "kernel", [AllSubstrings(), Subsequence(2), WeightedDegree(2), GappedKmer(3, 2, alphabet=ABC, weights="full")], ids=repr
+    "kernel",
+    [AllSubstrings(), Subsequence(2), WeightedDegree(2), GappedKmer(3, 2, alphabet=ABC, weights="full")],
+    ids=repr,
 )
 def test_kernels_that_cannot_read_lattices_say_what_can(kernel):
     with pytest.raises(InputError, match=r"reads sequences, found lattices: use NGram"):

@@ -305,7 +305,9 @@ class Lattices(Batch):
         log_totals, lost = np.array(arrays["log_totals"], np.float64), np.array(arrays["lost"], np.float64)
         states, offsets, sources, symbols, targets, weights, finals = columns
         n_arcs, n_states = len(sources), np.diff(states)
-        sound = len({n_arcs, len(symbols), len(targets), len(weights)}) == 1 and len(log_totals) == len(lost) == len(n_states)
+        sound = len({n_arcs, len(symbols), len(targets), len(weights)}) == 1 and len(log_totals) == len(lost) == len(
+            n_states
+        )
         sound = sound and all(len(ends) and ends[0] == 0 and (np.diff(ends) >= 0).all() for ends in (states, offsets))
         sound = sound and len(states) == len(offsets) and states[-1] == len(finals) and offsets[-1] == n_arcs
         if sound:
@@ -313,7 +315,7 @@ class Lattices(Batch):
             own = np.repeat(np.arange(len(n_states)), np.diff(offsets))
             sorted_arcs = (np.diff(sources) >= 0) | (np.diff(own) > 0)
             sound = bool(
-                (0 <= sources).all()
+                (sources >= 0).all()
                 and (sources < targets).all()
                 and (targets < size).all()
                 and (symbols >= -1).all()

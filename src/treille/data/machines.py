@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -72,7 +72,9 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
         finals[first + p.final_states] = values
     symbols, alphabet, unit = _symbols(parts, said)
-    sources, targets = (np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets"))
+    sources, targets = (
+        np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets")
+    )
     all_weights = np.concatenate(weights).astype(np.float64)
     _check_weights(all_weights, finals, offsets, states, costs, normalize, said)
     arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
@@ -125,9 +127,7 @@ def _check_machine(p: MachineParts, item: str) -> None:
         raise InputError(f"{item}: state {p.final_states[wrong][0]} is final, but there are {p.n_states} states")
 
 
-def _checked_scale(
-    scale: Mapping[str, float] | None, parts: list[MachineParts], said: list[str]
-) -> dict[str, float]:
+def _checked_scale(scale: Mapping[str, float] | None, parts: list[MachineParts], said: list[str]) -> dict[str, float]:
     if scale is None:
         return {}
     if not isinstance(scale, Mapping):
@@ -171,15 +171,24 @@ def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, li
     symbols = np.empty(len(labels), np.int32)
     for first, last in _same_tables(parts):  # files share one table: then their labels are looked up at once
         arcs = slice(ends[first], ends[last])
+
+        def place(arc: int, start: int = int(ends[first])) -> str:
+            item = int(np.searchsorted(ends, start + arc, side="right")) - 1
+            return f"{said[item]}: arc {start + arc - ends[item]}"
+
         tables = parts[first].input_symbols, parts[first].output_symbols
-        symbols[arcs] = _coded(labels[arcs], tables[0], codes, said[first])
+        read = symbols[arcs] = _coded(labels[arcs], tables[0], codes, place)
         same = tables[0] is tables[1] or tables[0] == tables[1]
-        wrote = symbols[arcs] if same and np.array_equal(labels[arcs], outputs[arcs]) else None
-        if wrote is None:
-            wrote = _coded(outputs[arcs], tables[1], codes, said[first])
-        wrong = np.flatnonzero(symbols[arcs] != wrote)
+        alike = same and np.array_equal(labels[arcs], outputs[arcs])
+        written = read if alike else _coded(outputs[arcs], tables[1], codes, place)
+        wrong = np.flatnonzero(read != written)
         if len(wrong):
-            raise _no_acceptor(int(ends[first] + wrong[0]), ends, symbols[arcs][wrong[0]], wrote[wrong[0]], list(codes), said)
+            names = [*codes, None]
+            shown = ["nothing" if side[wrong[0]] < 0 else repr(names[side[wrong[0]]]) for side in (read, written)]
+            raise InputError(
+                f"{place(wrong[0])} reads {shown[0]} and writes {shown[1]}, expected the same: a lattice is an acceptor,"
+                " take one side of the transducer, say T.project('output')"
+            )
     alphabet = sorted(codes)
     rank = np.empty(len(codes) + 1, np.int32)
     rank[[codes[name] for name in alphabet]] = np.arange(len(codes), dtype=np.int32)
@@ -199,25 +208,23 @@ def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
         first = i
 
 
-def _coded(labels: np.ndarray, table: Sequence[str] | None, codes: dict[Any, int], item: str) -> np.ndarray:
+def _coded(
+    labels: np.ndarray, table: Sequence[str] | None, codes: dict[Any, int], place: Callable[[int], str]
+) -> np.ndarray:
     """The code of each label, by the name of its symbol; -1 of 0, the empty string."""
+    wrong = np.flatnonzero(labels < 0)
+    if len(wrong):
+        raise InputError(f"{place(wrong[0])} has the label {labels[wrong[0]]}, expected 0, the empty string, or more")
+    wrong = np.flatnonzero(labels >= (2**31 if table is None else len(table)))
+    if len(wrong):
+        raise InputError(
+            f"{place(wrong[0])} has the label {labels[wrong[0]]}, which has no symbol: the table ends at"
+            f" {len(table or ()) - 1}; give the whole table"
+        )
     used, places = np.unique(labels, return_inverse=True)
-    if len(used) and used[0] < 0:
-        raise InputError(f"{item}: an arc has the label {used[0]}, expected 0, the empty string, or more")
-    if table is not None and len(used) and used[-1] >= len(table):
-        raise InputError(f"{item}: the label {used[-1]} has no symbol: the table has {len(table)}")
     names = used.tolist() if table is None else [table[label] for label in used.tolist()]
     own = [codes.setdefault(name, len(codes)) if label else -1 for label, name in zip(used, names, strict=True)]
     return np.array(own, np.int32)[places]
-
-
-def _no_acceptor(arc: int, ends: np.ndarray, read: int, written: int, names: list[Any], said: list[str]) -> InputError:
-    item = int(np.searchsorted(ends, arc, side="right")) - 1
-    shown = [repr(names[code]) if code >= 0 else "nothing" for code in (read, written)]
-    return InputError(
-        f"{said[item]}: arc {arc - ends[item]} reads {shown[0]} and writes {shown[1]}, expected the same: a lattice is an"
-        " acceptor, take one side of the transducer, say T.project('output')"
-    )
 
 
 def _check_weights(
@@ -239,9 +246,13 @@ def _check_weights(
             checks.append((~cost & (values < 0), "0 or more in a distribution; for signed weights use normalize=False"))
         else:
             beyond = cost & ~nothing & ((values < SMALLEST) | (values > LARGEST))
-            checks.append((beyond, f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True"))
+            checks.append(
+                (beyond, f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True")
+            )
         for wrong, expected in checks:
             if wrong.any():
                 at = int(np.flatnonzero(wrong)[0])
                 item = int(np.searchsorted(ends, at, side="right")) - 1
-                raise InputError(f"{said[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}")
+                raise InputError(
+                    f"{said[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}"
+                )

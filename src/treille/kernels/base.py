@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -288,17 +289,18 @@ def _read(value: Any) -> Any:
 
 def _plain_machine(fst: Fst) -> dict[str, Any]:
     parts = fst.parts()
-    finals = list(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
-    tables = {"input_symbols": fst.input_symbols, "output_symbols": fst.output_symbols}
-    shape = {"start": parts.start, "states": parts.n_states, "semiring": parts.semiring}
-    return shape | {"arcs": [list(arc) for arc in fst.arcs()], "finals": [list(final) for final in finals]} | tables
+    finals = zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)
+    return {
+        "start": parts.start,
+        "semiring": parts.semiring,
+        "arcs": [list(arc) for arc in fst.arcs()],
+        "finals": [list(final) for final in finals],
+        "input_symbols": fst.input_symbols,
+        "output_symbols": fst.output_symbols,
+    }
 
 
 def _read_machine(spec: dict[str, Any]) -> Fst:
-    columns = list(zip(*spec["arcs"], strict=True)) or [()] * 5
-    kinds = (np.int32, np.int32, np.int32, np.float64, np.int32)
-    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    states, weights = zip(*spec["finals"], strict=True) if spec["finals"] else ((), ())
-    finals = (np.array(states, np.int32), np.array(weights, np.float64))
-    tables = (spec["input_symbols"], spec["output_symbols"])
-    return Fst.from_parts(MachineParts(spec["start"], spec["states"], *arrays, *finals, spec["semiring"], *tables))
+    parts = MachineParts.of(spec["arcs"], dict(spec["finals"]), spec["start"], spec["semiring"])
+    tables = {side: spec[side] for side in ("input_symbols", "output_symbols")}
+    return Fst.from_parts(replace(parts, **tables))

@@ -75,7 +75,9 @@ class NGram(SequenceKernel):
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
         min_n, n, scales = self._orders()
         if isinstance(batch, Lattices):
-            raise InputError("the fast product is for sequences, found lattices: use the features of NGram, solver='auto'")
+            raise InputError(
+                "the fast product is for sequences, found lattices: use the features of NGram, solver='auto'"
+            )
         weights = np.zeros(min(n, longest(batch)) + 1)
         weights[min_n:] = scales[: max(0, len(weights) - min_n)] ** 2
         return SubstringProduct(batch, min_n, np.cumsum(weights), n_jobs)

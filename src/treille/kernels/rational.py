@@ -88,6 +88,7 @@ class Rational(SequenceKernel):
         assert isinstance(batch, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.T.input_symbols, threads)
+        _check_known(batch, codes, self.T.input_symbols)
         features, rows = _core.RationalFeatures.fit(self.T.machine, data, codes, threads)
         fitted = RationalMap(features, self, batch.unit)
         return fitted, fitted.rows(rows, features.n_shared)
@@ -151,7 +152,9 @@ class RationalMap(SequenceMap):
 
     def _strings(self, ids: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
         strings = [self.features.string(int(id)) for id in ids]
-        return np.array([label for string in strings for label in string], np.int32), running_sum(list(map(len, strings)))
+        return np.array([label for string in strings for label in string], np.int32), running_sum(
+            list(map(len, strings))
+        )
 
     def restrict(self, ids: np.ndarray) -> RationalMap:
         return _rebuild(*self._strings(ids), self.kernel, self.unit)
@@ -177,25 +180,30 @@ def _name(table: Sequence[str] | None, label: int) -> str:
 def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
     """A batch as lattices without arcs that read nothing, and the label that one side of T has for each symbol, 0 for none."""
     if table is None:
-        labels: dict[Any, int] = {}
         wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
         if wrong is not None:
-            raise InputError(f"the symbols of T are numbers, those of the examples are not ({wrong!r}): give T symbol tables")
+            raise InputError(
+                f"the symbols of T are numbers, those of the examples are not ({wrong!r}): give T symbol tables"
+            )
         codes = np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
     else:
         labels = {symbol: label for label, symbol in enumerate(table) if label}
         codes = np.array([labels.get(symbol, 0) for symbol in batch.alphabet], np.int32)
-    used = np.unique(batch.symbols)
-    used = used[used >= 0]
-    if len(used) and not codes[used].any():
-        known = ", ".join(map(repr, list(labels)[:5])) if table is not None else "numbers from 1"
-        raise InputError(
-            f"T knows no symbol of the examples: it has {known}, they have {batch.alphabet[used[0]]!r}; make them agree"
-        )
     data = as_lattices(batch).for_core()
     if len(batch.symbols) and batch.symbols.min() < 0:
         data = _core.Lattices(*_core.without_epsilon(data, threads))
     return data, codes
+
+
+def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:
+    """Stops where T reads none of the symbols it is fitted on: then all features would be 0."""
+    used = np.unique(batch.symbols)
+    used = used[used >= 0]
+    if len(used) and not codes[used].any():
+        known = "numbers from 1" if table is None else ", ".join(map(repr, table[1:6])) or "none"
+        raise InputError(
+            f"T knows no symbol of the examples: it has {known}, they have {batch.alphabet[used[0]]!r}; make them agree"
+        )
 
 
 def _check_symmetric(one: np.ndarray, other: np.ndarray) -> None:
@@ -203,8 +211,6 @@ def _check_symmetric(one: np.ndarray, other: np.ndarray) -> None:
     if off.size and off.max() > SYMMETRIC * max(np.abs(one).max(), np.abs(other).max()):
         i, j = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
-            f"T is not symmetric: of examples {i} and {j} it gives {one[i, j]!r} one way, {other[i, j]!r} the other; a kernel"
+            f"T is not symmetric: of examples {i} and {j} it gives {float(one[i, j])!r} one way, {float(other[i, j])!r} the other; a kernel"
             " must give the same: use U + ~U, or Rational(T) with T factored"
         )
-
-
