@@ -137,7 +137,11 @@ void bind_lattices(nb::module_& m) {
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
       .def("__len__", &RationalFeatures::size)
       .def_prop_ro("n_shared", &RationalFeatures::n_shared)
-      .def("string", &RationalFeatures::string, "id"_a);
+      .def("string", &RationalFeatures::string, "id"_a)
+      .def("strings", [](const RationalFeatures& self) {
+        const auto [labels, offsets] = self.strings();
+        return std::tuple(give(labels), give(offsets));
+      });
 
   m.def(
       "rational_gram",
@@ -153,15 +157,16 @@ void bind_lattices(nb::module_& m) {
       "machine"_a, "left"_a, "recode_left"_a, "right"_a, "recode_right"_a, "threads"_a);
   m.def(
       "rational_diagonal",
-      [](const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
+      [](const Machine& machine, const LatticesIn& left, In<std::int32_t> recode_left, const LatticesIn& right,
+         In<std::int32_t> recode_right, int threads) {
         std::vector<double> values;
         {
           nb::gil_scoped_release release;
-          values = rational_diagonal(machine, {data.view(), view(recode)}, threads);
+          values = rational_diagonal(machine, {left.view(), view(recode_left)}, {right.view(), view(recode_right)}, threads);
         }
         return give(values);
       },
-      "machine"_a, "data"_a, "recode"_a, "threads"_a);
+      "machine"_a, "left"_a, "recode_left"_a, "right"_a, "recode_right"_a, "threads"_a);
 }
 
 }  // namespace treille

@@ -358,6 +358,17 @@ std::vector<std::int32_t> RationalFeatures::string(std::uint32_t id) const {
   return labels;
 }
 
+std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> RationalFeatures::strings() const {
+  std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> all{{}, {0}};
+  std::vector<std::int32_t> labels;
+  for (const std::uint32_t node : nodes_) {
+    trie_.spell(node, labels);
+    all.first.insert(all.first.end(), labels.begin(), labels.end());
+    all.second.push_back(static_cast<std::int64_t>(all.first.size()));
+  }
+  return all;
+}
+
 std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
   const auto order = sorted_by(U, does_nothing).first;
   const std::size_t n = left.data.size(), m = right.data.size();
@@ -370,12 +381,12 @@ std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left
   return K;
 }
 
-std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& batch, int threads) {
+std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
   const auto order = sorted_by(U, does_nothing).first;
-  std::vector<double> values(batch.data.size());
+  std::vector<double> values(left.data.size());
   run_in_turns(values.size(), threads, [&](std::size_t i) {
     std::vector<double> cells;
-    values[i] = value_of(U, order, batch.data[i], batch.recode, batch.data[i], batch.recode, cells);
+    values[i] = value_of(U, order, left.data[i], left.recode, right.data[i], right.recode, cells);
   });
   return values;
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "automata/lattices.hpp"
@@ -43,6 +44,8 @@ class RationalFeatures {
   std::size_t size() const { return nodes_.size(); }
   std::size_t n_shared() const { return n_shared_; }
   std::vector<std::int32_t> string(std::uint32_t id) const;
+  // All strings, as from_strings takes them.
+  std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> strings() const;
 
  private:
   StringTrie trie_;
@@ -58,6 +61,7 @@ struct LabelledLattices {
 
 // K between all lattices of two batches, row by row. Cost and memory of a pair: at most |X| |U| |Y| cells.
 std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
-std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& batch, int threads);
+// K of each lattice of `left` with the one of `right` that has its number.
+std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
 
 }  // namespace treille

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.automata import Fst
 from treille.data import Batch, FeatureRows, Lattices, Rows, Strings
-from treille.data.base import running_sum
+from treille.data.base import selected
 from treille.data.lattices import as_lattices
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
@@ -119,16 +119,19 @@ class Rational(SequenceKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().diagonal(batch, n_jobs)
-        assert isinstance(batch, (Strings, Lattices))
-        return np.array([self._values(batch[i : i + 1], batch[i : i + 1], n_jobs)[0, 0] for i in range(len(batch))])
+        self.check()
+        return _core.rational_diagonal(self.T.machine, *self._sides(batch, batch, n_jobs))
 
     def _values(self, left: Batch, right: Batch, n_jobs: int | None) -> np.ndarray:
+        values = _core.rational_gram(self.T.machine, *self._sides(left, right, n_jobs))
+        return values.reshape(len(left), len(right))
+
+    def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
+        """What T reads, what it writes, and the number of threads, for the core."""
         assert isinstance(left, (Strings, Lattices))
         assert isinstance(right, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
-        read = _read(left, self.T.input_symbols, threads)
-        written = _read(right, self.T.output_symbols, threads)
-        return _core.rational_gram(self.T.machine, *read, *written, threads).reshape(len(left), len(right))
+        return *_read(left, self.T.input_symbols, threads), *_read(right, self.T.output_symbols, threads), threads
 
 
 class RationalMap(SequenceMap):
@@ -150,21 +153,17 @@ class RationalMap(SequenceMap):
         labels = self.features.string(id)
         return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else "<eps>"
 
-    def _strings(self, ids: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        strings = [self.features.string(int(id)) for id in ids]
-        return np.array([label for string in strings for label in string], np.int32), running_sum(
-            list(map(len, strings))
-        )
-
     def restrict(self, ids: np.ndarray) -> RationalMap:
-        return _rebuild(*self._strings(ids), self.kernel, self.unit)
+        labels, offsets = self.features.strings()
+        places, ends = selected(offsets, ids)
+        return _rebuild(np.ascontiguousarray(labels[places]), ends, self.kernel, self.unit)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        labels, offsets = self._strings(range(self.n_features))
+        labels, offsets = self.features.strings()
         return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (*self._strings(range(self.n_features)), self.kernel, self.unit)
+        return _rebuild, (*self.features.strings(), self.kernel, self.unit)
 
 
 def _rebuild(labels: np.ndarray, offsets: np.ndarray, kernel: Rational, unit: str) -> RationalMap:
@@ -211,6 +210,6 @@ def _check_symmetric(one: np.ndarray, other: np.ndarray) -> None:
     if off.size and off.max() > SYMMETRIC * max(np.abs(one).max(), np.abs(other).max()):
         i, j = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
-            f"T is not symmetric: of examples {i} and {j} it gives {float(one[i, j])!r} one way, {float(other[i, j])!r} the other; a kernel"
-            " must give the same: use U + ~U, or Rational(T) with T factored"
+            f"T is not symmetric: of examples {i} and {j} it gives {float(one[i, j])!r} one way, {float(other[i, j])!r} the"
+            " other; a kernel must give the same: use U + ~U, or Rational(T) with T factored"
         )
