@@ -1,12 +1,13 @@
 // core/automata for Python: lattices, and kernels of them.
 
+#include "automata/lattices.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "automata/lattices.hpp"
 #include "automata/rational.hpp"
 #include "lattices.hpp"
 #include "rows.hpp"
@@ -24,8 +25,8 @@ Out<T> give(const Array<T>& values) {
 }
 
 // states, arcs, sources, symbols, targets, weights, finals
-using ArraysOut = std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>,
-                             Out<double>>;
+using ArraysOut =
+    std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<double>>;
 
 ArraysOut give(const LatticeArrays& x) {
   return {give(x.states), give(x.arcs), give(x.sources), give(x.symbols), give(x.targets), give(x.weights), give(x.finals)};

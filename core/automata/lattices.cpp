@@ -83,9 +83,7 @@ class Builder {
     return static_cast<std::size_t>(state);
   }
   bool is_zero(double weight) const { return weight == (costs_ ? Log::zero() : Real::zero()); }
-  bool live(std::size_t a) const {
-    return !is_zero(x_.weights[a]) && useful_[at(x_.sources[a])] == 3 && useful_[at(x_.targets[a])] == 3;
-  }
+  bool live(std::size_t a) const { return !is_zero(x_.weights[a]) && useful_[at(x_.sources[a])] == 3 && useful_[at(x_.targets[a])] == 3; }
 
   // Marks with `bit` all that can be reached from the states on the stack, which are marked; `next` groups the arcs by state.
   template <class Ends>
@@ -162,9 +160,7 @@ class Builder {
 
   // The arcs that stay, by source, symbol and target.
   void sort_arcs() {
-    const auto key = [&](std::size_t a) {
-      return std::tuple(place_[at(x_.sources[a])], x_.symbols[a], place_[at(x_.targets[a])]);
-    };
+    const auto key = [&](std::size_t a) { return std::tuple(place_[at(x_.sources[a])], x_.symbols[a], place_[at(x_.targets[a])]); };
     std::stable_sort(kept_.begin(), kept_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   }
 

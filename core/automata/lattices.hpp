@@ -79,7 +79,8 @@ struct PathList {
   std::vector<std::int64_t> arcs, offsets{0};  // the arcs of path p are arcs[offsets[p] .. offsets[p + 1])
   std::vector<double> weights;
 };
-// The n heaviest paths, heaviest first (fewer where there are fewer): A* with the exact weight of what remains. O(n length log) in practice.
+// The n heaviest paths, heaviest first (fewer where there are fewer): A* with the exact weight of what remains. O(n length log) in
+// practice.
 PathList n_best_paths(const Lattice& x, std::size_t n);
 
 // The weight of every arc, 0 where less than `least` of its lattice's total goes through it and it is not on the heaviest path.

@@ -375,8 +375,7 @@ std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left
   std::vector<double> K(n * m);
   run_in_turns(n, threads, [&](std::size_t i) {
     std::vector<double> cells;
-    for (std::size_t j = 0; j < m; ++j)
-      K[i * m + j] = value_of(U, order, left.data[i], left.recode, right.data[j], right.recode, cells);
+    for (std::size_t j = 0; j < m; ++j) K[i * m + j] = value_of(U, order, left.data[i], left.recode, right.data[j], right.recode, cells);
   });
   return K;
 }

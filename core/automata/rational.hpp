@@ -28,7 +28,7 @@ struct LabelledArc {
 };
 
 // One cycle of arcs of T, in order; none where there is no such cycle.
-std::vector<LabelledArc> input_epsilon_cycle(const Machine& T);    // that read the empty string
+std::vector<LabelledArc> input_epsilon_cycle(const Machine& T);   // that read the empty string
 std::vector<LabelledArc> double_epsilon_cycle(const Machine& T);  // that read and write the empty string
 
 class RationalFeatures {

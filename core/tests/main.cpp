@@ -7,6 +7,7 @@
 #include <random>
 
 #include "gram_road.hpp"
+#include "lattices.hpp"
 #include "patterns.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/code_rows.hpp"
@@ -467,5 +468,9 @@ int main() {
       tests::patterns_are_their_definition(corpus.view(), threads, [](bool holds) { CHECK(holds); });
       ++passed;
     }
+  for (const int threads : {1, 3}) {
+    tests::lattices_are_their_paths(threads, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
   std::printf("%d passed, 0 failed\n", passed);
 }

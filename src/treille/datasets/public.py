@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from treille.io import InputError, open_text, read
 from treille.io.jsonl import records
+from treille.io.machine import MachineParts
 
 VARIABLE = "TREILLE_DATA"
 SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
 
+CONVERSATIONS = ("fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest")
+
 Split = Literal["train", "test", "all"]
+Conversations = Literal["fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest", "all"]
 
 
 def data_folder() -> Path | None:
@@ -62,6 +68,43 @@ def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "t
         sequences += (text.upper() for text in examples.texts)
         labels += examples.labels or ()
     return sequences, labels
+
+
+def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], list[str], list[str]]:
+    """Spanish telephone speech as a recogniser heard it: lattices of words, its best guess, and an English translation of each.
+
+    17,376 lattices in all, 78 of them empty; weights are costs, -log p. Read from `fisher_callhome_lattices/PART.jsonl.gz`, one
+    object per line with the fields `id`, `plf`, `asr` and `en`.
+
+    >>> if data_folder():
+    ...     lattices, guesses, english = fisher_callhome("callhome_evltest")
+    ...     assert len(lattices) == len(guesses) == len(english) == 1829
+    """
+    if part != "all" and part not in CONVERSATIONS:
+        raise InputError(f"part is {part!r}, expected 'all' or one of {', '.join(CONVERSATIONS)}")
+    lattices, guesses, english = list[MachineParts](), list[str](), list[str]()
+    labels, symbols = dict[str, int](), ["<eps>"]  # one table for all
+    for name in CONVERSATIONS if part == "all" else (part,):
+        file = _file("fisher_callhome_lattices", f"{name}.jsonl.gz")
+        with open_text(file) as lines:
+            for _, record in records(lines, str(file)):
+                lattices.append(_plf(str(record["plf"]).strip() or "()", labels, symbols, str(record["id"])))
+                guesses.append(str(record["asr"]))
+                english.append(str(record["en"]))
+    symbols += labels
+    return lattices, guesses, english
+
+
+def _plf(text: str, labels: dict[str, int], symbols: list[str], name: str) -> MachineParts:
+    """A lattice in the Python lattice format, with log probabilities: state by state its arcs (word, weight, states onward)."""
+    arcs = list[tuple[int, int, int, float, int]]()
+    states = ast.literal_eval(text)
+    for state, leaving in enumerate(states):
+        for word, weight, onward in leaving:
+            label = labels.setdefault(word, len(labels) + 1)
+            arcs.append((state, label, label, -float(weight), state + onward))
+    machine = MachineParts.of(arcs, {len(states): 0.0} if arcs else {}, 0 if arcs else -1, "log", symbols)
+    return replace(machine, name=name)
 
 
 def _parts(split: str) -> tuple[str, ...]:
