@@ -51,8 +51,12 @@ def is_machine(item: Any) -> bool:
 
 
 def holds_machines(X: Any) -> bool:
-    """Whether X is a list that begins with a machine."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and is_machine(X[0])
+    """Whether X is a list that begins with a machine.
+
+    >>> holds_machines([Fst.from_arcs([], {0: 1.0})]), holds_machines(["abba"])
+    (True, False)
+    """
+    return isinstance(X, (list, tuple, np.ndarray)) and len(X) > 0 and is_machine(X[0])
 
 
 def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
