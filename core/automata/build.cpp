@@ -1,7 +1,6 @@
 #include "automata/build.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace treille {
 
@@ -16,9 +15,8 @@ Machine build_machine(State start, const ArcColumns& columns, std::span<const do
     arcs[static_cast<std::size_t>(next[static_cast<std::size_t>(columns.sources[a])]++)] = {columns.inputs[a], columns.outputs[a],
                                                                                             columns.targets[a], columns.weights[a]};
   for (std::size_t s = 0; s < n; ++s)
-    std::stable_sort(arcs.begin() + offsets[s], arcs.begin() + offsets[s + 1], [](const Arc& a, const Arc& b) {
-      return std::tie(a.input, a.output, a.target) < std::tie(b.input, b.output, b.target);
-    });
+    if (!std::is_sorted(arcs.begin() + offsets[s], arcs.begin() + offsets[s + 1], arc_before))
+      std::stable_sort(arcs.begin() + offsets[s], arcs.begin() + offsets[s + 1], arc_before);
   return Machine(start, std::move(offsets), std::move(arcs), Array<double>(finals.begin(), finals.end()));
 }
 

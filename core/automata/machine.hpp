@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "memory.hpp"
@@ -21,6 +22,11 @@ struct Arc {
 
   bool operator==(const Arc&) const = default;
 };
+
+// How the arcs of a state are sorted.
+inline bool arc_before(const Arc& a, const Arc& b) {
+  return std::tie(a.input, a.output, a.target) < std::tie(b.input, b.output, b.target);
+}
 
 class Machine {
  public:

@@ -8,7 +8,7 @@ import pytest
 import treille
 from treille.cli import app
 
-VERBS = ("quickstart", "train", "predict", "evaluate", "inspect", "features", "gram")
+VERBS = ("quickstart", "train", "predict", "evaluate", "inspect", "features", "gram", "convert")
 
 
 def test_the_help_lists_every_verb_with_a_line_and_the_exit_codes(cli):

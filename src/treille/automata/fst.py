@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from treille import _core
+from treille.automata import files
+from treille.automata.doors import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
+from treille.automata.paths import Walks, count_paths
+from treille.automata.readable import Readable
+from treille.automata.symbols import EMPTY, EPSILON, check_table, code_string, merge_tables
+from treille.io import openfst_text
 from treille.io.errors import InputError
-from treille.io.machine import SEMIRINGS, MachineParts
+from treille.io.lattices import write_lattices
+from treille.io.machine import MachineParts
+from treille.io.parameters import check_whole
 
-ZERO = {"real": 0.0, "log": np.inf, "tropical": np.inf}
-EPSILON = "<eps>"
 
-
-class Fst:
+class Fst(Readable):
     """A weighted transducer: states, and arcs that read a symbol, write a symbol and carry a weight. Immutable.
+
+    Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, that of the final
+    state included. Weights of the semirings "log" and "tropical" are costs: they add up along a path, and paths are summed as
+    probabilities exp(-cost) or by the least cost.
 
     Labels are integers; 0 is the empty string. Symbol tables, where there are some, list the symbol of every label.
 
-    >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
-    >>> T.n_states, T.n_arcs, list(T.arcs())
-    (2, 1, [(0, 1, 1, 0.5, 1)])
-    """
+    ``A + B`` is the sum, ``A * B`` the concatenation, ``2.5 * T`` the scaling, ``A @ B`` the composition, ``~T`` the inverse,
+    ``T(x, y)`` a weight. Operations on two machines match symbols by name.
 
-    machine: _core.Machine
-    semiring: str
-    input_symbols: list[str] | None
-    output_symbols: list[str] | None
+    >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
+    >>> T("a", "b"), T("a", "a"), (T + ~T).total()
+    (1.0, 0.0, 2.0)
+    >>> T.n_states, T.n_arcs, list(T.arcs())
+    (2, 1, [(0, 1, 2, 0.5, 1)])
+    """
 
     def __init__(
         self,
@@ -46,52 +58,217 @@ class Fst:
     def from_arcs(
         cls,
         arcs: Iterable[tuple[int, Any, Any, float, int]],
-        finals: dict[int, float],
+        finals: Mapping[int, float],
         start: int = 0,
         semiring: str = "real",
+        input_symbols: Sequence[str] | None = None,
+        output_symbols: Sequence[str] | None = None,
     ) -> Fst:
         """From arcs ``(source, input, output, weight, target)`` and the weights of final states.
 
-        Labels are integers, or strings, which get symbol tables in order of first use; 0, "" and "<eps>" are the empty string.
+        Labels are integers, or strings, which get one symbol table for both sides in order of first use, unless tables are given;
+        where only one is given, it serves both sides. 0, "" and "<eps>" are the empty string.
 
         >>> Fst.from_arcs([(0, 1, 2, 1.0, 0)], {0: 1.0}).n_arcs
         1
+        >>> Fst.from_arcs([(0, "a", "", 1.0, 0)], {0: 1.0}, input_symbols="ab").input_symbols
+        ['<eps>', 'a', 'b']
         """
-        arcs = list(arcs)
-        if any(isinstance(label, str) for arc in arcs for label in arc[1:3]):
-            inputs, outputs = [EPSILON], [EPSILON]
-            coded = [(s, _code(i, inputs), _code(o, outputs), w, t) for s, i, o, w, t in arcs]
-        else:
-            inputs = outputs = None
-            coded = arcs
-        parts = MachineParts.of(coded, finals, start, semiring)
-        fst = cls.from_parts(parts)
-        fst.input_symbols, fst.output_symbols = inputs, outputs
-        return fst
+        check_semiring(semiring)
+        collected = ArcList(input_symbols, output_symbols)
+        for number, arc in enumerate(arcs):
+            if not isinstance(arc, (tuple, list)) or len(arc) != 5:
+                raise InputError(f"arc {number} is {arc!r}, expected (source, input, output, weight, target)")
+            collected.add(*arc)
+        if not isinstance(finals, Mapping):
+            raise InputError(f"finals is {finals!r}, expected a dict of states with their weights, say {{1: 1.0}}")
+        ends = {
+            check_state("a final state", state): check_weight(f"the final weight of state {state}", weight)
+            for state, weight in finals.items()
+        }
+        n_states = max([collected.n_states(), *(state + 1 for state in ends)])
+        if n_states > 1_000_000 + 10 * (len(collected) + len(ends)):
+            raise InputError(
+                f"state {n_states - 1} is named, but there are {len(collected)} arcs: number the states from 0"
+            )
+        if check_state("start", start) >= max(n_states, 1):
+            raise InputError(
+                f"there is no start: it is {start}, but arcs and finals name no state beyond {n_states - 1}"
+            )
+        return cls.from_parts(collected.parts(max(n_states, 1), ends, start, semiring))
+
+    @classmethod
+    def from_string(cls, s: Any, symbols: Sequence[str] | None = None, weight: float = 1.0) -> Fst:
+        """The machine over the reals that accepts one string: a text as characters, a list of symbols, or one of labels.
+
+        >>> Fst.from_string("abba")("abba"), Fst.from_string(["to", "be"], weight=0.5)(["to", "be"])
+        (1.0, 0.5)
+        """
+        if symbols is None and isinstance(s, Iterable):
+            names = dict.fromkeys(item for item in s if isinstance(item, str) and item not in EMPTY)
+            symbols = [EPSILON, *names] if names or isinstance(s, str) else None
+        table = None if symbols is None else check_table("symbols", symbols)
+        codes = None if table is None else {name: label for label, name in enumerate(table)}
+        labels, unknown = code_string("string", s, codes)
+        if unknown is not None:
+            raise InputError(f"string: symbol {unknown} is {s[unknown]!r}, which the symbol table does not have")
+        states = np.arange(len(labels) + 1, dtype=np.int32)
+        columns = (states[:-1], labels, labels, np.ones(len(labels)), states[1:])
+        ends = (states[-1:], np.array([check_weight("weight", weight)]))
+        return cls.from_parts(MachineParts(0, len(states), *columns, *ends, "real", table, table))
 
     @classmethod
     def from_parts(cls, parts: MachineParts) -> Fst:
         """A machine as a file held it, checked."""
-        if parts.semiring not in SEMIRINGS:
-            raise InputError(f"semiring is {parts.semiring!r}, expected one of {', '.join(SEMIRINGS)}")
+        parts = check_parts(parts)
         finals = np.full(parts.n_states, ZERO[parts.semiring])
         finals[parts.final_states] = parts.final_weights
         arrays = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
         machine = _core.Machine.from_arrays(parts.start, *arrays, finals)
         return cls(machine, parts.semiring, parts.input_symbols, parts.output_symbols)
 
+    def astype(self, semiring: str) -> Fst:
+        """The same machine over another semiring: a weight w over the reals is the cost -log(w) of the two others.
+
+        Over the reals, arcs of weight 0 carry nothing: they have no cost and are left out.
+
+        >>> Fst.from_string("ab", weight=0.5).astype("log").total()  # log(2)
+        0.6931471805599453
+        """
+        if "real" not in (self.semiring, check_semiring(semiring)) or semiring == self.semiring:
+            return self._with(self.machine, semiring=semiring)
+        parts = self.parts()
+        if self.semiring == "real":
+            if (parts.weights < 0).any() or (parts.final_weights < 0).any():
+                raise InputError(f"a weight is negative, which has no logarithm: {semiring!r} cannot hold this machine")
+            kept = parts.weights > 0
+            weights, final_weights = -np.log(parts.weights[kept]), -np.log(parts.final_weights)
+        else:
+            kept = np.full(len(parts.weights), True)
+            with np.errstate(over="ignore"):
+                weights, final_weights = np.exp(-parts.weights), np.exp(-parts.final_weights)
+            if not (np.isfinite(weights).all() and np.isfinite(final_weights).all()):
+                raise InputError("a cost is below -709: exp(-cost) is too large for a weight over the reals")
+        columns = (parts.sources[kept], parts.inputs[kept], parts.outputs[kept], weights, parts.targets[kept])
+        ends = (parts.final_states, final_weights)
+        tables = (self.input_symbols, self.output_symbols)
+        return Fst.from_parts(MachineParts(parts.start, parts.n_states, *columns, *ends, semiring, *tables))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Fst.from_parts, (self.parts(),)
 
-    def __repr__(self) -> str:
-        return f"<Fst: {self.n_states} states, {self.n_arcs} arcs, {self.semiring}>"
+    @property
+    def n_paths(self) -> int:
+        """How many accepting paths there are, exactly. The machine must be acyclic, but for states that lie on no such path.
 
-    def parts(self) -> MachineParts:
-        """The machine in flat arrays: what files are written from."""
-        start, sources, inputs, outputs, weights, targets, finals = self.machine.arrays()
-        states = np.flatnonzero(finals != ZERO[self.semiring]).astype(np.int32)
-        arrays = (sources, inputs, outputs, weights, targets, states, finals[states])
-        return MachineParts(start, len(finals), *arrays, self.semiring, self.input_symbols, self.output_symbols)
+        >>> A = Fst.from_string("ab")
+        >>> (A + A).n_paths
+        2
+        """
+        return count_paths(self.connect().topological_sort().parts())
+
+    def paths(self, max: int | None = None) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], float]]:
+        """The accepting paths as ``(input, output, weight)``, at most `max`: symbols where there are tables, else labels.
+
+        They are made as they are asked for. With cycles, they come by rising number of arcs, and without end: give `max`, or stop.
+
+        >>> list(Fst.from_string("ab", weight=0.5).paths())
+        [(('a', 'b'), ('a', 'b'), 0.5)]
+        """
+        most = None if max is None else check_whole("max", max, 0)
+        trimmed = self.connect()
+        walks = Walks(trimmed.parts())
+        found = walks.depth_first() if trimmed.is_acyclic else walks.by_length()
+        tables = (self.input_symbols, self.output_symbols)
+        return islice(((_named(x, tables[0]), _named(y, tables[1]), weight) for x, y, weight in found), most)
+
+    def __add__(self, other: object) -> Fst:
+        if not isinstance(other, Fst):
+            return NotImplemented
+        machine, *tables = self._beside(other)
+        return Fst(self.machine.sum(machine, self.semiring), self.semiring, *tables)
+
+    def __mul__(self, other: object) -> Fst:
+        if isinstance(other, Fst):
+            machine, *tables = self._beside(other)
+            return Fst(self.machine.concatenation(machine, self.semiring), self.semiring, *tables)
+        if isinstance(other, Real):
+            return self._with(self.machine.scaling(check_weight("the factor", other), self.semiring))
+        return NotImplemented
+
+    __rmul__ = __mul__  # a number on the left; two machines meet in __mul__
+
+    def __invert__(self) -> Fst:
+        return Fst(self.machine.inverse(), self.semiring, self.output_symbols, self.input_symbols)
+
+    def closure(self) -> Fst:
+        """T* = 1 + T + T T + ...: any number of rounds through the machine.
+
+        >>> A = Fst.from_string("ab", weight=0.5).closure()
+        >>> A(""), A("abab"), A.total()
+        (1.0, 0.25, 2.0)
+        """
+        return self._with(self.machine.closure(self.semiring))
+
+    def project(self, side: str) -> Fst:
+        """The acceptor of what is read, ``"input"``, or of what is written, ``"output"``.
+
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 1.0}).project("output")("b")
+        0.5
+        """
+        if side not in ("input", "output"):
+            raise InputError(f"side is {side!r}, expected 'input' or 'output'")
+        machine, table = (
+            (self.machine.input_projection(), self.input_symbols)
+            if side == "input"
+            else (self.machine.output_projection(), self.output_symbols)
+        )
+        return Fst(machine, self.semiring, table, table)
+
+    def reverse(self) -> Fst:
+        """The machine that reads and writes everything backwards.
+
+        >>> Fst.from_string("abc").reverse()("cba")
+        1.0
+        """
+        return self._with(self.machine.reversal(self.semiring))
+
+    def connect(self) -> Fst:
+        """Without the states that lie on no path from the start to a final state.
+
+        >>> Fst.from_arcs([(0, "a", "a", 1.0, 1), (0, "b", "b", 1.0, 2)], {1: 1.0}).connect().n_states
+        2
+        """
+        return self._with(self.machine.connect(self.semiring))
+
+    def topological_sort(self) -> Fst:
+        """The states renumbered so that every arc leads to a higher number; an error that prints a cycle, where there is one.
+
+        >>> list(Fst.from_arcs([(1, "a", "a", 1.0, 0)], {0: 1.0}, start=1).topological_sort().arcs())
+        [(0, 1, 1, 1.0, 1)]
+        """
+        if cycle := self.machine.cycle():
+            raise InputError(f"the machine has a cycle, {self._spell_cycle(cycle)}, so that its states have no order")
+        return self._with(self.machine.topological_sort())
+
+    def _with(self, machine: _core.Machine, semiring: str | None = None) -> Fst:
+        """Another machine over the same symbols."""
+        return Fst(machine, semiring or self.semiring, self.input_symbols, self.output_symbols)
+
+    def _beside(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
+        """The other machine in labels that mean the same symbols as this one's, and the tables of both."""
+        if self.semiring != other.semiring:
+            raise InputError(
+                f"one machine is over {self.semiring!r} and the other over {other.semiring!r}: convert one, say"
+                f" .astype({self.semiring!r})"
+            )
+        inputs, recode_inputs = merge_tables(self.input_symbols, other.input_symbols)
+        outputs, recode_outputs = merge_tables(self.output_symbols, other.output_symbols)
+        if recode_inputs is None and recode_outputs is None:
+            return other.machine, inputs, outputs
+        same = np.empty(0, np.int32)
+        recodes = [same if recode is None else recode for recode in (recode_inputs, recode_outputs)]
+        return other.machine.recoded(*recodes), inputs, outputs
 
     @property
     def n_states(self) -> int:
@@ -114,10 +291,55 @@ class Fst:
         columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
         return zip(*(column.tolist() for column in columns), strict=True)
 
+    @classmethod
+    def from_text(
+        cls,
+        text_or_path: str | os.PathLike[str],
+        semiring: str = "real",
+        isymbols: files.Table = None,
+        osymbols: files.Table = None,
+        acceptor: bool | None = None,
+    ) -> Fst:
+        """From OpenFst's text, or a file of it; weights are taken as they are for those of `semiring`: costs want "log".
 
-def _code(label: Any, symbols: list[str]) -> int:
-    if label in ("", EPSILON, 0):
-        return 0
-    if label not in symbols:
-        symbols.append(label)
-    return symbols.index(label)
+        >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
+        [(0, 1, 1, 0.5, 1)]
+        """
+        return cls.from_parts(files.from_text(text_or_path, semiring, isymbols, osymbols, acceptor))
+
+    def to_text(self) -> str:
+        """OpenFst's text, weights as they are.
+
+        >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
+        '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
+        """
+        return openfst_text.spell(self.parts())
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        weights: str | None = None,
+        symbols: files.Table = None,
+    ) -> Fst:
+        """The one machine of a file of any format that `treille.io.read` knows, weights as it understands them."""
+        return cls.from_parts(files.read_one(path, format, weights, symbols))
+
+    def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
+        """Writes the machine in the format that its name tells, `.fst` for OpenFst's binary, or that is named."""
+        write_lattices(path, [self.parts()], format, weights)
+
+    @classmethod
+    def from_pynini(cls, fst: Any) -> Fst:
+        """From a machine of pynini or pywrapfst, its symbol tables included."""
+        return cls.from_parts(files.from_pynini(fst))
+
+    def to_pynini(self) -> Any:
+        """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
+        return files.to_pynini(self.parts())
+
+
+def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
+    return labels if symbols is None else tuple(symbols[label] for label in labels)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import typer
 
 import treille
-from treille.cli import evaluate, features, gram, inspect, predict, quickstart, train
+from treille.cli import convert, evaluate, features, gram, inspect, predict, quickstart, train
 from treille.cli.console import fail
 
 HELP = """Train support vector machines on texts and other sequences, and use them.
@@ -22,9 +22,9 @@ Start here:
   treille predict reviews.treille new.csv
 
 \b
-Files are JSON lines, CSV or TSV, lines with the label first, FASTA, FASTQ or
-SVM-light; .gz of each; - is standard input. Results go to standard output,
-notes and progress to standard error.
+Files are JSON lines, CSV or TSV, lines with the label first, FASTA, FASTQ,
+SVM-light or lattices; .gz of each; - is standard input. Results go to standard
+output, notes and progress to standard error.
 
 \b
 Exit codes:
@@ -41,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (quickstart, train, predict, evaluate, inspect, features, gram):
+for verb in (quickstart, train, predict, evaluate, inspect, features, gram, convert):
     app.command(verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
 
 # What typer raises for a command line it cannot understand; it exports the subclass only.

@@ -34,6 +34,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     json: options.Json = False,
 ) -> None:
     """Reads a model and labelled texts, and prints scores."""
@@ -41,7 +42,7 @@ def run(
     svc = load_model(model, file)
     names = class_names(svc)
     try:
-        reading = Reading(text, label, format, encoding, model_alphabet(model))
+        reading = Reading(text, label, format, encoding, model_alphabet(model), weights)
         examples, truth = reading.read_labelled(voice, file)
         unknown = warn_unknown(voice, names, examples, truth)
     except InputError as error:

@@ -44,6 +44,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     alphabet: options.AlphabetName = None,
     kernel: Annotated[
         str | None,
@@ -60,7 +61,7 @@ def run(
     voice, chosen = Voice(json), parse_kernel(kernel) if kernel else None
     if output is not None:
         check_output(output, SUFFIXES)
-    reading = Reading(text, label, format, encoding, alphabet)
+    reading = Reading(text, label, format, encoding, alphabet, weights)
     examples = reading.read(voice, file, labelled=None)
     X = reading.batch(voice, examples)
     features = Features(chosen or (NGram(3) if examples.numbers is None else Linear()), jobs or -1)

@@ -55,6 +55,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     alphabet: options.AlphabetName = None,
     kernel: options.KernelText = None,
     jobs: options.Jobs = None,
@@ -72,7 +73,7 @@ def run(
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
         )
-    reading = Reading(text, label, format, encoding, alphabet)
+    reading = Reading(text, label, format, encoding, alphabet, weights)
     examples = reading.read(voice, file, labelled=None)
     others = reading.read(voice, against, labelled=None) if against is not None else None
     X = reading.batch(voice, examples)

@@ -8,7 +8,8 @@ Examples:
   head -100 mail.txt | treille inspect -
 
 Of a model: kernel, classes, size, how training ended and, for each class, the features that speak most for it.
-Of a data file: how it is understood, its fields and classes, lengths, alphabet and first examples.
+Of a data file: how it is understood, its fields and classes, lengths, alphabet and first examples; of lattices and
+other machines: states, arcs, paths, words, empty arcs, cycles and totals.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from treille import Strings, Vectors
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
+from treille.cli.machines import describe_machines, first_words
 from treille.cli.models import class_names, describe_report, load_model, looks_like_model, model_alphabet, say_telling
 from treille.cli.options import Reading
 from treille.data.base import readable_size
@@ -40,6 +42,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     json: options.Json = False,
 ) -> None:
     """Tells a model from data, and describes it."""
@@ -47,7 +50,7 @@ def run(
     if looks_like_model(file):
         _inspect_model(voice, Path(file), top)
     else:
-        _inspect_data(voice, Reading(text, label, format, encoding), file)
+        _inspect_data(voice, Reading(text, label, format, encoding, weights=weights), file)
 
 
 def _inspect_model(voice: Voice, path: Path, top: int) -> None:
@@ -96,7 +99,9 @@ def _inspect_data(voice: Voice, reading: Reading, path: str) -> None:
     voice.field("classes", words.shares(counts) if counts else "no labels; name a field with --label")
     value: dict[str, Any] = {"kind": "data", "file": examples.source, "format": examples.format}
     value |= {"fields": list(examples.fields), "examples": len(examples), "classes": counts}
-    if examples.numbers is None:
+    if examples.machines is not None:
+        value |= describe_machines(voice, examples.machines)
+    elif examples.numbers is None:
         value |= _describe_texts(voice, examples)
     else:
         value |= _describe_numbers(voice, Vectors(examples.numbers))
@@ -129,6 +134,8 @@ def _describe_numbers(voice: Voice, batch: Vectors) -> dict[str, Any]:
 
 
 def _samples(examples: Examples, width: int) -> list[str]:
+    if examples.machines is not None:
+        return [first_words(machine, width) for machine in examples.machines[:SAMPLES]]
     if examples.numbers is None:
         return [words.visible(text[:width], blanks=False) for text in examples.texts[:SAMPLES]]
     rows = Vectors(examples.numbers)[:SAMPLES]

@@ -16,6 +16,8 @@ from treille import InputError, Strings
 from treille.cli.console import Voice
 from treille.data.sequences import DNA, PROTEIN, over
 from treille.io import Examples, read
+from treille.io.machine import MachineParts
+from treille.io.read import FORMATS
 from treille.io.records import NumberRows
 
 
@@ -40,10 +42,19 @@ class ClassWeight(str, Enum):
     balanced = "balanced"
 
 
+class Weights(str, Enum):
+    """What the numbers on the arcs of lattices can be."""
+
+    cost = "cost"
+    logprob = "logprob"
+    prob = "prob"
+
+
 DataFile = Annotated[
     str,
     typer.Argument(
-        metavar="FILE", help="JSON lines, CSV, TSV, lines, FASTA, FASTQ, SVM-light; .gz of each; - is standard input."
+        metavar="FILE",
+        help="JSON lines, CSV, TSV, lines, FASTA, FASTQ, SVM-light, lattices; .gz of each; - is standard input.",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
@@ -56,7 +67,10 @@ Text = Annotated[
 Label = Annotated[
     str | None,
     typer.Option(
-        "--label", metavar="FIELD", help="Field of the label; topics=acq sets acq against the rest.", show_default=NAMED
+        "--label",
+        metavar="FIELD",
+        help="Field of the label; topics=acq sets acq against the rest, title~REGEX those that match.",
+        show_default=NAMED,
     ),
 ]
 Format = Annotated[
@@ -64,7 +78,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="jsonl, csv, tsv, lines, fasta, fastq or svmlight.",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
         show_default="told by name or content",
     ),
 ]
@@ -77,6 +91,12 @@ AlphabetName = Annotated[
     ),
 ]
 Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.")]
+WeightKind = Annotated[
+    Weights | None,
+    typer.Option(
+        "--weights", metavar="KIND", help="Numbers in lattices: cost, logprob or prob.", show_default="told by the file"
+    ),
+]
 KERNELS = "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word).normalized()'."
 KernelText = Annotated[
     str | None, typer.Option("--kernel", metavar="KERNEL", help=KERNELS, show_default="chosen for the data")
@@ -104,19 +124,26 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visi
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file: what the options --text, --label, --format, --encoding and --alphabet say."""
+    """How to read a file: what the options --text, --label, --format, --encoding, --alphabet and --weights say."""
 
     text: str | None = None
     label: str | None = None
     format: str | None = None
     encoding: str = "utf-8"
     alphabet: Alphabet | None = None
+    weights: Weights | None = None
 
     def read(self, voice: Voice, path: str, labelled: bool | None) -> Examples:
         """The examples of a file, after saying how they were understood."""
         with voice.busy(f"reading {path}"):
             examples = read(
-                path, format=self.format, text=self.text, label=self.label, encoding=self.encoding, labelled=labelled
+                path,
+                format=self.format,
+                text=self.text,
+                label=self.label,
+                encoding=self.encoding,
+                labelled=labelled,
+                weights=self.weights and self.weights.value,
             )
         voice.note(examples.note)
         return examples
@@ -126,14 +153,13 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
-    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | Strings:
+    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | list[MachineParts] | Strings:
         """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
         if self.alphabet is None:
             return examples.X
-        if examples.numbers is not None:
-            raise InputError(
-                f"{examples.source}: holds rows of numbers, expected texts over the alphabet {self.alphabet.value}"
-            )
+        if examples.numbers is not None or examples.machines is not None:
+            held = "rows of numbers" if examples.machines is None else "lattices"
+            raise InputError(f"{examples.source}: holds {held}, expected texts over the alphabet {self.alphabet.value}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
             alphabet,
@@ -158,6 +184,7 @@ class Reading:
         """
         given = {"text": self.text, "label": self.label if labelled else None, "format": self.format}
         given["alphabet"] = self.alphabet and self.alphabet.value if labelled else None
+        given["weights"] = self.weights and self.weights.value
         given["encoding"] = None if self.encoding == "utf-8" else self.encoding
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in given.items() if value)
 

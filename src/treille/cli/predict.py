@@ -35,6 +35,7 @@ def run(
     text: options.Text = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     output: Annotated[
         str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
     ] = "-",
@@ -46,7 +47,7 @@ def run(
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions")
     svc = load_model(model, file)
-    reading = Reading(text, None, format, encoding, model_alphabet(model))
+    reading = Reading(text, None, format, encoding, model_alphabet(model), weights)
     examples = reading.read(voice, file, labelled=False)
     if examples.format == "lines" and "\t" in examples.texts[0]:
         voice.warn(f"{examples.source}: there are tabs, but no labels are read: each whole line was taken as a text")

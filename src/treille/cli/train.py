@@ -42,6 +42,7 @@ def run(
     label: options.Label = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
+    weights: options.WeightKind = None,
     alphabet: options.AlphabetName = None,
     kernel: options.KernelText = None,
     C: options.C = 1.0,
@@ -64,7 +65,7 @@ def run(
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
     _check_parameters(svc)
-    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding, alphabet)
+    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding, alphabet, weights)
     examples, labels = reading.read_labelled(voice, file)
     _note_classes(voice, labels, examples.source)
     tested, truth = reading.read_labelled(voice, test) if test else (None, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ class Fields:
     texts: tuple[str, ...]
     label: str | None = None
     value: str | None = None
+    matches: bool = False  # the value is a regular expression
 
     def text(self, record: Mapping[str, object], place: str) -> str:
         """The fields of the text, those that are not empty joined with one blank."""
@@ -45,29 +47,39 @@ def choose(names: Collection[str], text: str | None, label: str | None, labelled
     """Choose the fields among `names`: as asked by `text` and `label`, else the first of `TEXTS` and of `LABELS`.
 
     >>> choose(["id", "title", "body", "class"], "title+body", None, None, "news.csv, line 2")
-    Fields(texts=('title', 'body'), label='class', value=None)
+    Fields(texts=('title', 'body'), label='class', value=None, matches=False)
     >>> choose(["text", "topics"], None, "topics=acq", None, "news.csv, line 2")
-    Fields(texts=('text',), label='topics', value='acq')
+    Fields(texts=('text',), label='topics', value='acq', matches=False)
     """
     texts = _named_texts(names, text) if text is not None else _first(TEXTS, names)
     if not texts:
         raise _absent("text", TEXTS, names, place)
     if labelled is False:
         return Fields(_existing(texts, names, "text", place))
-    labels, value = _named_label(names, label) if label is not None else (_first(LABELS, names), None)
+    labels, sign, value = _named_label(names, label) if label is not None else (_first(LABELS, names), "", None)
     if labelled and not labels:
         raise _absent("label", LABELS, names, place)
     labels = _existing(labels, names, "label", place)
-    return Fields(_existing(texts, names, "text", place), labels[0] if labels else None, value)
+    return Fields(_existing(texts, names, "text", place), labels[0] if labels else None, value, sign == "~")
 
 
 def _named_texts(names: Collection[str], text: str) -> tuple[str, ...]:
     return (text,) if text in names else tuple(part.strip() for part in text.split("+"))
 
 
-def _named_label(names: Collection[str], label: str) -> tuple[tuple[str, ...], str | None]:
-    name, equals, value = label.partition("=")
-    return ((label,), None) if label in names or not equals else ((name.strip(),), value.strip())
+def split_label(label: str) -> tuple[str, str, str]:
+    """The field, the sign and the value of `topics=acq`, a value against the rest, or of `en~\\?$`, an expression.
+
+    >>> split_label("topics=acq"), split_label("en~a=b"), split_label("kind")
+    (('topics', '=', 'acq'), ('en', '~', 'a=b'), ('kind', '', ''))
+    """
+    name, sign, value = re.fullmatch(r"([^=~]*)([=~]?)(.*)", label, re.DOTALL).groups()  # type: ignore[union-attr]
+    return name.strip(), sign, value.strip()
+
+
+def _named_label(names: Collection[str], label: str) -> tuple[tuple[str, ...], str, str | None]:
+    name, sign, value = split_label(label)
+    return ((label,), "", None) if label in names or not sign else ((name,), sign, value)
 
 
 def _first(candidates: tuple[str, ...], names: Collection[str]) -> tuple[str, ...]:

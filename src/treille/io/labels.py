@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -24,18 +25,39 @@ def spell(value: object) -> str | None:
     return None
 
 
-def as_labels(found: Found, field: str, value: str | None, source: str) -> list[str]:
+def as_labels(found: Found, field: str, value: str | None, source: str, matches: bool = False) -> list[str]:
     """The label of every `(line, what was found)`; with `value`, that value or `not value`.
+
+    If `matches`, the value is a regular expression, looked for anywhere in the label, which may be empty.
 
     >>> as_labels([(1, ["acq", "grain"]), (2, [])], "topics", "acq", "news.jsonl")
     ['acq', 'not acq']
+    >>> as_labels([(1, "Really?"), (2, "")], "en", r"\\?$", "talk.jsonl", matches=True)
+    ['\\\\?$', 'not \\\\?$']
     """
+    if matches and value is not None:
+        found_in = _expression(value, field).search
+        return [
+            value if any(found_in(one) for one in _strings(number, label, field, source)) else f"not {value}"
+            for number, label in found
+        ]
     if value is None:
         for number, label in found:
             if isinstance(label, list):
                 raise _several(number, found, field, source)
         return [_one(number, label, field, source) for number, label in found]
     return [value if value in _all(number, label, field, source) else f"not {value}" for number, label in found]
+
+
+def _expression(pattern: str, field: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"--label {field}~{pattern}: not a regular expression: {error}") from None
+
+
+def _strings(number: int, label: object, field: str, source: str) -> Iterable[str]:
+    return (label,) if isinstance(label, str) else _all(number, label, field, source)
 
 
 def _all(number: int, label: object, field: str, source: str) -> Iterable[str]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .errors import InputError
+
 SEMIRINGS = ("real", "log", "tropical")
-EPSILONS = (
-    "",
-    "<eps>",
-    "<epsilon>",
-    "!NULL",
-    "*EPS*",
-    "-",
-)  # what formats write for label 0; each reader says which it means
+EPSILON = "<eps>"  # how symbol tables spell label 0
 
 
 @dataclass(frozen=True)
@@ -43,9 +38,10 @@ class MachineParts:
     input_symbols: Sequence[str] | None = None
     output_symbols: Sequence[str] | None = None
     name: str = ""  # the utterance, where a file names it
-    scores: dict[str, np.ndarray] = field(
+    scores: dict[str, np.ndarray] = field(default_factory=dict)  # of arcs: "acoustic", "language", as costs, not scaled
+    final_scores: dict[str, np.ndarray] = field(
         default_factory=dict
-    )  # per arc: "acoustic", "language", as the file holds them
+    )  # the same of final weights, where a file has them
 
     @classmethod
     def of(
@@ -64,3 +60,46 @@ class MachineParts:
         n_states = 1 + max([-1, start, *sources.tolist(), *targets.tolist(), *states.tolist()])
         arrays = (sources, inputs, outputs, np.array(columns[3], np.float64), targets, states, weights)
         return cls(start, n_states, *arrays, semiring, symbols, symbols)
+
+    @classmethod
+    def nothing(cls, name: str = "", symbols: Sequence[str] | None = None, semiring: str = "real") -> MachineParts:
+        """An empty lattice: no state, hence no string.
+
+        >>> MachineParts.nothing().n_states
+        0
+        """
+        return replace(cls.of([], {}, -1, semiring, symbols), name=name)
+
+    @property
+    def is_acceptor(self) -> bool:
+        """Whether every arc writes what it reads.
+
+        >>> MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}).is_acceptor
+        False
+        """
+        same = self.input_symbols is self.output_symbols or self.input_symbols == self.output_symbols
+        return same and bool(np.array_equal(self.inputs, self.outputs))
+
+    def of_outputs(self) -> MachineParts:
+        """The acceptor of what the machine writes.
+
+        >>> MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}).of_outputs().inputs.tolist()
+        [2]
+        """
+        return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
+
+    def words(self, side: str = "inputs") -> list[str]:
+        """The symbol of every arc, spelt by its number where there is no table; "" for the empty string.
+
+        >>> MachineParts.of([(0, 1, 1, 0.5, 1), (0, 0, 0, 0.5, 1)], {1: 1.0}, symbols=["<eps>", "vine"]).words()
+        ['vine', '']
+        """
+        labels = self.inputs if side == "inputs" else self.outputs
+        symbols = self.input_symbols if side == "inputs" else self.output_symbols
+        if symbols is None:
+            return [str(label) if label else "" for label in labels.tolist()]
+        lost = np.flatnonzero((labels < 0) | (labels >= len(symbols)))
+        if len(lost):
+            what = f"arc {lost[0]} {'reads' if side == 'inputs' else 'writes'} label {labels[lost[0]]}"
+            raise InputError(f"{what}, which has no symbol: the table ends at {len(symbols) - 1}; give the whole table")
+        return [symbols[label] if label else "" for label in labels.tolist()]

@@ -25,7 +25,7 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
 
 
-def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> io.TextIOWrapper:
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
     """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
@@ -38,17 +38,31 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> io.TextI
     ...     list(lines)
     ['treille\\n', 'vigne\\n']
     """
-    name = source_name(path)
     known = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-    buffer = _Bytes(_open_bytes(path), name)
+    buffer = open_bytes(path)
     try:
         return _Text(buffer, encoding=known, newline="")
     except (LookupError, ValueError):
         buffer.close()
-        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
+        raise InputError(
+            f"{buffer.name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1"
+        ) from None
 
 
-def _open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
+def open_bytes(path: str | os.PathLike[str]) -> Bytes:
+    """Open `path` for reading bytes, gzip undone; faults are as in `open_text`.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
+    >>> _ = path.write_bytes(gzip.compress(b"treille"))
+    >>> with open_bytes(path) as stream:
+    ...     stream.peek(2), stream.read()
+    (b'tr', b'treille')
+    """
+    return Bytes(_opened(path), source_name(path))
+
+
+def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
     if os.fspath(path) == STANDARD_INPUT:
         return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
     try:
@@ -73,16 +87,22 @@ def _members(folder: Path, most: int = 5) -> str:
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
-class _Bytes(io.BufferedIOBase):
+class Bytes(io.BufferedIOBase):
     """The bytes of a file, decompressed and counted as they are handed on."""
 
     def __init__(self, file: io.BufferedReader, name: str) -> None:
         self.name, self.count, self._file = name, 0, file
         zipped = file.peek(2)[:2] == b"\x1f\x8b"
         self._stream: io.BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file
+        self._ahead = b""
 
     def readable(self) -> bool:
         return True
+
+    def peek(self, size: int = 1 << 16, /) -> bytes:
+        """The first bytes, which the next calls of read hand on once more."""
+        self._ahead = self._faultless(self._stream.read, size)
+        return self._ahead
 
     def read(self, size: int | None = -1, /) -> bytes:
         return self._counted(self._stream.read, -1 if size is None else size)
@@ -91,14 +111,21 @@ class _Bytes(io.BufferedIOBase):
         return self._counted(self._stream.read1, size)
 
     def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        if size < 0 or not self._ahead:
+            chunk = self._ahead + self._faultless(read, size)
+            self._ahead = b""
+        else:
+            chunk, self._ahead = self._ahead[:size], self._ahead[size:]
+        self.count += len(chunk)
+        return chunk
+
+    def _faultless(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
-            chunk = read(size)
+            return read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = str(error).rstrip(".")
             message = f"{self.name}: damaged gzip file after {self.count:,} bytes of text: {reason}. Fetch it again"
             raise InputError(message) from error
-        self.count += len(chunk)
-        return chunk
 
     def close(self) -> None:
         self._file.close()
@@ -106,9 +133,9 @@ class _Bytes(io.BufferedIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """Text over `_Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
+    """Text over `Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
 
-    buffer: _Bytes
+    buffer: Bytes
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
         try:

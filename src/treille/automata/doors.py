@@ -1,0 +1,175 @@
+"""The door of machines: numbers and names are checked here, once, before a machine is built of them."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from treille.automata.symbols import EMPTY, EPSILON, check_names, check_table
+from treille.io.errors import InputError
+from treille.io.machine import SEMIRINGS, MachineParts
+
+ZERO = {"real": 0.0, "log": inf, "tropical": inf}
+ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
+LARGEST = 2**31 - 1
+
+
+def check_semiring(semiring: Any) -> str:
+    """Refuses what is no semiring."""
+    if semiring not in SEMIRINGS:
+        raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(map(repr, SEMIRINGS))}")
+    return str(semiring)
+
+
+def check_weight(what: str, weight: Any) -> float:
+    """The weight as a float; refuses what is not a finite number."""
+    if not isinstance(weight, Real) or isinstance(weight, bool) or not isfinite(weight):
+        raise InputError(f"{what} is {weight!r}, expected a finite number")
+    return float(weight)
+
+
+def check_state(what: str, state: Any) -> int:
+    """The state as an int; refuses what is not a whole number from 0."""
+    if not isinstance(state, Integral) or isinstance(state, bool) or not 0 <= int(state) < LARGEST:
+        raise InputError(f"{what} is {state!r}, expected a state, a whole number from 0")
+    return int(state)
+
+
+class ArcList:
+    """Arcs as they come, one by one: each is checked, and its labels are coded.
+
+    Tables that are given are fixed; where there are none, strings get labels in order of first use, in one table for both sides.
+
+    >>> arcs = ArcList()
+    >>> arcs.add(0, "a", "b", 0.5, 1)
+    >>> arcs.parts(2, {1: 1.0}, 0, "real").input_symbols
+    ['<eps>', 'a', 'b']
+    """
+
+    def __init__(self, input_symbols: Any = None, output_symbols: Any = None):
+        tables = [
+            None if table is None else check_table(name, table)
+            for name, table in (("input_symbols", input_symbols), ("output_symbols", output_symbols))
+        ]
+        given = tables[0] or tables[1]  # one table serves both sides
+        codes = [{name: label for label, name in enumerate(table or given or [EPSILON])} for table in tables]
+        self.grows = given is None
+        self.codes = (codes[0], codes[0]) if self.grows else (codes[0], codes[1])
+        self.kinds: dict[type, int] = {}  # the first arc with a label of this kind
+        self.columns: tuple[list[Any], ...] = ([], [], [], [], [])
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def add(self, source: Any, input: Any, output: Any, weight: Any, target: Any) -> None:
+        """One more arc."""
+        try:
+            arc = (
+                check_state("its source", source),
+                self._label("its input", input, 0),
+                self._label("its output", output, 1),
+                check_weight("its weight", weight),
+                check_state("its target", target),
+            )
+        except InputError as error:
+            named = f"({source!r}, {input!r}, {output!r}, {weight!r}, {target!r})"
+            raise InputError(f"arc {len(self)}, {named}: {error}") from None
+        for column, value in zip(self.columns, arc, strict=True):
+            column.append(value)
+
+    def _label(self, what: str, label: Any, side: int) -> int:
+        codes = self.codes[side]
+        if isinstance(label, str):
+            if label in EMPTY:
+                return 0
+            if self.grows:
+                self._check_kind(what, label, str, int)
+                return codes.setdefault(label, len(codes))
+            if label not in codes:
+                raise InputError(f"{what} is {label!r}, which the symbol table does not have")
+            return codes[label]
+        if not isinstance(label, Integral) or isinstance(label, bool) or not 0 <= int(label) <= LARGEST:
+            raise InputError(f"{what} is {label!r}, expected a str, or a label, a whole number from 0 to 2^31 - 1")
+        if self.grows and label:
+            self._check_kind(what, label, int, str)
+        return int(label)
+
+    def _check_kind(self, what: str, label: Any, kind: type, other: type) -> None:
+        self.kinds.setdefault(kind, len(self))
+        if other in self.kinds:
+            raise InputError(
+                f"{what} is {label!r}, but arc {self.kinds[other]} has a label that is {'a str' if other is str else 'a number'}:"
+                " labels are all names or all numbers, unless a symbol table is given"
+            )
+
+    def n_states(self) -> int:
+        """One more than the largest state that an arc names."""
+        return 1 + max((max(self.columns[side], default=-1) for side in (0, 4)), default=-1)
+
+    def parts(self, n_states: int, finals: dict[int, float], start: int, semiring: str) -> MachineParts:
+        """All arcs, with final states and a start that are checked already."""
+        sources, inputs, outputs, targets = (np.array(self.columns[k], np.int32) for k in (0, 1, 2, 4))
+        arrays = (sources, inputs, outputs, np.array(self.columns[3], np.float64), targets)
+        ends = (np.array(list(finals), np.int32), np.array(list(finals.values()), np.float64))
+        named = not self.grows or str in self.kinds
+        inputs_table, outputs_table = (list(codes) if named else None for codes in self.codes)
+        return MachineParts(start, n_states, *arrays, *ends, semiring, inputs_table, outputs_table)
+
+
+def check_parts(parts: MachineParts) -> MachineParts:
+    """The parts with arrays of the right types; refuses numbers that do not fit together, naming the first that does not."""
+    zero, n = ZERO[check_semiring(parts.semiring)], parts.n_states
+    names = ("sources", "inputs", "outputs", "targets", "final_states")
+    sources, inputs, outputs, targets, ends = (_whole(name, getattr(parts, name)) for name in names)
+    weights, end_weights = (_floats(name, getattr(parts, name)) for name in ("weights", "final_weights"))
+    if not len(sources) == len(inputs) == len(outputs) == len(weights) == len(targets):
+        raise InputError("the columns sources, inputs, outputs, weights and targets of the arcs have different lengths")
+    if len(ends) != len(end_weights):
+        raise InputError(f"there are {len(ends)} final states, but {len(end_weights)} weights of final states")
+
+    def refuse(bad: np.ndarray, tell: str, values: np.ndarray) -> None:
+        if bad.any():
+            a = int(np.argmax(bad))
+            arc = tuple(column[a].item() for column in (sources, inputs, outputs, weights, targets))
+            raise InputError(f"arc {a}, {arc}: {tell.format(values[a])}")
+
+    there = f"there are {n} states" if n != 1 else "there is 1 state"
+    refuse((sources < 0) | (sources >= n), f"it leaves state {{}}, but {there}", sources)
+    refuse((targets < 0) | (targets >= n), f"it leads to state {{}}, but {there}", targets)
+    refuse(~np.isfinite(weights), "its weight is {}, expected a finite number", weights)
+    tables = []
+    for side, labels, symbols in (("input", inputs, parts.input_symbols), ("output", outputs, parts.output_symbols)):
+        table = None if symbols is None else check_names(f"{side}_symbols", symbols)
+        last = LARGEST if table is None else len(table) - 1
+        refuse(labels < 0, f"its {side} label is {{}}, expected 0 or more", labels)
+        refuse(labels > last, f"its {side} label is {{}}, but the last one that has a symbol is {last}", labels)
+        tables.append(table)
+    if (bad := (ends < 0) | (ends >= n)).any():
+        raise InputError(f"state {ends[np.argmax(bad)]} is said to be final, but {there}")
+    if (bad := ~np.isfinite(end_weights) & (end_weights != zero)).any():
+        place = int(np.argmax(bad))
+        raise InputError(f"the final weight of state {ends[place]} is {end_weights[place]}, expected a finite number")
+    if len(np.unique(ends)) < len(ends):
+        raise InputError(f"state {np.argmax(np.bincount(ends))} is named twice among the final states")
+    if not (0 <= parts.start < n or (parts.start == -1 and n == 0)):
+        raise InputError(f"there is no start: it is {parts.start}, but {there}, numbered from 0")
+    sources, inputs, outputs, targets, ends = (a.astype(np.int32) for a in (sources, inputs, outputs, targets, ends))
+    arrays = (sources, inputs, outputs, weights, targets, ends, end_weights)
+    return MachineParts(int(parts.start), int(n), *arrays, parts.semiring, tables[0], tables[1])
+
+
+def _whole(name: str, values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise InputError(f"{name}: expected an array of whole numbers, found {array.dtype} of {array.ndim} dimensions")
+    return array.astype(np.int64, copy=False)
+
+
+def _floats(name: str, values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iuf" and array.size):
+        raise InputError(f"{name}: expected an array of numbers, found {array.dtype} of {array.ndim} dimensions")
+    return np.ascontiguousarray(array, np.float64)

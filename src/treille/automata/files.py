@@ -1,0 +1,75 @@
+"""Single machines in and out: text, files, and the objects of pynini."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from treille.io import openfst_binary, openfst_text
+from treille.io.errors import InputError
+from treille.io.machine import SEMIRINGS, MachineParts
+from treille.io.read import read
+from treille.io.source import open_text, source_name
+from treille.io.symbols import read_symbols
+
+Table = str | os.PathLike[str] | Sequence[str] | None
+
+
+def from_text(
+    text_or_path: str | os.PathLike[str], semiring: str, isymbols: Table, osymbols: Table, acceptor: bool | None
+) -> MachineParts:
+    """The machine of a text, or of a file: a string without white space that is not a number is a path.
+
+    >>> from_text("0 1 vine vine\\n1\\n", "real", None, None, None).weights.tolist()
+    [1.0]
+    """
+    if semiring not in SEMIRINGS:
+        raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(SEMIRINGS)}")
+    text, source = text_or_path, "text"
+    if not isinstance(text, str) or ("\n" not in text and not text.isdecimal() and len(text.split()) == 1):
+        source = source_name(text)
+        with open_text(text) as stream:
+            text = stream.read()
+    return openfst_text.parse(text, source, semiring, read_symbols(isymbols), read_symbols(osymbols), acceptor)
+
+
+def read_one(path: str | os.PathLike[str], format: str | None, weights: str | None, symbols: Table) -> MachineParts:
+    """The machine of a file that holds one.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.plf"
+    >>> _ = path.write_text("((('vine', 0.5, 1),),)")
+    >>> read_one(path, None, None, None).weights.tolist()
+    [0.5]
+    """
+    examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
+    if examples.machines is None:
+        raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
+    if len(examples.machines) != 1:
+        raise InputError(
+            f"{path}: holds {len(examples.machines):,} machines, expected one: treille.io.read gives them all"
+        )
+    return examples.machines[0]
+
+
+def from_pynini(fst: Any) -> MachineParts:
+    """The parts of a machine of pynini or pywrapfst."""
+    pywrapfst = _imported("pywrapfst")
+    if not isinstance(fst, pywrapfst.Fst):
+        raise InputError(f"found {type(fst).__name__}, expected a machine of pynini or pywrapfst")
+    if fst.fst_type() != "vector":
+        fst = pywrapfst.convert(fst, "vector")
+    return openfst_binary.parse(fst.write_to_string(), f"pynini's {type(fst).__name__}")
+
+
+def to_pynini(parts: MachineParts) -> Any:
+    """The machine of pynini with these parts."""
+    return _imported("pynini").Fst.read_from_string(openfst_binary.spell(parts))
+
+
+def _imported(name: str) -> Any:
+    try:
+        return __import__(name)
+    except ImportError:
+        raise InputError(f"{name} is not installed: pip install pynini") from None

@@ -1,0 +1,80 @@
+"""Paths of a machine, one by one, and how many there are."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from treille.automata.doors import ONE
+from treille.io.machine import MachineParts
+
+Labels = tuple[int, ...]
+Step = tuple[int, int, float, int]  # input, output, weight, target
+
+
+class Walks:
+    """Walks through a machine of which every state leads to a final one."""
+
+    def __init__(self, parts: MachineParts):
+        ends = np.searchsorted(parts.sources, np.arange(parts.n_states + 1)).tolist()
+        columns = (parts.inputs, parts.outputs, parts.weights, parts.targets)
+        arcs: list[Step] = list(zip(*(column.tolist() for column in columns), strict=True))
+        self.start = parts.start
+        self.arcs = [arcs[first:last] for first, last in pairwise(ends)]
+        self.finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
+        self.one = ONE[parts.semiring]
+        self.multiplies = parts.semiring == "real"  # log and tropical weights are added up
+
+    def times(self, a: float, b: float) -> float:
+        return a * b if self.multiplies else a + b
+
+    def depth_first(self) -> Iterator[tuple[Labels, Labels, float]]:
+        """For machines without cycles: as little memory as the longest path takes."""
+        if self.start < 0:
+            return
+        inputs, outputs, weights = [0], [0], [self.one]  # of the arcs so far
+        stack = [iter(self.arcs[self.start])]
+        if self.start in self.finals:
+            yield (), (), self.finals[self.start]
+        while stack:
+            step = next(stack[-1], None)
+            if step is None:
+                for column in (stack, inputs, outputs, weights):
+                    column.pop()
+                continue
+            input, output, weight, target = step
+            inputs.append(input)
+            outputs.append(output)
+            weights.append(self.times(weights[-1], weight))
+            stack.append(iter(self.arcs[target]))
+            if target in self.finals:
+                yield (
+                    tuple(filter(None, inputs)),
+                    tuple(filter(None, outputs)),
+                    self.times(weights[-1], self.finals[target]),
+                )
+
+    def by_length(self) -> Iterator[tuple[Labels, Labels, float]]:
+        """For machines with cycles: by rising number of arcs, without end. All paths of a length are held at once."""
+        waiting: deque[tuple[int, Labels, Labels, float]] = deque([(self.start, (), (), self.one)])
+        while waiting:
+            state, inputs, outputs, so_far = waiting.popleft()
+            if state in self.finals:
+                yield inputs, outputs, self.times(so_far, self.finals[state])
+            for input, output, weight, target in self.arcs[state]:
+                read = (*inputs, input) if input else inputs
+                written = (*outputs, output) if output else outputs
+                waiting.append((target, read, written, self.times(so_far, weight)))
+
+
+def count_paths(parts: MachineParts) -> int:
+    """How many paths lead from the start to a final state, in a machine whose arcs lead to higher states only."""
+    counts = [0] * parts.n_states
+    if parts.n_states:
+        counts[parts.start] = 1
+    for source, target in zip(parts.sources.tolist(), parts.targets.tolist(), strict=True):
+        counts[target] += counts[source]
+    return sum(counts[state] for state in parts.final_states.tolist())

@@ -1,0 +1,157 @@
+"""What a machine tells: its parts, properties, weights and paths."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.automata.doors import ZERO
+from treille.automata.drawing import dot_text, svg_picture
+from treille.automata.symbols import EPSILON, code_string, merge_tables
+from treille.io.errors import InputError
+from treille.io.machine import MachineParts
+
+
+class Readable:
+    """A machine to look at: what `treille.Fst` tells without making another machine."""
+
+    machine: _core.Machine
+    semiring: str
+    input_symbols: list[str] | None
+    output_symbols: list[str] | None
+
+    def parts(self) -> MachineParts:
+        """The machine in flat arrays: what files are written from."""
+        start, sources, inputs, outputs, weights, targets, finals = self.machine.arrays()
+        states = np.flatnonzero(finals != ZERO[self.semiring]).astype(np.int32)
+        arrays = (sources, inputs, outputs, weights, targets, states, finals[states])
+        return MachineParts(start, len(finals), *arrays, self.semiring, self.input_symbols, self.output_symbols)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether states, arcs, weights and symbols are the same, number by number; `equivalent` compares what machines mean."""
+        if not isinstance(other, Readable):
+            return NotImplemented
+        kinds = [(fst.semiring, fst.input_symbols, fst.output_symbols) for fst in (self, other)]
+        mine: Any = self.machine.arrays()
+        theirs: Any = other.machine.arrays()
+        return kinds[0] == kinds[1] and all(map(np.array_equal, mine, theirs))
+
+    def __hash__(self) -> int:
+        return hash((self.semiring, self.machine.start, self.machine.n_states, self.machine.n_arcs))
+
+    def __repr__(self) -> str:
+        tables = [self.input_symbols, self.output_symbols]
+        counts = dict.fromkeys("no" if table is None else str(len(table) - 1) for table in tables)
+        size = f"{self.machine.n_states} states, {self.machine.n_arcs} arcs, {len(self.finals)} final"
+        return f"<Fst: {size}, {' and '.join(counts)} symbols, {self.semiring}>"
+
+    @property
+    def finals(self) -> dict[int, float]:
+        """The final states with their weights."""
+        parts = self.parts()
+        return dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
+
+    @property
+    def symbols(self) -> list[str] | None:
+        """The symbol table of both sides; None where there is none."""
+        if self.input_symbols != self.output_symbols:
+            raise InputError("input and output have different symbols: see input_symbols and output_symbols")
+        return self.input_symbols
+
+    @cached_property
+    def is_acyclic(self) -> bool:
+        """Whether no path comes back to a state."""
+        return not self.machine.cycle()
+
+    @cached_property
+    def is_acceptor(self) -> bool:
+        """Whether every arc writes what it reads, so that only pairs (x, x) have a weight: ``A(x)``."""
+        parts = self.parts()
+        outputs = parts.outputs
+        if self.input_symbols is not None and self.output_symbols is not None:
+            _, recode = merge_tables(self.input_symbols, self.output_symbols)
+            outputs = outputs if recode is None else recode[outputs]
+        return bool(np.array_equal(parts.inputs, outputs))
+
+    @cached_property
+    def is_deterministic(self) -> bool:
+        """Whether a string can be read in one way only: no arc reads the empty string, no two of a state read the same symbol."""
+        parts = self.parts()
+        again = (np.diff(parts.sources) == 0) & (np.diff(parts.inputs) == 0)
+        return not (again.any() or (parts.inputs == 0).any())
+
+    @cached_property
+    def has_epsilons(self) -> bool:
+        """Whether some arc reads and writes nothing: what `remove_epsilon` removes."""
+        parts = self.parts()
+        return bool(((parts.inputs == 0) & (parts.outputs == 0)).any())
+
+    def __call__(self, x: Any, y: Any = None) -> float:
+        """T(x, y), the weight of a pair of strings, or A(x), that of a string; zero for symbols that the machine does not have."""
+        if y is None and not self.is_acceptor:
+            raise InputError(
+                "this machine is a transducer: give two strings, T(x, y), or project it first, T.project('input')(x)"
+            )
+        strings: list[np.ndarray] = []
+        for what, string, codes in zip("xy", (x, () if y is None else y), self._codes, strict=True):
+            labels, unknown = code_string(what, string, codes)
+            if unknown is not None:
+                return ZERO[self.semiring]
+            strings.append(labels)
+        weight, cycle = self.machine.total_of_pair(strings[0], strings[1], y is not None, self.semiring)
+        if cycle:
+            raise InputError(
+                "the sum over the paths of this pair diverges: the weights on a cycle that reads nothing are too large"
+            )
+        return weight
+
+    def total(self) -> float:
+        """D(T), the sum of the weights of all accepting paths; where it diverges, an error that names a cycle.
+
+        One pass without cycles; n states that lie on cycles with each other cost a linear system of n equations.
+
+        >>> from treille import Fst
+        >>> Fst.from_arcs([(0, "a", "a", 0.5, 0)], {0: 1.0}).total()  # 1 + 1/2 + 1/4 + ...
+        2.0
+        """
+        weight, cycle = self.machine.total(self.semiring)
+        if cycle:
+            raise InputError(
+                f"the sum over all paths diverges: the weights on cycles such as {self._spell_cycle(cycle)} are too large"
+            )
+        return weight
+
+    def to_dot(self) -> str:
+        """The text from which Graphviz draws the machine.
+
+        >>> from treille import Fst
+        >>> print(Fst.from_string("a").to_dot().splitlines()[-2].strip())
+        0 -> 1 [label="a"]
+        """
+        return dot_text(self.parts())
+
+    def _repr_svg_(self) -> str | None:
+        return svg_picture(self.parts())
+
+    @cached_property
+    def _codes(self) -> list[dict[str, int] | None]:
+        tables = (self.input_symbols, self.output_symbols)
+        return [None if table is None else {name: label for label, name in enumerate(table)} for table in tables]
+
+    def _spell_cycle(self, states: list[int]) -> str:
+        """A cycle as its states and what is read and written between them, at most eight of them."""
+        parts = self.parts()
+        tables = (self.input_symbols, self.output_symbols)
+        text = str(states[0])
+        for source, target in zip(states[:8], [*states[1:], states[0]], strict=False):
+            arc = int(np.flatnonzero((parts.sources == source) & (parts.targets == target))[0])
+            sides = (parts.inputs[arc], parts.outputs[arc])
+            names = [
+                EPSILON if label == 0 else str(label) if table is None else table[label]
+                for label, table in zip(sides, tables, strict=True)
+            ]
+            text += f" -{names[0]}:{names[1]}-> {target}"
+        return text if len(states) <= 8 else f"{text} ... (and {len(states) - 8} more)"

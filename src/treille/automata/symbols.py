@@ -1,0 +1,90 @@
+"""Symbol tables: the symbol of every label, that of label 0, the empty string, first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from treille.io.errors import InputError
+
+EPSILON = "<eps>"
+EMPTY = ("", EPSILON)  # what people write for label 0
+
+
+def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
+    """A table as users give it, with the empty string first whether or not they wrote it. A text is its characters.
+
+    >>> check_table("symbols", "ab")
+    ['<eps>', 'a', 'b']
+    """
+    table = list(symbols)
+    return check_names(what, table if table and table[0] in EMPTY else [EPSILON, *table])
+
+
+def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
+    """A table whose first symbol is that of label 0, however it is spelled.
+
+    >>> check_names("symbols", ["-", "a"])
+    ['<eps>', 'a']
+    """
+    seen: dict[str, int] = {EPSILON: 0}
+    for label, symbol in enumerate(symbols[1:], 1):
+        if not isinstance(symbol, str):
+            raise InputError(f"{what}: the symbol of label {label} is {symbol!r}, expected a str")
+        if symbol in EMPTY:
+            raise InputError(
+                f"{what}: the symbol of label {label} is {symbol!r}, which stands for the empty string, label 0"
+            )
+        if seen.setdefault(symbol, label) != label:
+            raise InputError(f"{what}: {symbol!r} stands twice, for the labels {seen[symbol]} and {label}")
+    return list(seen)
+
+
+def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[str] | None, np.ndarray | None]:
+    """One table for both, that of the left with what only the right has after it; and the label in it of every label of the right,
+    None where labels mean the same already.
+
+    >>> merge_tables(["<eps>", "a", "b"], ["<eps>", "b", "c"])
+    (['<eps>', 'a', 'b', 'c'], array([0, 2, 3], dtype=int32))
+    """
+    if left == right:
+        return left, None
+    if left is None or right is None:
+        raise InputError(
+            "one machine has a symbol table and the other has none, so that their labels cannot be told equal:"
+            " give both tables, or neither"
+        )
+    labels = {symbol: label for label, symbol in enumerate(left)}
+    recode = np.array([labels.setdefault(symbol, len(labels)) for symbol in right], np.int32)
+    return list(labels), recode
+
+
+def code_string(what: str, string: Any, codes: dict[str, int] | None) -> tuple[np.ndarray, int | None]:
+    """The labels of a string: a text as characters, or a list of symbols, or of labels where there is no table.
+
+    Also the place of the first symbol that has no label, None where all have one.
+    """
+    items = list(string) if isinstance(string, Iterable) else [string]
+    labels = np.zeros(len(items), np.int32)
+    unknown = None
+    for place, item in enumerate(items):
+        if isinstance(item, str):
+            if codes is None:
+                raise InputError(
+                    f"{what}: symbol {place} is {item!r}, but the machine has no symbols: give labels, whole numbers"
+                )
+            label = codes.get(item)
+            unknown = place if label is None and unknown is None else unknown
+            labels[place] = label or 0
+            empty = item in EMPTY
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool) and codes is None and 0 <= item < 2**31:
+            labels[place] = item
+            empty = item == 0
+        else:
+            kind = "a label, a whole number from 1 to 2^31 - 1" if codes is None else "a str"
+            raise InputError(f"{what}: symbol {place} is {item!r}, expected {kind}")
+        if empty:
+            raise InputError(f"{what}: symbol {place} is {item!r}, the empty string, which is no symbol: leave it out")
+    return labels, unknown

@@ -1,0 +1,95 @@
+"""Convert lattices and other machines from one file format into another.
+
+\b
+Examples:
+  treille convert dev.plf.gz dev.jsonl
+  treille convert htk-lattices/ dev.ark --to kaldi
+  treille convert dev.ark.gz dev --to openfst --symbols words.txt
+  treille convert moses.txt dev.plf --weights prob --to-weights logprob
+
+\b
+Formats, and the names of files that tell them:
+  plf            .plf          Python lattice format, a lattice a line
+  openfst        .fst          OpenFst binary, a machine a file
+  openfst-text   .fst.txt      OpenFst text, a machine a file
+  kaldi          .ark          Kaldi's text archives
+  slf            .slf          HTK, a lattice a file
+  mesh           .mesh         confusion networks of SRILM
+  confusion      .cn           confusion networks of Moses
+  arcs           .jsonl        JSON lines of arcs and finals
+
+INPUT is a file, a folder, a glob in quotes or an archive; OUTPUT a file, or a folder where a format has one machine a
+file and there are several. Numbers are read as the format has them, else told by their values, and what was understood
+is printed. Transducers are written by their outputs where a format has one word an arc.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treille import InputError
+from treille.cli import options, words
+from treille.cli.console import Voice
+from treille.cli.models import check_writable
+from treille.cli.options import Weights
+from treille.io import read
+from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattices
+
+
+def run(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="A file of lattices, a folder, a glob or an archive.")],
+    target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file to write; .gz is zipped.")],
+    source_format: Annotated[
+        str | None,
+        typer.Option("--from", metavar="NAME", help="Format of INPUT.", show_default="told by name or content"),
+    ] = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", metavar="NAME", help="Format of OUTPUT.", show_default="told by its name")
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--text", metavar="FIELD", help="Field of the lattice, in JSON lines.", show_default="plf"),
+    ] = None,
+    weights: options.WeightKind = None,
+    to_weights: Annotated[
+        Weights | None,
+        typer.Option("--to-weights", metavar="KIND", help="Numbers in OUTPUT.", show_default="as its format has them"),
+    ] = None,
+    symbols: Annotated[
+        Path | None, typer.Option("--symbols", metavar="FILE", help="Symbol table, where labels are numbers.")
+    ] = None,
+    encoding: options.Encoding = "utf-8",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reads all, then writes."""
+    voice = Voice(json, quiet)
+    for name, option in ((source_format, "--from"), (target_format, "--to")):
+        if name is not None and name not in TITLES:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(TITLES)}", param_hint=option)
+    kind = format_to_write(target, target_format)
+    if not target.is_dir():
+        check_writable(target, "lattices")
+    said = weights and weights.value
+    with voice.busy(f"reading {source}"):
+        examples = read(
+            source, format=source_format, text=text, encoding=encoding, labelled=False, weights=said, symbols=symbols
+        )
+    voice.note(examples.note)
+    machines = examples.machines
+    if machines is None:
+        raise InputError(
+            f"{examples.source}: does not look like lattices; name their format with --from: {', '.join(TITLES)}"
+        )
+    if kind in ACCEPTORS:
+        machines = [machine if machine.is_acceptor else machine.of_outputs() for machine in machines]
+    with voice.busy(f"writing {target}"):
+        written = write_lattices(target, machines, kind, to_weights and to_weights.value)
+    files = str(written[0]) if len(written) == 1 else f"{len(written):,} files beside {written[0]}"
+    voice.say(f"{words.count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
+    voice.result(
+        {"lattices": len(machines), "from": examples.format, "to": kind, "written": [str(path) for path in written]}
+    )

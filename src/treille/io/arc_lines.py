@@ -1,0 +1,186 @@
+"""Lines of arcs and final states, as OpenFst and Kaldi write them: what both readers share."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+
+from .errors import InputError
+from .machine import EPSILON, MachineParts
+from .symbols import Coder, spelt, without_gaps
+
+MOST_STATES = 2**31 - 1
+SPARSEST = 1000  # times more states than lines are taken for a mistake
+
+
+def number(text: str, place: str) -> float:
+    """A weight. Infinity, how OpenFst spells zero, is let through.
+
+    >>> number("0.5", "a.txt, line 1")
+    0.5
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or value == -math.inf:
+        raise InputError(f"{place}: the weight is {text[:40]!r}, expected a finite number")
+    return value
+
+
+class ArcLines:
+    """The arcs of one machine, gathered line by line; labels as the file spells them.
+
+    >>> lines = ArcLines("a.txt", "")
+    >>> lines.arc(1, "0", "1", "a", "b", 0.5)
+    >>> lines.final(2, "1", 1.0)
+    >>> lines.parts([1], [2], None, None, "real").n_states
+    2
+    """
+
+    def __init__(self, source: str, name: str):
+        self.source, self.name = source, name
+        self.sources, self.targets, self.weights = array("i"), array("i"), array("d")
+        self.inputs, self.outputs, self.lines = list[str](), list[str](), list[int]()
+        self.finals: dict[int, float] = {}
+        self.start = -1
+
+    def place(self, line: int) -> str:
+        """Where a line stands, for messages."""
+        return f"{self.source}, line {line}"
+
+    def arc(self, line: int, source: str, target: str, input: str, output: str, weight: float) -> None:
+        """One arc. The first state that is named is the start."""
+        if math.isinf(weight):
+            raise InputError(
+                f"{self.place(line)}: the weight of an arc is {weight}, expected a finite number: leave the arc out"
+            )
+        first, second = self._state(line, source), self._state(line, target)
+        self.sources.append(first)
+        self.targets.append(second)
+        self.inputs.append(input)
+        self.outputs.append(output)
+        self.weights.append(weight)
+        self.lines.append(line)
+
+    def final(self, line: int, state: str, weight: float) -> None:
+        """A final state; a weight that is infinite makes it none."""
+        number = self._state(line, state)
+        if number in self.finals:
+            raise InputError(f"{self.place(line)}: state {number} is made final a second time, expected once")
+        self.finals[number] = weight
+
+    def _state(self, line: int, text: str) -> int:
+        if not text.isdecimal() or int(text) >= MOST_STATES:
+            raise InputError(
+                f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
+            )
+        if self.start < 0:
+            self.start = int(text)
+        return int(text)
+
+    def _check_numbers(self) -> None:
+        """Refuses numbers of states that leave nearly all states out: memory is taken for every number."""
+        most = SPARSEST * (len(self.lines) + len(self.finals) + 1)
+        for line, *states in zip(self.lines, self.sources, self.targets, strict=True):
+            if max(states) > most:
+                raise InputError(
+                    f"{self.place(line)}: found the state '{max(states)}', expected states numbered from 0"
+                )
+        if max(self.finals, default=0) > most:
+            raise InputError(
+                f"{self.source}: found the final state {max(self.finals)}, expected states numbered from 0"
+            )
+
+    def parts(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        input_symbols: Sequence[str] | None,
+        output_symbols: Sequence[str] | None,
+        semiring: str,
+    ) -> MachineParts:
+        """The machine, its labels coded."""
+        sources, targets = np.array(self.sources, np.int32), np.array(self.targets, np.int32)
+        self._check_numbers()
+        kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
+        n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
+        return MachineParts(
+            self.start,
+            n_states,
+            sources,
+            np.array(inputs, np.int32),
+            np.array(outputs, np.int32),
+            np.array(self.weights, np.float64),
+            targets,
+            np.array(list(kept), np.int32),
+            np.array(list(kept.values()), np.float64),
+            semiring,
+            input_symbols,
+            output_symbols,
+            self.name,
+        )
+
+
+def coded(
+    machines: Sequence[ArcLines], sides: Sequence[str], symbols: Sequence[str] | None
+) -> tuple[list[list[int]], Sequence[str] | None]:
+    """The labels of one side of several machines (of both, where they are spelt by one table), and their symbols.
+
+    Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a table of their own.
+
+    >>> lines = ArcLines("a.txt", "")
+    >>> lines.arc(1, "0", "1", "vine", "<eps>", 0.5)
+    >>> coded([lines], ["inputs"], None), coded([lines], ["outputs"], None)
+    (([[1]], ['<eps>', 'vine']), ([[0]], ['<eps>']))
+    """
+    written = [(machine, getattr(machine, side)) for side in sides for machine in machines]
+    if all(word.isdecimal() for _, words in written for word in words):
+        labels = [_numbers(machine, words, symbols) for machine, words in written]
+        return labels, symbols if symbols is None else without_gaps(symbols)
+    if symbols is None:
+        coder = Coder()
+        return [coder.labels(words) for _, words in written], coder.symbols()
+    known = {symbol: label for label, symbol in enumerate(symbols) if symbol} | {EPSILON: 0}
+    return [_looked_up(machine, words, known) for machine, words in written], without_gaps(symbols)
+
+
+def _numbers(machine: ArcLines, words: Sequence[str], symbols: Sequence[str] | None) -> list[int]:
+    labels = list(map(int, words))
+    most = 2**31 if symbols is None else len(symbols)
+    for line, label in zip(machine.lines, labels, strict=True):
+        if label >= most or (symbols is not None and label and not symbols[label]):
+            last = f"the table ends at {most - 1}" if label >= most else "the table leaves it out"
+            raise InputError(f"{machine.place(line)}: label {label} has no symbol: {last}")
+    return labels
+
+
+def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -> list[int]:
+    labels = [known.get(word, -1) for word in words]
+    if -1 in labels:
+        at = labels.index(-1)
+        raise InputError(
+            f"{machine.place(machine.lines[at])}: {words[at][:40]!r} is not in the symbol table of {len(known):,} symbols:"
+            " give the table that this file was written with"
+        )
+    return labels
+
+
+def spelt_sides(parts: MachineParts) -> list[list[str]]:
+    """Inputs and outputs as these formats write them: words, or labels where there is no table.
+
+    Words that are all numbers are read back as labels; then a word 0 would be the empty string, and is refused.
+
+    >>> spelt_sides(MachineParts.of([(0, 1, 0, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
+    [['vine'], ['<eps>']]
+    """
+    sides = []
+    for side, table in (("inputs", parts.input_symbols), ("outputs", parts.output_symbols)):
+        words = spelt(parts, side, "0" if table is None else EPSILON)
+        if table is not None and "0" in words and all(word.isdecimal() for word in words):
+            raise InputError("all words are numbers, and '0' would be read as the empty string: rename it")
+        sides.append(words)
+    return sides

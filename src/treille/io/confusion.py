@@ -1,0 +1,167 @@
+"""Confusion networks, in two forms: SRILM's meshes, and the columns of Moses. Weights are probabilities in both.
+
+A mesh has the lines `name ID`, `numaligns N`, `posterior P` and, for every slot, `align I word p word p ...`; other lines are not
+used. The form of Moses has a line `word p word p ...` for every slot, and a blank line after every network.
+`*DELETE*` of SRILM and `*EPS*` of Moses are the empty string: both are known in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .arc_lines import number
+from .errors import InputError
+from .machine import MachineParts
+from .shape import in_order, one_final
+from .symbols import Coder, columns, spelt
+from .weights import ONE, SEMIRING, as_kind, in_semiring
+
+MESH_TITLE, TITLE = "SRILM meshes", "confusion networks"
+WEIGHTS = "prob"
+EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
+Slot = list[tuple[str, float]]
+
+
+class _Networks:
+    """Networks gathered slot by slot, over one table of symbols."""
+
+    def __init__(self, source: str, kind: str):
+        self.source, self.kind, self.coder = source, kind, Coder(EPSILONS)
+        self.found = list[tuple[str, list[Slot]]]()
+
+    def slot(self, row: list[str], line: int) -> Slot:
+        place = f"{self.source}, line {line}"
+        if len(row) % 2:
+            raise InputError(f"{place}: found {len(row)} words and numbers, expected pairs: a word and its probability")
+        slot = [(word, number(value, place)) for word, value in zip(row[::2], row[1::2], strict=True)]
+        if not all(np.isfinite(value) for _, value in slot):
+            raise InputError(f"{place}: a weight is infinite, expected a finite number")
+        return slot
+
+    def parts(self) -> list[MachineParts]:
+        coded = [
+            (name, slots, [self.coder.labels(word for word, _ in slot) for slot in slots]) for name, slots in self.found
+        ]
+        symbols, semiring = self.coder.symbols(), SEMIRING[self.kind]
+        machines = []
+        for name, slots, labels in coded:
+            sizes = [len(slot) for slot in slots]
+            sources = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)
+            words = np.array([label for slot in labels for label in slot], np.int32)
+            values = np.array([value for slot in slots for _, value in slot], np.float64)
+            arcs = (sources, words, words, in_semiring(values, self.kind, self.source), sources + np.int32(1))
+            final = (np.array([len(slots)], np.int32), np.array([ONE[semiring]]))
+            parts = MachineParts(0, len(slots) + 1, *arcs, *final, semiring, symbols, symbols, name)
+            machines.append(parts if slots else MachineParts.nothing(name, symbols, semiring))
+        return machines
+
+
+def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]:
+    """The networks of a file of SRILM.
+
+    >>> mesh, = parse_mesh("name utt-1\\nnumaligns 1\\nposterior 1\\nalign 0 vine 0.75 *DELETE* 0.25\\n", "a.mesh")
+    >>> mesh.name, mesh.words(), mesh.weights.tolist()
+    ('utt-1', ['vine', ''], [0.75, 0.25])
+    """
+    networks, name, slots = _Networks(source, kind), "", dict[int, Slot]()
+    expected, begins = -1, 0
+
+    def end() -> None:
+        if expected >= 0:
+            missing = sorted(set(range(expected)) - slots.keys())
+            if missing or len(slots) != expected:
+                raise InputError(
+                    f"{source}, line {begins}: says numaligns {expected}, and {len(slots)} slots follow"
+                    + (f", none numbered {missing[0]}" if missing else "")
+                )
+            networks.found.append((name, [slots[i] for i in range(expected)]))
+
+    for line, text_line in enumerate(text.split("\n"), 1):
+        row = columns(text_line)
+        if row[:1] == ["name"] or (row[:1] == ["numaligns"] and expected >= 0):
+            end()
+            expected, slots = -1, {}
+            name = row[1] if row[0] == "name" and len(row) > 1 else ""
+        if row[:1] == ["numaligns"]:
+            expected, begins = _whole(row, line, source), line
+        elif row[:1] == ["align"]:
+            index = _whole(row, line, source)
+            if expected < 0 or index in slots:
+                raise InputError(
+                    f"{source}, line {line}: slot {index} " + ("stands twice" if slots else "comes before numaligns")
+                )
+            slots[index] = networks.slot(row[2:], line)
+    end()
+    return networks.parts()
+
+
+def _whole(row: list[str], line: int, source: str) -> int:
+    if len(row) < 2 or not row[1].isdecimal():
+        raise InputError(f"{source}, line {line}: found {' '.join(row)[:40]!r}, expected {row[0]} and a whole number")
+    return int(row[1])
+
+
+def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachineParts]:
+    """The networks of a file of Moses.
+
+    >>> [network.words() for network in parse_columns("a 0.5 the 0.5\\nvine 1\\n\\nwine 1\\n", "a.cn")]
+    [['a', 'the', 'vine'], ['wine']]
+    """
+    networks, slots = _Networks(source, kind), list[Slot]()
+    for line, text_line in enumerate([*text.split("\n"), ""], 1):
+        row = columns(text_line)
+        if row:
+            slots.append(networks.slot(row, line))
+        elif slots:
+            networks.found.append(("", slots))
+            slots = []
+    return networks.parts()
+
+
+def spell_mesh(parts: MachineParts) -> str:
+    """A network in the form of SRILM.
+
+    >>> print(spell_mesh(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})), end="")
+    name lattice
+    numaligns 1
+    posterior 1
+    align 0 1 0.5
+    """
+    slots = _slots(parts, DELETE, "prob")
+    out = [f"name {'_'.join(columns(parts.name)) or 'lattice'}", f"numaligns {len(slots)}", "posterior 1"]
+    return "".join(f"{line}\n" for line in [*out, *(f"align {k} {slot}" for k, slot in enumerate(slots))])
+
+
+def spell_columns(parts: MachineParts, kind: str = "prob") -> str:
+    """A network in the form of Moses, which has no empty ones.
+
+    >>> spell_columns(MachineParts.of([(0, 1, 1, 0.5, 1), (0, 0, 0, 0.5, 1)], {1: 1.0}))
+    '1 0.5 *EPS* 0.5\\n\\n'
+    """
+    slots = _slots(parts, EPS, kind)
+    if not slots:
+        raise InputError("is empty, which this form of confusion networks cannot say: leave it out")
+    return "".join(f"{slot}\n" for slot in [*slots, ""])
+
+
+def _slots(parts: MachineParts, epsilon: str, kind: str) -> Sequence[str]:
+    if not parts.is_acceptor:
+        raise InputError("is a transducer, and confusion networks are acceptors: take one side of it with project")
+    parts = in_order(one_final(parts))
+    skips = np.flatnonzero(parts.targets != parts.sources + 1)
+    if len(skips):
+        arc = int(skips[0])
+        raise InputError(
+            f"is not a confusion network: an arc leads from state {parts.sources[arc]} to {parts.targets[arc]}, past others;"
+            " write it as a lattice, such as plf"
+        )
+    if parts.n_states == 1:
+        return [f"{epsilon} {1.0 if kind == 'prob' else 0.0}"]
+    parts = as_kind(parts, kind)
+    slots: list[list[str]] = [[] for _ in range(max(parts.n_states - 1, 0))]
+    words = spelt(parts, "inputs", epsilon, EPSILONS)
+    for source, word, weight in zip(parts.sources.tolist(), words, parts.weights.tolist(), strict=True):
+        slots[source].append(f"{word} {weight!r}")
+    return [" ".join(slot) for slot in slots]

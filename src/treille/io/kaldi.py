@@ -1,0 +1,127 @@
+"""Kaldi's lattices as text (`lattice-copy ark:- ark,t:-`): the utterance's id on a line, its arcs, a blank line.
+
+Lattices have arcs `source target input output graph,acoustic`, where inputs are transitions and outputs words; compact lattices
+`source target word graph,acoustic,alignment`. Weights are pairs of costs: what counts is their sum. Alignments are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .arc_lines import ArcLines, coded, number, spelt_sides
+from .errors import InputError
+from .machine import MachineParts
+from .symbols import columns
+from .weights import as_kind
+
+TITLE = "Kaldi lattices"
+WEIGHTS = "cost"
+
+
+class _Lattice(ArcLines):
+    """Arcs of one utterance, with the two parts of their costs."""
+
+    def __init__(self, source: str, name: str):
+        super().__init__(source, name)
+        self.pairs, self.final_pairs = list[tuple[float, float]](), list[tuple[float, float]]()
+        self.compact: bool | None = None  # not known before the first arc
+
+    def line(self, at: int, row: list[str]) -> None:
+        pair = self._pair(row.pop(), at) if len(row) > 1 and "," in row[-1] else (0.0, 0.0)
+        if len(row) == 1:
+            self.final(at, row[0], sum(pair))
+            if np.isfinite(sum(pair)):
+                self.final_pairs.append(pair)
+        elif len(row) in (3, 4):
+            if self.compact is (len(row) == 4):
+                raise InputError(
+                    f"{self.place(at)}: lattice {self.name} has arcs of both kinds, with one label and with two"
+                )
+            self.compact = len(row) == 3
+            self.arc(at, row[0], row[1], row[2], row[-1], sum(pair))
+            self.pairs.append(pair)
+        else:
+            raise InputError(
+                f"{self.place(at)}: found {' '.join(row)[:40]!r}, expected an arc: source target input output graph,acoustic,"
+                " or source target word graph,acoustic,alignment"
+            )
+
+    def _pair(self, text: str, at: int) -> tuple[float, float]:
+        graph, _, rest = text.partition(",")
+        acoustic, _, _ = rest.partition(",")
+        return number(graph, self.place(at)), number(acoustic, self.place(at))
+
+
+def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
+    """The lattices of an archive, in the log semiring, over one table of symbols.
+
+    `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and "acoustic", whose sum is the weight.
+
+    >>> lattice, = parse("utt-1\\n0 1 vine 1.5,2.0,7_8\\n1 0.5,0,\\n\\n", "a.lat")
+    >>> lattice.name, lattice.weights.tolist(), lattice.final_weights.tolist(), lattice.scores["acoustic"].tolist()
+    ('utt-1', [3.5], [0.5], [2.0])
+    """
+    if text.startswith("\0B"):
+        raise InputError(f"{source}: is a binary archive, expected text: lattice-copy ark:FILE ark,t:TEXT writes it")
+    lattices, current = list[_Lattice](), None
+    for at, line in enumerate(text.split("\n"), 1):
+        row = columns(line)
+        if not row:
+            current = None
+        elif current is not None:
+            current.line(at, row)
+        elif len(row) == 1:
+            current = _Lattice(source, row[0])
+            lattices.append(current)
+        else:
+            raise InputError(
+                f"{source}, line {at}: found {line.strip()[:40]!r}, expected the id of an utterance alone on its line"
+            )
+    transducers = [lattice for lattice in lattices if lattice.compact is False]
+    inputs, input_symbols = coded(transducers, ["inputs"], None)
+    outputs, output_symbols = coded(lattices, ["outputs"], symbols)
+    of_inputs = dict(zip(map(id, transducers), inputs, strict=True))
+    parts = []
+    for lattice, words in zip(lattices, outputs, strict=True):
+        table = input_symbols if lattice.compact is False else output_symbols
+        one = lattice.parts(of_inputs.get(id(lattice), words), words, table, output_symbols, "log")
+        parts.append(replace(one, scores=_scores(lattice.pairs), final_scores=_scores(lattice.final_pairs)))
+    return parts
+
+
+def _scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
+    language, acoustic = np.array(pairs, np.float64).reshape(-1, 2).T
+    return {"language": language, "acoustic": acoustic}
+
+
+def spell(parts: MachineParts) -> str:
+    """The lattice as a part of an archive: compact and with empty alignments if it is an acceptor.
+
+    The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
+
+    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log"))
+    'lattice\\n0\\t1\\t1\\t0.5,0.0,\\n1\\t0.0,0.0,\\n\\n'
+    """
+    name = "_".join(columns(parts.name)) or "lattice"
+    return "\n".join([name, *_lines(as_kind(parts, "cost"))]) + "\n\n"
+
+
+def _lines(parts: MachineParts) -> list[str]:
+    end = "," if parts.is_acceptor else ""
+    sides = spelt_sides(parts)[parts.is_acceptor :]
+    costs = _pairs(parts.weights, parts.scores)
+    columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, costs)
+    rows = [(row[0], "\t".join(map(str, row)) + end) for row in zip(*columns, strict=True)]
+    final_costs = _pairs(parts.final_weights, parts.final_scores)
+    rows += [(s, f"{s}\t{cost}{end}") for s, cost in zip(parts.final_states.tolist(), final_costs, strict=True)]
+    if not any(state == parts.start for state, _ in rows):
+        return []  # the start leads nowhere: an empty lattice
+    return [row for _, row in sorted(rows, key=lambda row: row[0] != parts.start)]
+
+
+def _pairs(weights: np.ndarray, scores: dict[str, np.ndarray]) -> list[str]:
+    acoustic = scores.get("acoustic", np.zeros(len(weights)))
+    return [f"{graph},{cost}" for graph, cost in zip((weights - acoustic).tolist(), acoustic.tolist(), strict=True)]

@@ -1,0 +1,248 @@
+"""The formats of machines and lattices: which there are, how they are told apart, and files of them written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from .errors import InputError
+from .fields import TEXTS
+from .machine import MachineParts
+from .members import Member
+from .symbols import spell_symbols, with_own_table
+from .weights import KINDS, SEMIRING, check_kind, in_semiring
+from .whole import write_whole
+
+TITLES = {
+    "plf": plf.TITLE,
+    "openfst": openfst_binary.TITLE,
+    "openfst-text": openfst_text.TITLE,
+    "kaldi": kaldi.TITLE,
+    "slf": slf.TITLE,
+    "mesh": confusion.MESH_TITLE,
+    "confusion": confusion.TITLE,
+    "arcs": json_arcs.TITLE,
+}
+SUFFIXES = {
+    "plf": (".plf",),
+    "openfst": (".fst",),
+    "openfst-text": (".fst.txt", ".att"),
+    "kaldi": (".ark", ".lat"),
+    "slf": (".slf", ".lat"),
+    "mesh": (".mesh",),
+    "confusion": (".cn",),
+    "arcs": (".jsonl",),
+}
+BY_LINE = ("plf", "arcs")  # one lattice a line, in whatever file holds lines
+ONE_A_FILE = ("openfst", "openfst-text", "slf")
+SAID = {
+    "openfst": "cost",
+    "openfst-text": "cost",
+    "kaldi": "cost",
+    "slf": "logprob",
+    "mesh": "prob",
+    "confusion": "prob",
+}
+FIXED = ("kaldi", "slf", "mesh")  # the format leaves no choice of weights
+ACCEPTORS = ("plf", "slf", "mesh", "confusion")
+
+
+def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str, str] | None:
+    """The format of a file of lattices and what told it, its `name` or its `content`; None of any other file.
+
+    >>> guess_lattices("a.plf.gz", b""), guess_lattices("-", b"((('vine', 0, 1),),)"), guess_lattices("a.txt", b"vine")
+    (('plf', 'name'), ('plf', 'content'), None)
+    """
+    stem = os.path.basename(name).lower().removesuffix(".gz")
+    line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
+    if openfst_binary.looks_like_openfst(head):
+        return "openfst", "content"
+    if stem.endswith(".lat"):
+        return ("slf" if slf.looks_like_slf(line) else "kaldi"), "name and content"
+    for kind in ("openfst-text", "plf", "kaldi", "slf", "mesh", "confusion"):
+        if stem.endswith(SUFFIXES[kind]):
+            return kind, "name"
+    if stem.endswith(".fst"):
+        return "openfst-text", "name and content"
+    if line.startswith("{"):
+        fields = set(re.findall(r'[{,]\s*"(\w+)"\s*:', line))
+        if text is None and {"arcs", "finals"} <= fields:
+            return "arcs", "content"
+        if "plf" in fields and (text == "plf" or (text is None and fields.isdisjoint(TEXTS))):
+            return "plf", "content"
+    if plf.looks_like_plf(line.rpartition("\t")[2]):
+        return "plf", "content"
+    if re.match(r"VERSION=\S+\s*$", line):
+        return "slf", "content"
+    return None
+
+
+def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
+    """Of many files those that hold lattices, of the format that is asked for or else of that of the first; and what told it.
+
+    >>> files = [Member(name, "", lambda size: b"VERSION=1.0") for name in ("a/b.slf", "a/c.plf")]
+    >>> chosen(files, "slf", None)[2] == files[:1]
+    True
+    """
+    guesses = [guess_lattices(file.name, file.head, text) for file in files]
+    first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
+    if first is None:
+        return format or "", "", list(files) if format else []
+    alike = [file for file, guessed in zip(files, guesses, strict=True) if guessed and guessed[0] == first[0]]
+    return first[0], "" if format else first[1], alike
+
+
+def parse(
+    data: bytes, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None, encoding: str
+) -> list[MachineParts]:
+    """The machines of a file whose format is not one lattice a line.
+
+    >>> parse(b"a 0.5 the 0.5", "a.cn", "confusion", None, None, "utf-8")[0].words()
+    ['a', 'the']
+    """
+    check_kind(weights)
+    if weights is not None and kind in FIXED and weights != SAID[kind]:
+        raise InputError(f"{name}: {TITLES[kind]} hold {KINDS[SAID[kind]]}, not {KINDS[weights]}: leave --weights out")
+    if kind == "openfst" and openfst_binary.looks_like_openfst(data):
+        parts = openfst_binary.parse(data, name)
+        return [parts if weights in (None, "cost") else _reread(parts, weights, name)]
+    text = decoded(data, name, encoding)
+    if kind in ("openfst", "openfst-text"):
+        meant = weights or SAID[kind]
+        parts = openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols)
+        return [_reread(parts, meant, name)]
+    if kind == "kaldi":
+        return kaldi.parse(text, name, symbols)
+    if kind == "slf":
+        return [slf.parse(text, name)]
+    if kind == "mesh":
+        return confusion.parse_mesh(text, name)
+    return confusion.parse_columns(text, name, weights or SAID[kind])
+
+
+def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
+    """The machine with its numbers taken for another kind than costs."""
+    arcs, finals = (in_semiring(values, kind, name) for values in (parts.weights, parts.final_weights))
+    return replace(parts, weights=arcs, final_weights=finals, semiring=SEMIRING[kind])
+
+
+def decoded(data: bytes, name: str, encoding: str) -> str:
+    """The text of a file.
+
+    >>> decoded("é".encode(), "a.plf", "utf-8")
+    'é'
+    """
+    try:
+        return data.decode("utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding)
+    except UnicodeDecodeError as error:
+        place = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise InputError(f"{name}: {place} is not {encoding} text. Name the encoding, or the --format") from None
+    except LookupError:
+        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
+
+
+def format_to_write(path: str | os.PathLike[str], format: str | None) -> str:
+    """The format in which a file shall be written: as named, or told by the name of the file.
+
+    >>> format_to_write("dev.plf.gz", None), format_to_write("dev", "slf")
+    ('plf', 'slf')
+    """
+    if format is not None and format not in TITLES:
+        raise InputError(f"unknown format {format!r}, expected one of {', '.join(TITLES)}")
+    stem = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
+    told = [kind for kind, suffixes in SUFFIXES.items() if stem.endswith(suffixes)]
+    if format is None and len(told) != 1:
+        which = " and ".join(told) if told else "no format of lattices"
+        raise InputError(f"{path}: its name tells {which}; name one with --to: {', '.join(TITLES)}")
+    return format or told[0]
+
+
+def write_lattices(
+    path: str | os.PathLike[str],
+    machines: Sequence[MachineParts],
+    format: str | None = None,
+    weights: str | None = None,
+) -> list[Path]:
+    """Writes machines to a file; several, in a format that has one a file, to a folder. Gives the files written.
+
+    `weights` is what the numbers shall be, where the format leaves a choice: plf (log-probabilities else), confusion
+    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). Beside openfst-text stand the symbol
+    tables, `.isyms` and `.osyms`.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.plf"
+    >>> _ = write_lattices(path, [MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})], weights="prob")
+    >>> path.read_text()
+    "((('1', 0.5, 1),),)\\n"
+    """
+    kind = format_to_write(path, format)
+    check_kind(weights)
+    if weights is not None and kind in (*FIXED, "openfst") and weights != SAID[kind]:
+        raise InputError(f"{path}: {TITLES[kind]} hold {KINDS[SAID[kind]]}, not {KINDS[weights]}")
+    if kind not in ONE_A_FILE:
+        return [_write(path, _spelt(machines, kind, weights))]
+    if len(machines) == 1 and not os.path.isdir(path):
+        return _write_one(path, machines[0], kind, weights)
+    folder = Path(path)
+    if folder.is_file() or folder.suffix:
+        raise InputError(
+            f"{path}: {TITLES[kind]} is one machine a file, and there are {len(machines):,}: name a folder"
+        )
+    folder.mkdir(exist_ok=True)
+    written = list[Path]()
+    for name, machine in zip(_file_names(machines), machines, strict=True):
+        written += _write_one(folder / f"{name}{SUFFIXES[kind][0]}", with_own_table(machine), kind, weights)
+    return written
+
+
+def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, weights: str | None) -> list[Path]:
+    """Beside OpenFst's text stand its symbol tables, which OpenFst wants to compile it."""
+    written = [_write(path, _spelt([machine], kind, weights))]
+    tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
+    stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
+    return written + [
+        _write(f"{stem}.{end}", spell_symbols(table).encode()) for end, table in tables if table is not None
+    ]
+
+
+def _file_names(machines: Sequence[MachineParts]) -> list[str]:
+    names = [re.sub(r"[^\w.-]", "_", machine.name).lstrip(".") for machine in machines]
+    return names if all(names) and len(set(names)) == len(names) else [f"{i:06d}" for i in range(len(machines))]
+
+
+def _spelt(machines: Sequence[MachineParts], kind: str, weights: str | None) -> bytes:
+    chunks = []
+    for i, machine in enumerate(machines):
+        if kind in ("kaldi", "mesh") and not machine.name:
+            machine = replace(machine, name=f"lattice-{i}")  # an archive wants a name for each
+        try:
+            chunks.append(_spell_one(machine, kind, weights))
+        except InputError as error:
+            raise InputError(f"lattice {i}{f' ({machine.name})' if machine.name else ''}: {error}") from None
+    return b"".join(chunks)
+
+
+def _spell_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
+    if kind == "openfst":
+        return openfst_binary.spell(machine)
+    if kind == "plf":
+        return f"{plf.spell(machine, weights or 'logprob')}\n".encode()
+    if kind == "arcs":
+        return f"{json_arcs.spell(machine, weights)}\n".encode()
+    if kind == "confusion":
+        return confusion.spell_columns(machine, weights or SAID[kind]).encode()
+    if kind == "openfst-text":
+        return openfst_text.spell(machine, weights or SAID[kind]).encode()
+    spell = {"kaldi": kaldi.spell, "mesh": confusion.spell_mesh, "slf": slf.spell}[kind]
+    return spell(machine).encode()
+
+
+def _write(path: str | os.PathLike[str], data: bytes) -> Path:
+    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
+    write_whole(path, lambda file: file.write(zipped), "lattices")
+    return Path(path)

@@ -1,0 +1,122 @@
+"""Many files at once: those of a folder, of a glob such as `dev/*.lat.gz`, or of an archive (.zip, .tar, .tar.gz)."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from .errors import InputError
+from .source import Bytes, open_bytes
+
+HEAD = 1 << 16
+Load = Callable[[int], bytes]
+HIDDEN = re.compile(r"(^|/)(\.[^./][^/]*|__MACOSX/.*)$")
+TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file among many: its name in messages, the class that its folder names ("" if there are no classes), and its bytes.
+
+    >>> Member("lattices/wine/a.plf", "wine", lambda size: b"()").data
+    b'()'
+    """
+
+    name: str
+    label: str
+    load: Load  # so many bytes from its beginning, all for -1
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        return self.load(HEAD)
+
+    @property
+    def data(self) -> bytes:
+        """All bytes."""
+        return self.load(-1)
+
+
+def is_many(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names several files.
+
+    >>> is_many("dev/*.lat"), is_many("dev.zip"), is_many("dev.csv.gz")
+    (True, True, False)
+    """
+    name = os.fspath(path)
+    return os.path.isdir(name) or name.lower().endswith((".zip", *TARS)) or _is_glob(name)
+
+
+def members(path: str | os.PathLike[str]) -> list[Member]:
+    """The files that a path names, by name, gzip undone, hidden files left out.
+
+    Where they stand in several folders next to each other, the names of these folders are the labels.
+
+    >>> import tempfile
+    >>> top = Path(tempfile.mkdtemp())
+    >>> for name in ("wine/a.plf", "water/b.plf"):
+    ...     (top / name).parent.mkdir()
+    ...     _ = (top / name).write_text("()")
+    >>> [(member.label, member.data) for member in members(top)]
+    [('water', b'()'), ('wine', b'()')]
+    """
+    found = sorted((file for file in _files(os.fspath(path)) if not HIDDEN.search(file[0])), key=lambda file: file[0])
+    if not found:
+        raise InputError(f"{path}: holds no file, expected at least one")
+    folders = [PurePosixPath(name).parts[:-1] for name, _ in found]
+    shared = 0
+    while len({folder[: shared + 1] for folder in folders}) == 1 and shared < min(map(len, folders)):
+        shared += 1
+    labels = ["".join(folder[shared : shared + 1]) for folder in folders]
+    return [Member(name, label, load) for (name, load), label in zip(found, labels, strict=True)]
+
+
+def _is_glob(name: str) -> bool:
+    return glob.has_magic(name) and not os.path.exists(name)
+
+
+def _files(name: str) -> Iterator[tuple[str, Load]]:
+    if os.path.isdir(name) or _is_glob(name):
+        paths = Path(name).rglob("*") if os.path.isdir(name) else map(Path, glob.glob(name, recursive=True))
+        yield from ((path.as_posix(), partial(_loaded, path)) for path in paths if path.is_file())
+    else:
+        try:
+            yield from _archived(name)
+        except FileNotFoundError:
+            raise InputError(f"{name}: no such file") from None
+        except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"{name}: is not an archive, or a damaged one: {error}. Fetch it again") from None
+
+
+def _archived(name: str) -> Iterator[tuple[str, Load]]:
+    if name.lower().endswith(".zip"):
+        with zipfile.ZipFile(name) as archive:
+            for info in archive.infolist():
+                if not info.is_dir():
+                    yield f"{name}/{info.filename}", partial(_plain, archive.read(info), info.filename)
+        return
+    with tarfile.open(name) as tar:
+        for entry in tar:
+            file = tar.extractfile(entry) if entry.isfile() else None
+            if file is not None:
+                yield f"{name}/{entry.name}", partial(_plain, file.read(), entry.name)
+
+
+def _loaded(path: Path, size: int) -> bytes:
+    with open_bytes(path) as stream:
+        return stream.read(size)
+
+
+def _plain(data: bytes, name: str, size: int) -> bytes:
+    with Bytes(io.BufferedReader(io.BytesIO(data)), name) as stream:
+        return stream.read(size)

@@ -1,0 +1,204 @@
+"""OpenFst's binary files of type `vector` with arcs `standard`, `log` or `log64`, symbol tables inside included.
+
+All numbers are little-endian. A header (magic number, type of machine, type of arc, version, flags, properties, start, states,
+arcs), the symbol tables that the flags announce, then of every state its final weight, its number of arcs, and these.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .machine import EPSILON, MachineParts
+from .symbols import symbol_list, without_gaps
+from .weights import as_kind
+
+TITLE = "OpenFst binary"
+WEIGHTS = "cost"
+MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
+VERSION = 2
+HAS_INPUT, HAS_OUTPUT, ALIGNED = 1, 2, 4
+PROPERTIES = 3  # expanded and mutable; the rest is for the reader to find out
+REALS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
+SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
+
+
+def looks_like_openfst(head: bytes) -> bool:
+    """Whether a file begins as OpenFst's binary files do.
+
+    >>> looks_like_openfst(b"0 1 a b")
+    False
+    """
+    return head[:4] == struct.pack("<i", MAGIC)
+
+
+def parse(data: bytes, source: str) -> MachineParts:
+    """The machine of a file; its semiring is that of its arcs.
+
+    >>> parse(spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
+    [0.5]
+    """
+    bytes_ = _Bytes(data, source)
+    if bytes_.number("<i", "the magic number") != MAGIC:
+        raise InputError(f"{source}: does not begin as OpenFst's binary files do; text is --format openfst-text")
+    type, arc_type = bytes_.string("the type"), bytes_.string("the type of arcs")
+    if type != "vector":
+        raise InputError(f"{source}: is of type {type!r}, expected vector: fstconvert --fst_type=vector makes it one")
+    if arc_type not in REALS:
+        raise InputError(
+            f"{source}: has arcs of type {arc_type!r}, expected one of {', '.join(REALS)}: fstmap or lattice-copy converts"
+        )
+    version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
+    if version != VERSION or flags & ALIGNED:
+        raise InputError(
+            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
+        )
+    bytes_.number("<Q", "the properties")
+    start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
+    tables = [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
+    states, finals, arcs = _states(bytes_, n_states, REALS[arc_type])
+    weights = arcs["weight"].astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(weights))
+    if len(bad):
+        raise InputError(f"{source}: arc {bad[0]} has weight {weights[bad[0]]}, expected a finite number")
+    if np.isnan(finals).any() or (finals == -np.inf).any():
+        state = int(np.flatnonzero(np.isnan(finals) | (finals == -np.inf))[0])
+        raise InputError(
+            f"{source}: state {state} has final weight {finals[state]}, expected a finite number or infinity"
+        )
+    if not -1 <= start < len(finals) or ((arcs["target"] < 0) | (arcs["target"] >= len(finals))).any():
+        raise InputError(
+            f"{source}: names a state that is not there: it has {len(finals)} states, and starts at {start}"
+        )
+    inputs, outputs = (arcs[side].astype(np.int32) for side in ("input", "output"))
+    for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
+        _check_labels(labels, symbols, source)
+    if start < 0:
+        return MachineParts.nothing(semiring=SEMIRING[arc_type])
+    final = np.flatnonzero(finals != np.inf).astype(np.int32)
+    shared = tables[0] == tables[1]
+    input_symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)
+    return MachineParts(
+        start,
+        len(finals),
+        states,
+        inputs,
+        outputs,
+        weights,
+        arcs["target"].astype(np.int32),
+        final,
+        finals[final],
+        SEMIRING[arc_type],
+        input_symbols,
+        input_symbols if shared else output_symbols,
+    )
+
+
+def spell(parts: MachineParts, arc_type: str | None = None) -> bytes:
+    """The file of a machine. By default `standard` arcs for the tropical semiring, else `log64`: costs, of positive weights.
+
+    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}))[8:14]
+    b'vector'
+    """
+    if arc_type is None:
+        arc_type = "standard" if parts.semiring == "tropical" else "log64"
+    if arc_type not in REALS:
+        raise InputError(f"arc_type is {arc_type!r}, expected one of {', '.join(REALS)}")
+    parts, real = as_kind(parts, "cost"), REALS[arc_type]
+    parts.words("inputs"), parts.words("outputs")  # every label has its symbol
+    order = np.argsort(parts.sources, kind="stable")
+    arcs = np.empty(len(order), _arc(real))
+    columns = (("input", parts.inputs), ("output", parts.outputs), ("weight", parts.weights), ("target", parts.targets))
+    for name, values in columns:
+        arcs[name] = values[order]
+    finals = np.full(parts.n_states, np.inf, real)
+    finals[parts.final_states] = parts.final_weights
+    ends = np.searchsorted(parts.sources[order], np.arange(parts.n_states), side="right").tolist()
+    flags = HAS_INPUT * (parts.input_symbols is not None) + HAS_OUTPUT * (parts.output_symbols is not None)
+    out = [struct.pack("<i", MAGIC), _string("vector"), _string(arc_type)]
+    out.append(struct.pack("<iiQqqq", VERSION, flags, PROPERTIES, parts.start, parts.n_states, len(arcs)))
+    out += [_symbol_bytes(table) for table in (parts.input_symbols, parts.output_symbols) if table is not None]
+    begin = 0
+    for final, end in zip(finals, ends, strict=True):
+        out += [final.tobytes(), struct.pack("<q", end - begin), arcs[begin:end].tobytes()]
+        begin = end
+    return b"".join(out)
+
+
+def _arc(real: np.dtype[Any]) -> np.dtype[np.void]:
+    return np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", real), ("target", "<i4")])
+
+
+def _states(bytes_: _Bytes, n_states: int, real: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The source of every arc, the final weight of every state, all arcs. A file written to a pipe counts -1 states."""
+    finals, counts, chunks, arc = list[float](), list[int](), list[bytes](), _arc(real)
+    while len(finals) != n_states and (n_states >= 0 or not bytes_.at_end()):
+        what = f"state {len(finals)}" + (f" of {n_states}" if n_states >= 0 else "")
+        finals.append(bytes_.number("<f" if real.itemsize == 4 else "<d", what))
+        counts.append(bytes_.number("<q", what))
+        chunks.append(bytes_.take(counts[-1] * arc.itemsize, f"the {counts[-1]:,} arcs of {what}"))
+    sources = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    return sources, np.array(finals, np.float64), np.frombuffer(b"".join(chunks), arc)
+
+
+def _check_labels(labels: np.ndarray, symbols: list[str] | None, source: str) -> None:
+    most = 2**31 if symbols is None else len(symbols)
+    bad = np.flatnonzero((labels < 0) | (labels >= most))
+    if symbols is not None and not len(bad):
+        missing = np.array([not symbol for symbol in symbols])
+        missing[0] = False
+        bad = np.flatnonzero(missing[labels])
+    if len(bad):
+        raise InputError(f"{source}: arc {bad[0]} has label {labels[bad[0]]}, which has no symbol in the file's table")
+
+
+def _string(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<i", len(data)) + data
+
+
+def _symbol_bytes(symbols: Sequence[str]) -> bytes:
+    named = [(symbol or EPSILON, label) for label, symbol in enumerate(symbols) if symbol or not label]
+    head = struct.pack("<i", SYMBOLS_MAGIC) + _string("symbols") + struct.pack("<qq", len(symbols), len(named))
+    return head + b"".join(_string(symbol) + struct.pack("<q", label) for symbol, label in named)
+
+
+class _Bytes:
+    """The bytes of a file, taken from its beginning on; where they end too early, the message says what was expected."""
+
+    def __init__(self, data: bytes, source: str):
+        self._data, self._source, self._at = data, source, 0
+
+    def at_end(self) -> bool:
+        return self._at >= len(self._data)
+
+    def take(self, size: int, what: str) -> bytes:
+        if size < 0 or self._at + size > len(self._data):
+            raise InputError(
+                f"{self._source}: ends after {len(self._data):,} bytes, expected {what} at byte {self._at:,}:"
+                " the file is truncated or damaged; fetch it again"
+            )
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def number(self, form: str, what: str) -> int:
+        value: int = struct.unpack(form, self.take(struct.calcsize(form), what))[0]
+        return value
+
+    def string(self, what: str) -> str:
+        return self.take(self.number("<i", what), what).decode("utf-8", "replace")
+
+    def symbols(self) -> list[str]:
+        if self.number("<i", "a symbol table") != SYMBOLS_MAGIC:
+            raise InputError(f"{self._source}: found no symbol table at byte {self._at - 4:,}, where one is announced")
+        self.string("the name of a symbol table")
+        _, size = self.number("<q", "a symbol table"), self.number("<q", "a symbol table")
+        pairs = []
+        for i in range(size):
+            symbol = self.string(f"symbol {i} of {size}")
+            pairs.append((symbol, self.number("<q", f"symbol {i} of {size}")))
+        return symbol_list(pairs, self._source)

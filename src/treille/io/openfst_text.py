@@ -1,0 +1,89 @@
+"""OpenFst's text: `source target input output [weight]` an arc, `source target label [weight]` of an acceptor, `state [weight]`
+a final state. The first state named is the start; a weight left out is the semiring's one. One machine a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .arc_lines import ArcLines, coded, number, spelt_sides
+from .errors import InputError
+from .machine import MachineParts
+from .symbols import columns
+from .weights import ONE, as_kind
+
+TITLE = "OpenFst text"
+WEIGHTS = "cost"
+
+
+def parse(
+    text: str,
+    source: str,
+    semiring: str,
+    isymbols: Sequence[str] | None = None,
+    osymbols: Sequence[str] | None = None,
+    acceptor: bool | None = None,
+) -> MachineParts:
+    """The machine of a text, its weights taken as they are for those of `semiring`.
+
+    Lines of four columns are arcs of a transducer without weights; of an acceptor with weights, if `acceptor`, or if
+    other arcs have three columns, or if all fourth columns are decimal numbers such as 0.5.
+
+    >>> parts = parse("0 1 a b 0.5\\n1 2.0\\n", "a.txt", "real")
+    >>> parts.weights.tolist(), parts.final_weights.tolist(), parts.input_symbols
+    ([0.5], [2.0], ['<eps>', 'a'])
+    """
+    rows = [(line, row) for line, row in enumerate(map(columns, text.split("\n")), 1) if row]
+    if acceptor is None:
+        acceptor = _is_acceptor([row for _, row in rows])
+    width, one, lines = 3 if acceptor else 4, ONE[semiring], ArcLines(source, "")
+    for line, row in rows:
+        place = lines.place(line)
+        weight = number(row[-1], place) if len(row) in (2, width + 1) else one
+        if len(row) <= 2:
+            lines.final(line, row[0], weight)
+        elif len(row) in (width, width + 1):
+            lines.arc(line, row[0], row[1], row[2], row[2] if acceptor else row[3], weight)
+        else:
+            kind = "an acceptor" if acceptor else "a transducer"
+            raise InputError(
+                f"{place}: found {len(row)} columns, expected {width} or {width + 1} for an arc of {kind}, 1 or 2 else"
+            )
+    if acceptor:
+        (labels,), symbols = coded([lines], ["inputs"], isymbols)
+        return lines.parts(labels, labels, symbols, symbols, semiring)
+    (inputs,), input_symbols = coded([lines], ["inputs"], isymbols)
+    (outputs,), output_symbols = coded([lines], ["outputs"], osymbols)
+    return lines.parts(inputs, outputs, input_symbols, output_symbols, semiring)
+
+
+def _is_acceptor(rows: Sequence[Sequence[str]]) -> bool:
+    widths = {len(row) for row in rows}
+    fourth = [row[3] for row in rows if len(row) == 4]
+    return 5 not in widths and (3 in widths or (bool(fourth) and all(map(_is_decimal, fourth))))
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not text.isdecimal()
+
+
+def spell(parts: MachineParts, kind: str | None = None) -> str:
+    """The text of a machine, all five columns always; weights as they are, or as numbers of a kind.
+
+    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 2.0}))
+    '0\\t1\\t1\\t1\\t0.5\\n1\\t2.0\\n'
+    """
+    if kind is not None:
+        parts = as_kind(parts, kind)
+    columns = (parts.sources.tolist(), parts.targets.tolist(), *spelt_sides(parts), parts.weights.tolist())
+    arcs = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
+    finals = [(s, f"{s}\t{w}") for s, w in zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)]
+    rows = [*arcs, *finals]
+    if not any(state == parts.start for state, _ in rows):
+        return ""  # the start leads nowhere: the machine accepts nothing, as an empty text does
+    rows.sort(key=lambda row: row[0] != parts.start)
+    return "".join(f"{row}\n" for _, row in rows)

@@ -1,0 +1,168 @@
+"""Symbol tables: which word a label stands for. As text, `word label` a line; label 0 is the empty string."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .machine import EPSILON, MachineParts
+from .source import open_text, source_name
+
+MOST_LABELS = 1 << 26
+SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}
+BLANKS = re.compile("[ \t]+")
+
+
+def columns(line: str) -> list[str]:
+    """The columns of a line: blanks and tabs separate, other white space may be part of a word.
+
+    >>> columns("0 1\\ta  b\\r\\n")
+    ['0', '1', 'a', 'b']
+    """
+    stripped = line.strip(" \t\r\n")
+    return BLANKS.split(stripped) if stripped else []
+
+
+class Coder:
+    """Labels of words in order of first use. Words of `epsilons`, "" and "<eps>" are the empty string.
+
+    >>> coder = Coder(["*EPS*"])
+    >>> coder.labels(["a", "*EPS*", "b", "a"]), coder.symbols()
+    ([1, 0, 2, 1], ['<eps>', 'a', 'b'])
+    """
+
+    def __init__(self, epsilons: Iterable[str] = ()):
+        self._labels: defaultdict[str, int] = defaultdict(count(1).__next__, dict.fromkeys(["", EPSILON, *epsilons], 0))
+
+    def labels(self, words: Iterable[str]) -> list[int]:
+        """The label of every word."""
+        return list(map(self._labels.__getitem__, words))
+
+    def symbols(self) -> list[str]:
+        """The symbol of every label so far."""
+        return [EPSILON, *(word for word, label in self._labels.items() if label)]
+
+
+def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (), blanks: bool = False) -> list[str]:
+    """The word of every arc as a format writes it: `epsilon` for the empty string.
+
+    Refused are words that the format would read as the empty string (`taken`), and, if not `blanks`, those with white space.
+
+    >>> spelt(MachineParts.of([(0, 1, 1, 1.0, 1), (0, 0, 0, 1.0, 1)], {1: 1.0}), "inputs", "*EPS*")
+    ['1', '*EPS*']
+    """
+    words = parts.words(side)
+    for word in set(words) - {""}:
+        if word in (epsilon, EPSILON, *taken):
+            raise InputError(f"the word {word!r} would be read as the empty string: rename it, or give it label 0")
+        if re.search(r"[\r\n]" if blanks else r"[ \t\r\n]", word):
+            raise InputError(f"the word {word!r} holds white space, which this format separates by: rename it")
+    return [word or epsilon for word in words]
+
+
+def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
+    """The same machines, words coded alike in all; those whose labels are plain numbers stay as they are.
+
+    >>> one = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"])
+    >>> other = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "wine"])
+    >>> [machine.inputs.tolist() for machine in over_one_table([one, other])]
+    [[1], [2]]
+    """
+    if all(len({id(getattr(machine, table)) for machine in machines}) == 1 for table in SIDES.values()):
+        return list(machines)
+    coder = Coder()
+    changes = [_recoded(machine, coder) for machine in machines]
+    symbols = coder.symbols()
+    return [_with_table(*pair, symbols) for pair in zip(machines, changes, strict=True)]
+
+
+def with_own_table(machine: MachineParts) -> MachineParts:
+    """The machine with a table of no words but its own.
+
+    >>> one = MachineParts.of([(0, 2, 2, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine", "wine"])
+    >>> with_own_table(one).input_symbols
+    ['<eps>', 'wine']
+    """
+    coder = Coder()
+    return _with_table(machine, _recoded(machine, coder), coder.symbols())
+
+
+def _with_table(machine: MachineParts, recoded: dict[str, Any], symbols: list[str]) -> MachineParts:
+    tables: dict[str, Any] = {SIDES[side]: symbols for side in recoded}
+    return replace(machine, **recoded, **tables)
+
+
+def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
+    sides = [side for side, table in SIDES.items() if getattr(machine, table) is not None]
+    return {side: np.array(coder.labels(machine.words(side)), np.int32) for side in sides}
+
+
+def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
+    """The symbol of every label, from a file `word label` a line; lists and None pass as they are.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("<eps> 0\\nvine 1\\n")
+    >>> read_symbols(path)
+    ['<eps>', 'vine']
+    """
+    if table is None or not isinstance(table, str | os.PathLike):
+        return None if table is None else list(table)
+    pairs, source = [], source_name(table)
+    with open_text(table) as lines:
+        for number, line in enumerate(lines, 1):
+            words = columns(line)
+            if not words:
+                continue
+            if len(words) != 2 or not words[1].isdecimal():
+                raise InputError(
+                    f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
+                )
+            pairs.append((words[0], int(words[1])))
+    return symbol_list(pairs, source)
+
+
+def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
+    """The symbols of labels 0, 1, 2 and so on, from pairs in any order; "" where a label has none.
+
+    >>> symbol_list([("b", 3), ("a", 1)], "words.txt")
+    ['<eps>', 'a', '', 'b']
+    """
+    most = max((label for _, label in pairs), default=0)
+    if most >= max(MOST_LABELS, 2 * len(pairs)) or any(label < 0 for _, label in pairs):
+        raise InputError(
+            f"{source}: the table has {len(pairs)} symbols with labels up to {most}, expected 0, 1, 2 and so on"
+        )
+    symbols = [EPSILON] + [""] * most
+    for symbol, label in pairs:
+        symbols[label] = symbol if label else EPSILON
+    return symbols
+
+
+def without_gaps(symbols: Sequence[str]) -> list[str]:
+    """The table with a name for labels that have no symbol. Machines that are given it do not use these labels.
+
+    >>> without_gaps(["<eps>", "a", "", "b"])
+    ['<eps>', 'a', '<unused-2>', 'b']
+    """
+    return [symbol or f"<unused-{label}>" for label, symbol in enumerate(symbols)]
+
+
+def spell_symbols(symbols: Sequence[str]) -> str:
+    """A table as text. A symbol with white space in it cannot be written.
+
+    >>> spell_symbols(["<eps>", "vine"])
+    '<eps>\\t0\\nvine\\t1\\n'
+    """
+    for label, symbol in enumerate(symbols):
+        if re.search(r"[ \t\r\n]", symbol):
+            raise InputError(f"the symbol {symbol!r} of label {label} holds white space, which the table separates by")
+    return "".join(f"{symbol}\t{label}\n" for label, symbol in enumerate(symbols) if symbol)

@@ -1,0 +1,105 @@
+"""What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .errors import InputError
+from .machine import MachineParts
+
+KINDS = {"cost": "costs", "logprob": "log-probabilities", "prob": "probabilities"}
+SEMIRING = {"cost": "log", "logprob": "log", "prob": "real"}
+ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
+ABOVE_ZERO = 0.01  # a log-probability of a sum that is 1 but for rounding
+SAY = 'Say what they are with --weights cost, logprob or prob (weights="logprob" in Python)'
+
+
+def check_kind(weights: str | None) -> None:
+    """Refuses a word that names no kind of weights.
+
+    >>> check_kind("logprob")
+    """
+    if weights is not None and weights not in KINDS:
+        raise InputError(f"weights is {weights!r}, expected one of {', '.join(KINDS)}, or None: told by the file")
+
+
+def kind_of(values: np.ndarray, source: str) -> tuple[str, str]:
+    """What numbers are that no one has named, and what told it. Numbers that fit several kinds are refused.
+
+    Some below zero and none above it (but for rounding): log-probabilities. All from 0 to 1, and not all 0:
+    probabilities. All 0: log-probabilities, all paths alike. None below zero and some above 1: costs.
+
+    >>> kind_of(np.array([-0.5, 0.0]), "a.plf")
+    ('logprob', 'told by their values, -0.5 to 0')
+    >>> kind_of(np.array([0.5, 1.0]), "a.plf")[0], kind_of(np.array([0.0]), "a.plf")[0], kind_of(np.array([3.0]), "a.plf")[0]
+    ('prob', 'logprob', 'cost')
+    """
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    how = f"told by their values, {low:.4g} to {high:.4g}" if low < high else f"all are {low:.4g}"
+    if low < 0 < ABOVE_ZERO < high:
+        raise InputError(f"{source}: weights go from {low:.4g} to {high:.4g}: costs or log-probabilities. {SAY}")
+    if low < 0 or high == 0:
+        return "logprob", how
+    return ("prob" if high <= 1 else "cost"), how
+
+
+def in_semiring(values: np.ndarray, kind: str, source: str) -> np.ndarray:
+    """Numbers of a kind as weights of `SEMIRING[kind]`: log-probabilities become costs.
+
+    >>> in_semiring(np.array([-0.5]), "logprob", "a.plf").tolist()
+    [0.5]
+    """
+    if kind == "prob" and len(values) and values.min() < 0:
+        raise InputError(f"{source}: there is a weight of {values.min():.4g}, expected probabilities. {SAY}")
+    return -values if kind == "logprob" else values
+
+
+def as_kind(parts: MachineParts, kind: str) -> MachineParts:
+    """The machine with its weights as numbers of a kind, whatever its semiring. Arcs and finals of weight zero are left out.
+
+    >>> as_kind(MachineParts.of([(0, 1, 1, 0.5, 1), (0, 2, 2, 0.0, 1)], {1: 1.0}), "logprob").weights.tolist()
+    [-0.6931471805599453]
+    """
+    parts = _without_zeros(parts)
+    given = np.concatenate([parts.weights, parts.final_weights])
+    if parts.semiring == "real" and kind != "prob":
+        if len(given) and given.min() < 0:
+            raise InputError(
+                f"a weight is {given.min():.4g}, which has no logarithm: only positive weights have {KINDS[kind]}"
+            )
+        wanted = np.log(given) if kind == "logprob" else 0.0 - np.log(given)
+    elif parts.semiring == "real":
+        wanted = given
+    else:
+        wanted = _exponentials(given) if kind == "prob" else 0.0 - given if kind == "logprob" else given
+    n = len(parts.weights)
+    return replace(parts, weights=wanted[:n], final_weights=wanted[n:])
+
+
+def _exponentials(costs: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", under="ignore"):
+        probabilities: np.ndarray = np.exp(-costs)
+    lost = np.flatnonzero((probabilities == 0) | np.isinf(probabilities))
+    if len(lost):
+        raise InputError(
+            f"a cost is {costs[lost[0]]:.4g}, whose probability is no number: write costs or log-probabilities"
+        )
+    return probabilities
+
+
+def _without_zeros(parts: MachineParts) -> MachineParts:
+    zero = 0.0 if parts.semiring == "real" else np.inf
+    arcs, finals = parts.weights != zero, parts.final_weights != zero
+    if arcs.all() and finals.all():
+        return parts
+    names = ("sources", "inputs", "outputs", "weights", "targets")
+    return replace(
+        parts,
+        **{name: getattr(parts, name)[arcs] for name in names},
+        final_states=parts.final_states[finals],
+        final_weights=parts.final_weights[finals],
+        scores={name: values[arcs] for name, values in parts.scores.items()},
+        final_scores={name: values[finals] for name, values in parts.final_scores.items()},
+    )

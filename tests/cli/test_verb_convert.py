@@ -1,0 +1,96 @@
+"""treille convert, and inspect of what it writes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from treille.io import read
+
+PLF = "((('vine', -0.5, 1), ('vines', -0.9, 1),),)\n()\n((('wine', 0, 1),),(('s', 0, 1),),)\n"
+
+
+@pytest.fixture
+def plf(tmp_path):
+    path = tmp_path / "dev.plf"
+    path.write_text(PLF)
+    return path
+
+
+@pytest.mark.parametrize("name", ["dev.ark", "dev.jsonl.gz", "dev.mesh", "other.plf"])
+def test_lattices_are_converted_and_both_sides_are_said(cli, plf, name):
+    answer = cli("convert", plf, name)
+    assert answer.code == 0, answer.err
+    assert "3 lattices (1 empty), PLF (guessed from its name), weights = log-probabilities" in answer.err
+    assert answer.out.startswith(f"3 lattices written to {name}, ")
+    back = read(name)
+    assert [sorted(machine.words()) for machine in back.machines] == [["vine", "vines"], [], ["s", "wine"]]
+
+
+def test_formats_of_one_machine_a_file_fill_a_folder(cli, plf):
+    value = cli("convert", plf, "dev", "--to", "openfst", "--json").json()
+    assert value == {
+        "lattices": 3,
+        "from": "plf",
+        "to": "openfst",
+        "written": ["dev/000000.fst", "dev/000001.fst", "dev/000002.fst"],
+    }
+    assert cli("convert", "dev", "back.plf", "--quiet").out == ""
+    assert [len(machine.words()) for machine in read("back.plf").machines] == [2, 0, 2]
+
+
+def test_numbers_fields_and_symbols_are_as_asked_for(cli):
+    Path("a.jsonl").write_text(json.dumps({"lattice": "((('1', 0.5, 1),),)"}) + "\n")
+    flags = ("--from", "plf", "--text", "lattice", "--weights", "prob", "--to-weights", "prob")
+    assert cli("convert", "a.jsonl", "a.plf", *flags).code == 0
+    assert Path("a.plf").read_text() == "((('1', 0.5, 1),),)\n"
+    Path("words.txt").write_text("<eps> 0\nvine 1\n")
+    Path("a.fst").write_text("0 1 7 1 0.5\n1\n")
+    Path("b.ark").write_text("utt\n0 1 7 1 1,2\n1\n\n")
+    assert cli("convert", "b.ark", "b.plf", "--symbols", "words.txt").code == 0
+    assert Path("b.plf").read_text() == "((('vine', -3.0, 1),),)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["dev.plf", "dev.doc"], 1, "its name tells no format of lattices; name one with --to"),
+        (["dev.plf", "a.plf", "--from", "fsm"], 2, "'fsm' is none of plf, openfst"),
+        (["dev.plf", "a.plf", "--to-weights", "odds"], 2, "odds"),
+        (["dev.plf", "absent/a.plf"], 1, "the folder absent does not exist"),
+        (["absent.plf", "a.plf"], 1, "absent.plf: no such file"),
+        (["text.csv", "a.plf"], 1, "does not look like lattices; name their format with --from"),
+        (["dev.plf", "a.cn"], 1, "lattice 1: is empty"),
+        (["dev.plf", "a.ark", "--to-weights", "prob"], 1, "Kaldi lattices hold costs, not probabilities"),
+    ],
+)
+def test_mistakes_are_named(cli, plf, words, code, said):
+    Path("text.csv").write_text("text,label\na,b\n")
+    answer = cli("convert", *words)
+    assert (answer.code, said in answer.err) == (code, True), answer.err
+
+
+def test_inspect_shows_states_arcs_paths_and_totals(cli, plf):
+    answer = cli("inspect", plf)
+    assert answer.code == 0, answer.err
+    for said in ("states:   0 to 3, median 2", "arcs:     0 to 2, median 2", "paths:    0 to 2, median 1", "1 empty"):
+        assert said in answer.out, answer.out
+    assert "words:    4 distinct" in answer.out
+    assert "  wine s" in answer.out
+    assert "  (no arcs)" in answer.out
+    value = cli("inspect", plf, "--json").json()
+    assert (value["format"], value["empty"], value["cyclic"], value["with_epsilons"]) == ("plf", 1, 0, 0)
+    assert value["total"]["max"] == 0.0
+
+
+def test_inspect_shows_cycles_and_totals_that_diverge_and_very_many_paths(cli):
+    Path("a.fst").write_text("0 0 a a 0.5\n0 1 <eps> <eps>\n1\n")
+    out = cli("inspect", "a.fst").out
+    assert "1 with cycles, 1 with empty arcs" in out
+    assert "paths:" not in out
+    assert "total:    -0.9328 (-log of the sum over paths)" in out  # 1 / (1 - exp(-1/2))
+    Path("b.fst").write_text("0 0 a a -0.5\n0\n")
+    assert "1 with a total that diverges" in cli("inspect", "b.fst").out
+    Path("c.cn").write_text("a 0.5 b 0.5\n" * 2000)
+    assert "paths:    10^602" in cli("inspect", "c.cn").out
+    assert cli("inspect", "c.cn", "--json").json()["paths"]["max"] == "10^602"

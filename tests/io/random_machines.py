@@ -1,0 +1,84 @@
+"""Random machines for the tests of formats, and what a machine says, path by path, from the definition."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+from hypothesis import strategies as st
+
+from treille.io.machine import MachineParts
+
+WORDS = ["vine", "wine", "it's", 'say "so"', "été", "葡萄", "a\\b", "-", "!", "x=y", "#", "0.5", "'em", "\\'"]
+
+
+def probability(weight, semiring):
+    return weight if semiring == "real" else math.exp(-weight)
+
+
+def strings(parts):
+    """Every pair of strings that a machine without cycles reads and writes, with the sum over its paths."""
+    ins, outs = parts.words("inputs"), parts.words("outputs")
+    arcs = defaultdict(list)
+    for a, source in enumerate(parts.sources.tolist()):
+        arcs[source].append(a)
+    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
+    said = defaultdict(float)
+    stack = [(parts.start, (), (), 1.0)] if parts.start >= 0 else []
+    while stack:
+        state, x, y, weight = stack.pop()
+        if state in finals:
+            said[x, y] += weight * probability(finals[state], parts.semiring)
+        for a in arcs[state]:
+            longer = [string + ((word,) if word else ()) for string, word in ((x, ins[a]), (y, outs[a]))]
+            more = probability(float(parts.weights[a]), parts.semiring)
+            stack.append((int(parts.targets[a]), *longer, weight * more))
+    return {pair: weight for pair, weight in said.items() if weight}
+
+
+def same(one, other):
+    left, right = strings(one), strings(other)
+    assert left.keys() == right.keys()
+    for pair, weight in left.items():
+        assert math.isclose(weight, right[pair], rel_tol=1e-9)
+
+
+@st.composite
+def machines(draw, semirings=("real", "log", "tropical"), acceptor=None, words=WORDS, spelt=None, sausage=False):
+    """Machines without cycles, states in any order, weights positive, with a table or without, now and then empty."""
+    n = draw(st.integers(0 if not sausage else 1, 5))
+    semiring = draw(st.sampled_from(semirings))
+    weight = st.floats(1e-3, 4.0) if semiring == "real" else st.floats(-3.0, 8.0)
+    if n == 0:
+        return MachineParts.nothing()
+    symbols = ["<eps>", *words] if (draw(st.booleans()) if spelt is None else spelt) else None
+    labels = st.integers(0, len(words))
+    order = list(range(n)) if sausage else draw(st.permutations(range(n)))
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n if not sausage else min(i + 2, n))]
+    chosen = draw(st.lists(st.sampled_from(pairs), max_size=8)) if pairs else []
+    chosen += pairs if sausage else []
+    one_side = draw(st.booleans()) if acceptor is None else acceptor
+    arcs = []
+    for i, j in chosen:
+        read = draw(labels)
+        arcs.append((order[i], read, read if one_side else draw(labels), draw(weight), order[j]))
+    ends = [n - 1] if sausage else draw(st.lists(st.integers(0, n - 1), unique=True, max_size=n))
+    finals = {s: draw(weight) for s in ends}
+    parts = MachineParts.of(arcs, finals, order[0], semiring, symbols)
+    return parts if parts.n_states > order[0] else MachineParts.nothing()
+
+
+def tiny(words=("vine",), weights=(0.5,), semiring="real"):
+    """A chain of words."""
+    symbols = ["<eps>", *dict.fromkeys(words)]
+    arcs = [
+        (i, symbols.index(w), symbols.index(w), p, i + 1) for i, (w, p) in enumerate(zip(words, weights, strict=True))
+    ]
+    one = 1.0 if semiring == "real" else 0.0
+    return MachineParts.of(arcs, {len(words): one}, semiring=semiring, symbols=symbols)
+
+
+def equal_parts(one, other):
+    for name in ("start", "n_states", "semiring"):
+        assert getattr(one, name) == getattr(other, name), name
+    for name in ("sources", "inputs", "outputs", "weights", "targets", "final_states", "final_weights"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name

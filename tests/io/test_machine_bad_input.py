@@ -1,0 +1,278 @@
+"""Files of machines that are not what they should be: each stops with a place, what was found and what to do."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+from random_machines import tiny
+
+from treille.io import InputError, confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, read, slf
+from treille.io.lattices import write_lattices
+from treille.io.machine import MachineParts
+from treille.io.members import members
+from treille.io.symbols import read_symbols
+
+BINARY = openfst_binary.spell(tiny(["vine", "wine"], [0.5, 0.25]))
+
+
+@pytest.mark.parametrize("size", [2, 9, 30, 70, 100, len(BINARY) - 30, len(BINARY) - 1])
+def test_a_truncated_binary_names_what_is_missing(size):
+    with pytest.raises(InputError, match=rf"a\.fst: ends after {size} bytes, expected .* truncated"):
+        openfst_binary.parse(BINARY[:size], "a.fst")
+
+
+def test_every_truncation_of_a_binary_is_refused():
+    for size in range(len(BINARY)):
+        with pytest.raises(InputError):
+            openfst_binary.parse(BINARY[:size], "a.fst")
+
+
+def replaced(old, new):
+    assert old in BINARY
+    return BINARY.replace(old, new)
+
+
+def string(text):
+    return struct.pack("<i", len(text)) + text.encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (
+            replaced(string("log64"), string("expectation")),
+            "arcs of type 'expectation', expected one of standard, log, log64",
+        ),
+        (replaced(string("vector"), string("const")), "is of type 'const', expected vector: fstconvert"),
+        (b"0 1 a b\n" * 9, "does not begin as OpenFst's binary files do"),
+        (replaced(struct.pack("<d", -np.log(0.25)), struct.pack("<d", np.nan)), "arc 1 has weight nan"),
+        (
+            replaced(struct.pack("<iid", 1, 1, -np.log(0.5)), struct.pack("<iid", 9, 1, 0.5)),
+            "label 9, which has no symbol",
+        ),
+        (
+            replaced(struct.pack("<diq", 0, 0, 0)[:0] + struct.pack("<qq", 0, 3), struct.pack("<qq", 7, 3)),
+            "starts at 7",
+        ),
+    ],
+)
+def test_a_binary_of_another_kind_is_named(data, said):
+    with pytest.raises(InputError, match=r"a\.fst") as error:
+        openfst_binary.parse(data, "a.fst")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0 1 a b nan\n", "line 1: the weight is 'nan', expected a finite number"),
+        ("0 1 a b inf\n", "line 1: the weight of an arc is inf"),
+        ("0 1 a b 0.5\n1 x\n", "line 2: the weight is 'x'"),
+        ("0 1 a b 0.5 7\n", "line 1: found 6 columns, expected 4 or 5 for an arc of a transducer"),
+        ("0 1 a\n0 1 a b 0.5\n", "line 1: found 3 columns"),
+        ("0 -1 a b\n", "line 1: found the state '-1'"),
+        ("0 999999999 a b\n", "line 1: found the state '999999999'"),
+        ("0 9999999999999 a b\n", "line 1: found the state '9999999999999'"),
+        ("0 1 a b\n999999999\n", "found the final state 999999999, expected states numbered from 0"),
+        ("0 1 a b\n1\n1 0.5\n", "line 3: state 1 is made final a second time"),
+    ],
+)
+def test_a_broken_text_of_openfst_names_the_line(text, said):
+    with pytest.raises(InputError, match=r"a\.txt") as error:
+        openfst_text.parse(text, "a.txt", "real")
+    assert said in str(error.value)
+
+
+def test_labels_without_a_symbol_are_named():
+    table = ["<eps>", "vine", ""]
+    for text, said in (
+        ("0 1 5 1\n", "label 5 has no symbol"),
+        ("0 1 2 1\n", "label 2 has no symbol: the table leaves it out"),
+    ):
+        with pytest.raises(InputError, match=said):
+            openfst_text.parse(text, "a.txt", "real", table, table)
+    with pytest.raises(InputError, match="line 1: 'wine' is not in the symbol table of 2 symbols"):
+        openfst_text.parse("0 1 wine vine\n", "a.txt", "real", table, table)
+    with pytest.raises(InputError, match="reads label 3, which has no symbol"):
+        plf.spell(MachineParts.of([(0, 3, 3, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("((('a', 1, 1),),", "column 17: found ''"),
+        ("((('a', 1, 1),),) x", "column 19: found 'x'"),
+        ("((('a', 1),),)", "column 3: found \"('a', 1),),)\""),
+        ("((('a', 1, 1),,),)", "column 15: found ',),)'"),
+        ("((('a', nan, 1),),)", "column 9: the weight is 'nan'"),
+        ("((('a', -1e999, 1),),)", "column 9: the weight is '-1e999'"),
+        ("((('a', one, 1),),)", "column 9: the weight is 'one'"),
+        ("((('a', 1, 1.5),),)", "column 12: the distance is '1.5', expected a whole number"),
+        ("((('a', 1, 3),),)", "column 12: an arc of state 0 leads 3 states on, expected 1 to 1"),
+        ("((('a', 1, 0),),)", "column 12: an arc of state 0 leads 0 states on"),
+        ("(", "column 2: found ''"),
+        ("a vine", "column 1: found 'a vine', expected ((('word', weight, distance)"),
+    ],
+)
+def test_a_broken_plf_names_line_and_column(text, said, tmp_path):
+    path = tmp_path / "a.plf"
+    path.write_text(f"((('a', 1, 1),),)\n{text}\n")
+    with pytest.raises(InputError) as error:
+        read(path)
+    assert f"a.plf, line 2, {said}" in str(error.value)
+
+
+SLF = "N=3 L=2\nI=0\nI=1 W=a\nI=2 W=b\nJ=0 S=0 E=1 a=-1\nJ=1 S=1 E=2 a=-1\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("N=3", "N=4", "the header says N=4, and there are 3 nodes"),
+        ("L=2", "L=3", "the header says L=3, and there are 2 links"),
+        ("N=3 L=2\n", "", "found no N="),
+        ("E=2", "E=3", "line 6: found E=3, expected a whole number below 3"),
+        ("a=-1\nJ=1", "a=nan\nJ=1", "line 5: found a=nan, expected a finite number"),
+        ("E=2", "E=1", "expected one node that no link enters, found 0, 2; name it in the header: start=NODE"),
+        ("S=1", "S=0", "expected one node that no link leaves, found 1, 2; name it in the header: end=NODE"),
+        ("I=1 W=a", "I=1 L=sub", "lattices within lattices"),
+        ("I=0\n", "I=0\nvine\n", "line 3: found 'vine', expected fields"),
+        ("N=3", "base=1 N=3", "says base=1"),
+        ("N=3", "base=0 N=3", "line 5: a= is not positive"),
+    ],
+)
+def test_a_broken_slf_says_where(old, new, said):
+    assert slf.parse(SLF, "a.slf").n_states == 3
+    with pytest.raises(InputError, match=r"a\.slf") as error:
+        slf.parse(SLF.replace(old, new), "a.slf")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0 1 a 1,2,\n1\n", "line 1: found '0 1 a 1,2,', expected the id of an utterance"),
+        ("utt\n0 1 a 1,nan,\n", "line 2: the weight is 'nan'"),
+        ("utt\n0 1 a b c 1,2\n", "line 2: found '0 1 a b c', expected an arc"),
+        ("utt\n0 1 a 1,2,\n0 1 1 a 1,2\n", "line 3: lattice utt has arcs of both kinds"),
+        ("\0Butt", "is a binary archive, expected text: lattice-copy"),
+    ],
+)
+def test_a_broken_archive_of_kaldi_names_the_line(text, said):
+    with pytest.raises(InputError, match=r"a\.lat") as error:
+        kaldi.parse(text, "a.lat")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("numaligns 2\nalign 0 a 1\n", "line 1: says numaligns 2, and 1 slots follow, none numbered 1"),
+        ("numaligns 1\nalign 0 a 1 b\n", "line 2: found 3 words and numbers, expected pairs"),
+        ("numaligns 1\nalign 0 a x\n", "line 2: the weight is 'x'"),
+        ("numaligns 1\nalign 0 a 1\nalign 0 a 1\n", "line 3: slot 0 stands twice"),
+        ("align 0 a 1\n", "line 1: slot 0 comes before numaligns"),
+        ("numaligns many\n", "line 1: found 'numaligns many', expected numaligns and a whole number"),
+        ("numaligns 1\nalign 0 a -0.5\n", "there is a weight of -0.5, expected probabilities"),
+    ],
+)
+def test_a_broken_mesh_names_the_line(text, said):
+    with pytest.raises(InputError, match=r"a\.mesh") as error:
+        confusion.parse_mesh(text, "a.mesh")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"arcs": [[0, "a", 1]], "finals": {}}, 'arc 0: found [0, "a", 1], expected [source, input'),
+        ({"arcs": [[0, "a", None, 1]], "finals": {}}, "arc 0: the weight is null, expected a finite number"),
+        ({"arcs": [[0, "a", float("nan"), 1]], "finals": {}}, "the weight is NaN"),
+        ({"arcs": [["x", "a", 1.0, 1]], "finals": {}}, 'the state is "x"'),
+        ({"arcs": [[0, -1, 1.0, 1]], "finals": {}}, "the label is -1"),
+        ({"arcs": [[0, 1, 1.0, 1]], "finals": [1]}, "expected the fields arcs, a list, and finals, an object"),
+        ({"arcs": [], "finals": {}, "semiring": "max"}, 'semiring is "max"'),
+        ({"arcs": [[0, 1, 1.0, 99999999]], "finals": {}}, "there is a state 99999999, but few arcs"),
+    ],
+)
+def test_a_broken_machine_of_json_names_the_arc(record, said):
+    with pytest.raises(InputError, match=r"a\.jsonl, line 1") as error:
+        json_arcs.parse([record], ["a.jsonl, line 1"])
+    assert said in str(error.value)
+
+
+def test_weights_that_may_be_several_things_are_refused_and_so_are_other_words_for_them(tmp_path):
+    path = tmp_path / "a.plf"
+    path.write_text("((('a', -1, 1), ('b', 3, 1)),)\n")
+    with pytest.raises(InputError, match=r"a\.plf: weights go from -1 to 3: costs or log-probabilities\. Say what"):
+        read(path)
+    assert read(path, weights="cost").machines[0].weights.tolist() == [-1, 3]
+    with pytest.raises(InputError, match="weights is 'odds', expected one of cost, logprob, prob"):
+        read(path, weights="odds")
+    with pytest.raises(InputError, match="there is a weight of -1, expected probabilities"):
+        read(path, weights="prob")
+    (tmp_path / "a.slf").write_text(SLF)
+    with pytest.raises(InputError, match="HTK SLF hold log-probabilities, not costs: leave --weights out"):
+        read(tmp_path / "a.slf", weights="cost")
+
+
+def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
+    transducer = MachineParts.of([(0, 1, 2, 1.0, 1)], {1: 1.0})
+    cycle = MachineParts.of([(0, 1, 1, 0.5, 1), (1, 1, 1, 0.5, 0)], {1: 1.0})
+    branch = MachineParts.of([(0, 1, 1, 0.5, 1), (1, 1, 1, 0.5, 2), (0, 1, 1, 0.5, 2)], {2: 1.0})
+    negative = MachineParts.of([(0, 1, 1, -0.5, 1)], {1: 1.0})
+    blank = tiny(["two words"], [1.0])
+    for name, parts, said in (
+        ("a.plf", transducer, "lattice 1: is a transducer, and PLF holds acceptors"),
+        ("a.plf", cycle, "lattice 1: the states 1, 0 make a cycle, which this format cannot hold"),
+        ("a.mesh", branch, "lattice 1 (lattice-1): is not a confusion network: an arc leads from state 0 to 2"),
+        ("a.cn", MachineParts.nothing(), "lattice 1: is empty, which this form of confusion networks cannot say"),
+        ("a.plf", negative, "lattice 1: a weight is -0.5, which has no logarithm"),
+        ("a.ark", blank, "lattice 1 (lattice-1): the word 'two words' holds white space"),
+        ("a.plf", tiny(["*EPS*"], [1.0]), "lattice 1: the word '*EPS*' would be read as the empty string"),
+        ("a.ark", tiny(["0", "1"], [1.0, 1.0]), "all words are numbers, and '0' would be read as the empty string"),
+        ("a.cn", tiny(["far"], [800.0], "log"), "lattice 1: a cost is 800, whose probability is no number"),
+        ("a.cn", tiny(["far"], [-800.0], "log"), "lattice 1: a cost is -800, whose probability is no number"),
+        ("a.fst", tiny(), "OpenFst binary is one machine a file, and there are 2: name a folder"),
+        ("a.lat", tiny(), "its name tells kaldi and slf; name one with --to"),
+        ("a.doc", tiny(), "its name tells no format of lattices"),
+    ):
+        with pytest.raises(InputError) as error:
+            write_lattices(tmp_path / name, [tiny(), parts])
+        assert said in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_archives_folders_and_tables_that_are_damaged(tmp_path):
+    for name in ("a.zip", "a.tar.gz"):
+        (tmp_path / name).write_bytes(b"no archive")
+        with pytest.raises(InputError, match="is not an archive, or a damaged one"):
+            members(tmp_path / name)
+        with pytest.raises(InputError, match="no such file"):
+            members(tmp_path / f"other-{name}")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="holds no file"):
+        read(tmp_path / "folder")
+    (tmp_path / "folder" / "a.plf.gz").write_bytes(gzip.compress(b"()" * 1000)[:-9])
+    with pytest.raises(InputError, match="damaged gzip"):
+        read(tmp_path / "folder")
+    table = tmp_path / "words.txt"
+    for text, said in (
+        ("vine one\n", "line 1: found 'vine one', expected a symbol"),
+        ("vine 99999999999\n", "labels up to"),
+    ):
+        table.write_text(text)
+        with pytest.raises(InputError, match=said):
+            read_symbols(table)
+
+
+def test_an_unknown_format_and_a_file_without_lattices(tmp_path):
+    path = tmp_path / "a.ark"
+    path.write_text("\n")
+    with pytest.raises(InputError, match="unknown format 'fsm', expected one of jsonl"):
+        read(path, format="fsm")
+    with pytest.raises(InputError, match="holds no lattice"):
+        read(path)
+    with pytest.raises(InputError, match="the file is empty"):
+        read(path, format="plf")
