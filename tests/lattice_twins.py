@@ -5,6 +5,7 @@ from collections import Counter
 from hypothesis import strategies as st
 
 from treille import Fst
+from treille.io.machine import MachineParts
 
 
 def paths(machine):
@@ -62,8 +63,8 @@ def machines(draw, alphabet="abc", most_states=5, signed=False, cost=False):
     for _ in range(draw(st.integers(0, 2 * n)) if n > 1 else 0):
         source = draw(st.integers(0, n - 2))
         target = draw(st.integers(source + 1, n - 1))
-        symbol = draw(st.sampled_from(["", *alphabet]))
-        arcs.append((number[source], symbol, symbol, draw(weight), number[target]))
+        label = draw(st.integers(0, len(alphabet)))
+        arcs.append((number[source], label, label, draw(weight), number[target]))
     finals = draw(st.dictionaries(st.sampled_from(number), weight, max_size=2))
-    # A state that no arc names exists where it is the start, or final.
-    return Fst.from_arcs(arcs, finals, start=number[0], semiring="log" if cost else "real")
+    semiring, symbols = "log" if cost else "real", ["<eps>", *alphabet]
+    return Fst.from_parts(MachineParts.of(arcs, finals, number[0], semiring, symbols))

@@ -87,7 +87,7 @@ def test_fastsk_has_the_published_counts():
 
 
 def test_lattices_of_conversations_are_read(folder):
-    plf = "((('de', -0.5, 1), ('te', -1.0, 2),), (('nada', 0, 1),),)"
+    plf = "((('de', -0.5, 1), ('te', -1.0, 2),), (('nada', 0.0, 1),),)"
     lines = [
         {"id": "a", "plf": plf, "asr": "de nada", "en": "you're welcome"},
         {"id": "b", "plf": "()", "asr": "", "en": ""},

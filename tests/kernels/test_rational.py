@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import treille
 from lattice_twins import machines, paths
 from treille import Fst, InputError, Lattices, Strings
-from treille.kernels import Gappy, Kernel, NGram, Rational
+from treille.automata import library
+from treille.kernels import Gappy, Kernel, Mismatch, NGram, Rational, Wildcard
 from treille.testing import check_kernel
 from twins import ngram_kernel
 
@@ -87,6 +88,20 @@ def test_the_n_gram_transducer_is_ngram(items, n):
         for features, _ in (kernel.fit_features(X) for kernel in (Rational(T), NGram(n)))
     ]
     assert names[0] == names[1]
+
+
+@settings(max_examples=25)
+@given(items=st.lists(machines(), min_size=1, max_size=4))
+def test_transducers_of_the_library_are_the_kernels_that_count(items):
+    X = Lattices(items, normalize=False)
+    for T, kernel in (
+        (library.ngram(2, ABC), NGram(2)),
+        (library.ngram(3, ABC, min_n=1), NGram(3, min_n=1)),
+        (library.gappy(2, ABC, decay=0.5, max_gap=2), Gappy(2, decay=0.5, max_gap=2)),
+        (library.mismatch(2, 1, ABC), Mismatch(2, 1, alphabet=list(ABC))),
+        (library.wildcard(3, 1, ABC, decay=0.5), Wildcard(3, 1, decay=0.5)),
+    ):
+        np.testing.assert_allclose(Rational(T)(X), kernel(X), rtol=1e-9, atol=1e-9, err_msg=repr(kernel))
 
 
 @given(items=st.lists(machines(), min_size=1, max_size=4))

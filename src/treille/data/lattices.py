@@ -15,7 +15,7 @@ from treille.data.base import Batch, as_index, running_sum, runs, selected
 from treille.data.machines import FlatMachines, flatten, is_machine
 from treille.data.strings import Strings
 from treille.io.errors import InputError
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
 from treille.io.parameters import check_whole
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
@@ -218,7 +218,7 @@ class Lattices(Batch):
             labels = np.array([0, *self.alphabet], np.int32)[self.symbols[arcs] + 1]
         else:
             own, places = np.unique(np.append(self.symbols[arcs], -1), return_inverse=True)
-            symbols = ["<eps>", *(self.alphabet[code] for code in own[1:])]
+            symbols = [EPSILON, *(self.alphabet[code] for code in own[1:])]
             labels = places[:-1].astype(np.int32)
         last = np.flatnonzero(finals).astype(np.int32)
         columns = (self.sources[arcs], labels, labels, self.weights[arcs], self.targets[arcs], last, finals[last])

@@ -47,7 +47,7 @@ def is_machine(item: Any) -> bool:
     >>> is_machine(Fst.from_arcs([], {0: 1.0})), is_machine("abba")
     (True, False)
     """
-    return isinstance(item, (Fst, MachineParts)) or (hasattr(Fst, "from_pynini") and _is_pynini(item))
+    return isinstance(item, (Fst, MachineParts)) or _is_pynini(item)
 
 
 def holds_machines(X: Any) -> bool:
@@ -93,8 +93,7 @@ def _is_pynini(item: Any) -> bool:
 def _parts(item: Any) -> MachineParts:
     if isinstance(item, MachineParts):
         return item
-    fst: Fst = item if isinstance(item, Fst) else getattr(Fst, "from_pynini")(item)  # noqa: B009
-    return fst.parts()
+    return (item if isinstance(item, Fst) else Fst.from_pynini(item)).parts()
 
 
 def _line(sequence: Any) -> MachineParts:
@@ -152,20 +151,19 @@ def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.
     """Weights of arcs and finals: the sums of their scores, each times its factor, where there are factors."""
     if not factors:
         return p.weights, p.final_weights
-    final_scores: dict[str, np.ndarray] = getattr(p, "final_scores", {})
     weights = sum((factors.get(name, 1.0) * values for name, values in p.scores.items()), np.zeros(len(p.weights)))
-    if not final_scores:
+    if not p.final_scores:
         return weights, p.final_weights
     none = np.zeros(len(p.final_weights))
-    return weights, sum((factors.get(name, 1.0) * values for name, values in final_scores.items()), none)
+    return weights, sum((factors.get(name, 1.0) * values for name, values in p.final_scores.items()), none)
 
 
 def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, list[Any], str]:
     """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
-    named = [p.input_symbols is not None for p in parts if len(p.inputs)]
+    named = [p.input_symbols is not None for p in parts if p.inputs.any()]  # a machine may read the empty string alone
     if any(named) and not all(named):
         with_, without = (
-            next(said[i] for i, p in enumerate(parts) if len(p.inputs) and (p.input_symbols is not None) == has)
+            next(said[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
             for has in (True, False)
         )
         raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")

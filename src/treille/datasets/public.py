@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from treille.io import InputError, open_text, read
+from treille.io import InputError, open_text, plf, read
 from treille.io.jsonl import records
 from treille.io.machine import MachineParts
 
@@ -82,29 +80,15 @@ def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], li
     """
     if part != "all" and part not in CONVERSATIONS:
         raise InputError(f"part is {part!r}, expected 'all' or one of {', '.join(CONVERSATIONS)}")
-    lattices, guesses, english = list[MachineParts](), list[str](), list[str]()
-    labels, symbols = dict[str, int](), ["<eps>"]  # one table for all
+    names, texts, places, guesses, english = (list[str]() for _ in range(5))
     for name in CONVERSATIONS if part == "all" else (part,):
         file = _file("fisher_callhome_lattices", f"{name}.jsonl.gz")
         with open_text(file) as lines:
-            for _, record in records(lines, str(file)):
-                lattices.append(_plf(str(record["plf"]).strip() or "()", labels, symbols, str(record["id"])))
-                guesses.append(str(record["asr"]))
-                english.append(str(record["en"]))
-    symbols += labels
-    return lattices, guesses, english
-
-
-def _plf(text: str, labels: dict[str, int], symbols: list[str], name: str) -> MachineParts:
-    """A lattice in the Python lattice format, with log probabilities: state by state its arcs (word, weight, states onward)."""
-    arcs = list[tuple[int, int, int, float, int]]()
-    states = ast.literal_eval(text)
-    for state, leaving in enumerate(states):
-        for word, weight, onward in leaving:
-            label = labels.setdefault(word, len(labels) + 1)
-            arcs.append((state, label, label, -float(weight), state + onward))
-    machine = MachineParts.of(arcs, {len(states): 0.0} if arcs else {}, 0 if arcs else -1, "log", symbols)
-    return replace(machine, name=name)
+            for line, record in records(lines, str(file)):
+                places.append(f"{file}, line {line}")
+                for field, values in (("id", names), ("plf", texts), ("asr", guesses), ("en", english)):
+                    values.append(str(record[field]))
+    return plf.parse(texts, places, "fisher_callhome_lattices", "logprob", names)[0], guesses, english
 
 
 def _parts(split: str) -> tuple[str, ...]:

@@ -217,7 +217,7 @@ class Kernel(BaseEstimator, ABC):
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
         params: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
-            if callable(value) and not isinstance(value, Kernel):
+            if callable(value) and not isinstance(value, (Kernel, Fst)):
                 raise InputError(
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
