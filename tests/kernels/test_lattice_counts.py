@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treille
 from lattice_twins import between_distributions, expected_features, machines, paths
@@ -187,6 +188,18 @@ def test_svc_learns_saves_and_loads_on_lattices(kernel, tmp_path):
     again = treille.load(tmp_path / "m.treille")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == y
+
+
+def test_scikit_learn_splits_and_searches_lattices():
+    def heard(word, weight):
+        return Fst.from_arcs([(0, word, word, weight, 1), (0, "eh", "eh", 1 - weight, 1)], {1: 1.0})
+
+    machines = [heard(word, weight) for weight in (0.5, 0.6, 0.7, 0.8) for word in ("yes", "no")]
+    y = ["yes", "no"] * 4
+    for X in (Lattices(machines), machines):
+        assert cross_val_score(treille.SVC(NGram(1)), X, y, cv=2).tolist() == [1.0, 1.0]
+    search = GridSearchCV(treille.SVC(NGram(1)), {"kernel__n": [1, 2]}, cv=2).fit(Lattices(machines), y)
+    assert search.best_params_ == {"kernel__n": 1}
 
 
 def test_training_on_kernel_values_works_too():
