@@ -5,6 +5,7 @@ namespace nb = nanobind;
 namespace treille {
 void bind_automata(nb::module_& m);
 void bind_automata_algorithms(nb::module_& m);
+void bind_lattices(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_suffix(nb::module_& m);
 void bind_patterns(nb::module_& m);
@@ -18,6 +19,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
   treille::bind_automata(m);
   treille::bind_automata_algorithms(m);
+  treille::bind_lattices(m);
   treille::bind_text(m);
   treille::bind_suffix(m);
   treille::bind_patterns(m);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "lattices.hpp"
 #include "rows.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
@@ -58,6 +59,17 @@ void bind_patterns(nb::module_& m) {
           },
           "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
+          "fit_lattices",
+          [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {
+            NGramRows rows;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows);
+            }();
+            return std::tuple(std::move(features), give_rows(std::move(rows)));
+          },
+          "family"_a, "data"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
+      .def_static(
           "from_patterns",
           [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size) {
             nb::gil_scoped_release release;
@@ -75,6 +87,17 @@ void bind_patterns(nb::module_& m) {
             return give_rows(std::move(rows));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
+      .def(
+          "transform_lattices",
+          [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
+            NGramRows rows;
+            {
+              nb::gil_scoped_release release;
+              rows = self.transform(data.view(), view(recode), threads);
+            }
+            return give_rows(std::move(rows));
+          },
+          "data"_a, "recode"_a, "threads"_a)
       .def("__len__", &PatternFeatures::size)
       .def_prop_ro("n_shared", &PatternFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("width", &PatternFeatures::width)

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "lattices.hpp"
 #include "rows.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_rows.hpp"
@@ -65,6 +66,17 @@ void bind_text(nb::module_& m) {
           },
           "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
+          "fit_lattices",
+          [](const LatticesIn& data, int min_order, int max_order, In<double> weights, std::int32_t alphabet_size, int threads) {
+            NGramRows rows;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return NGramFeatures::fit(data.view(), min_order, max_order, view(weights), alphabet_size, threads, rows);
+            }();
+            return std::tuple(std::move(features), give_rows(std::move(rows)));
+          },
+          "data"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
+      .def_static(
           "from_grams",
           [](In<std::int32_t> grams, In<std::int32_t> orders, int min_order, int max_order, In<double> weights,
              std::int32_t alphabet_size) {
@@ -83,6 +95,17 @@ void bind_text(nb::module_& m) {
             return give_rows(std::move(rows));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
+      .def(
+          "transform_lattices",
+          [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
+            NGramRows rows;
+            {
+              nb::gil_scoped_release release;
+              rows = self.transform(data.view(), view(recode), threads);
+            }
+            return give_rows(std::move(rows));
+          },
+          "data"_a, "recode"_a, "threads"_a)
       .def("__len__", &NGramFeatures::size)
       .def_prop_ro("n_shared", &NGramFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("min_order", &NGramFeatures::min_order)

@@ -9,6 +9,7 @@
 #include "automata.hpp"
 #include "automata_algorithms.hpp"
 #include "gram_road.hpp"
+#include "lattices.hpp"
 #include "patterns.hpp"
 #include "planes.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -495,6 +496,10 @@ int main() {
     }
   for (const bool squared : {false, true}) {
     tests::no_step_is_better_than_the_best(squared, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
+  for (const int threads : {1, 3}) {
+    tests::lattices_are_their_paths(threads, [](bool holds) { CHECK(holds); });
     ++passed;
   }
   std::printf("%d passed, 0 failed\n", passed);

@@ -47,8 +47,8 @@ inline Array<std::uint32_t> by_falling_frequency(const Array<std::uint32_t>& fre
 }
 
 // One dictionary from those of contiguous parts, ids by falling number of examples, ties by first occurrence; and the parts' rows, joined.
-template <class Symbol>
-GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
+template <class Symbol, class Part>
+GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> found, std::vector<Part> parts, CodedEntries& entries) {
   std::vector<Array<std::uint32_t>> renamed(found.size());
   GramDictionary<Symbol>& dictionary = found[0];
   for (std::size_t p = 1; p < found.size(); ++p) {

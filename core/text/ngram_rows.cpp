@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "automata/prefix_counter.hpp"
 #include "parallel.hpp"
+#include "spaces/column_rows.hpp"
 #include "text/gram_counter.hpp"
 #include "text/gram_merging.hpp"
 #include "text/symbol_type.hpp"
@@ -18,13 +20,18 @@ struct Orders {
   bool mixed() const { return min != max; }
 };
 
+std::vector<RollingHash> hashes_of(const Orders& orders) {
+  std::vector<RollingHash> hashes;
+  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
+  return hashes;
+}
+
 // Reads sequences first..last-1 and writes their rows. `resolve(gram, symbols, order)` gives a gram's id, or kAbsent to leave it out.
 template <class Symbol, class Dictionary, class Resolve>
 void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last, const Orders& orders,
           const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
   GramCounter<Symbol> counter;
-  std::vector<RollingHash> hashes;
-  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
+  const auto hashes = hashes_of(orders);
   std::vector<Symbol> symbols;
   for (std::size_t i = first; i < last; ++i) {
     const auto sequence = data[i];
@@ -48,6 +55,50 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
     }
     part.end_row();
   }
+}
+
+// The same for lattices. `resolve(tag, symbols, order)` gives a gram's id.
+template <class Resolve>
+void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last, const Orders& orders,
+          Resolve&& resolve, ColumnPart& part, double* sq_norms) {
+  PrefixCounter counter;
+  const auto hashes = hashes_of(orders);
+  for (std::size_t i = first; i < last; ++i) {
+    sq_norms[i] = 0;
+    counter.count(data[i], recode, {orders.min, orders.max}, [&](const std::int32_t* symbols, int order, double expected) {
+      const auto o = static_cast<std::size_t>(order - orders.min);
+      std::uint64_t h = 0;
+      for (int k = 0; k < order; ++k) h = hashes[o].push(h, static_cast<std::uint64_t>(symbols[k]));
+      const double value = orders.weights[o] * expected;
+      sq_norms[i] += value * value;
+      const std::uint32_t id = resolve(hashes[o].tag(h), symbols, order);
+      if (id != GramDictionary<std::int32_t>::kAbsent) part.add(id, value);
+    });
+    part.end_row();
+  }
+}
+
+template <class Symbol>
+GramDictionary<Symbol> fit_dictionary(const Lattices& data, const Orders& orders, int threads, NGramRows& rows) {
+  const auto cuts = shares(data, threads);
+  const auto n_parts = cuts.size() - 1;
+  std::vector<ColumnPart> parts(n_parts);
+  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(orders.max, orders.mixed()));
+  rows.sq_norms.resize(data.size());
+  run_parts(static_cast<int>(n_parts), [&](int p) {
+    auto& mine = found[static_cast<std::size_t>(p)];
+    std::vector<Symbol> narrow(static_cast<std::size_t>(orders.max));
+    scan(
+        data, {}, cuts[p], cuts[p + 1], orders,
+        [&](std::uint32_t tag, const std::int32_t* symbols, int order) {
+          std::copy(symbols, symbols + order, narrow.begin());
+          const std::uint32_t id = mine.insert(tag, narrow.data(), order);
+          mine.count(id, 1);
+          return id;
+        },
+        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+  });
+  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
 }
 
 template <class Symbol>
@@ -75,8 +126,7 @@ GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& order
 template <class Symbol>
 GramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<const std::int32_t> lengths, const Orders& orders) {
   GramDictionary<Symbol> dictionary(orders.max, orders.mixed());
-  std::vector<RollingHash> hashes;
-  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
+  const auto hashes = hashes_of(orders);
   std::vector<Symbol> gram(static_cast<std::size_t>(orders.max));
   const std::size_t n = grams.size() / static_cast<std::size_t>(orders.max);
   for (std::size_t id = 0; id < n; ++id) {
@@ -97,6 +147,14 @@ GramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<co
 }  // namespace
 
 NGramFeatures NGramFeatures::fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights,
+                                 std::int32_t alphabet_size, int threads, NGramRows& rows) {
+  const Orders orders{min_order, max_order, weights};
+  return with_symbol_type(alphabet_size, [&](auto symbol) {
+    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights);
+  });
+}
+
+NGramFeatures NGramFeatures::fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights,
                                  std::int32_t alphabet_size, int threads, NGramRows& rows) {
   const Orders orders{min_order, max_order, weights};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
@@ -135,6 +193,26 @@ NGramRows NGramFeatures::transform(const Sequences& data, std::span<const std::i
           scan_all(Known{});
         else
           scan_all(std::int32_t{});
+        rows.entries = join_parts(std::move(parts), {}, dictionary.size());
+      },
+      dictionary_);
+  return rows;
+}
+
+NGramRows NGramFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
+  const Orders orders{min_order_, max_order_, weights_};
+  const auto cuts = shares(data, threads);
+  std::vector<ColumnPart> parts(cuts.size() - 1);
+  NGramRows rows;
+  rows.sq_norms.resize(data.size());
+  std::visit(
+      [&](const auto& dictionary) {
+        run_parts(static_cast<int>(parts.size()), [&](int p) {
+          scan(
+              data, recode, cuts[p], cuts[p + 1], orders,
+              [&](std::uint32_t tag, const std::int32_t* symbols, int order) { return dictionary.find(tag, symbols, order); },
+              parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+        });
         rows.entries = join_parts(std::move(parts), {}, dictionary.size());
       },
       dictionary_);

@@ -3,6 +3,7 @@
 //
 //   phi_z(x) = weight[|z|] * (number of occurrences of z in x),   min_order <= |z| <= max_order.
 //
+// Of a lattice, the number of occurrences is the expected one (automata/prefix_counter.hpp).
 // Cost: one pass over the symbols per order; expected O(1) a window, and n symbols for each distinct n-gram of an example. Exact for
 // any order and alphabet.
 // Ids fall with the number of examples that hold the n-gram; ties go by first occurrence in the training data.
@@ -12,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "automata/lattices.hpp"
 #include "spaces/row_builder.hpp"
 #include "text/gram_dictionary.hpp"
 #include "text/sequences.hpp"
@@ -29,6 +31,8 @@ class NGramFeatures {
   // Threads only share out the work: the result does not depend on their number.
   static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
                            int threads, NGramRows& rows);
+  static NGramFeatures fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
+                           int threads, NGramRows& rows);
 
   // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
   static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order, int max_order,
@@ -36,6 +40,7 @@ class NGramFeatures {
 
   // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
   NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+  NGramRows transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
   std::size_t size() const;
   // Features from this id on were found in one example only. Known after fit; 0 after from_grams.

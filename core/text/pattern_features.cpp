@@ -5,7 +5,9 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "automata/prefix_counter.hpp"
 #include "parallel.hpp"
+#include "spaces/column_rows.hpp"
 #include "text/gram_merging.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_table.hpp"
@@ -40,6 +42,23 @@ void scan(const Family& family, const Sequences& data, std::span<const std::int3
   }
 }
 
+// Gives every pattern an id, and counts the examples that hold it.
+template <class Symbol>
+class Keeper {
+ public:
+  Keeper(GramDictionary<Symbol>& dictionary, int width) : dictionary_(dictionary), narrow_(static_cast<std::size_t>(width)) {}
+  std::uint32_t operator()(const PatternCounter::Entry& entry, const std::int32_t* cells) {
+    std::copy(cells, cells + entry.n, narrow_.begin());
+    const std::uint32_t id = dictionary_.insert(entry.tag, narrow_.data(), entry.n);
+    dictionary_.count(id, 1);
+    return id;
+  }
+
+ private:
+  GramDictionary<Symbol>& dictionary_;
+  std::vector<Symbol> narrow_;
+};
+
 template <class Symbol, class Family>
 GramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
                                       NGramRows& rows) {
@@ -50,16 +69,63 @@ GramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& dat
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(n_parts), [&](int p) {
     auto& mine = found[static_cast<std::size_t>(p)];
-    std::vector<Symbol> narrow(static_cast<std::size_t>(family.width()));
-    scan(
-        family, data, recode, cuts[p], cuts[p + 1], mine,
-        [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
-          std::copy(cells, cells + entry.n, narrow.begin());
-          const std::uint32_t id = mine.insert(entry.tag, narrow.data(), entry.n);
-          mine.count(id, 1);
-          return id;
-        },
-        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+    scan(family, data, recode, cuts[p], cuts[p + 1], mine, Keeper<Symbol>(mine, family.width()), parts[static_cast<std::size_t>(p)],
+         rows.sq_norms.data());
+  });
+  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+}
+
+// Patterns of one lattice, in place of family.emit.
+template <class Family>
+void emit(const Family& family, const Lattice& x, std::span<const std::int32_t> recode, PrefixCounter& grams, PatternCounter& counter) {
+  if constexpr (std::is_same_v<Family, GappyPatterns>) {
+    const GramSpan span{family.n, family.n, family.max_gap, family.max_total_gap, family.decay, family.contiguous};
+    std::vector<std::int32_t> cells(static_cast<std::size_t>(family.n));
+    grams.count(x, recode, span, [&](const std::int32_t* symbols, int n, double value) {
+      std::transform(symbols, symbols + n, cells.begin(), [](std::int32_t s) { return s + 1; });
+      counter.add(cells.data(), n, value);
+    });
+  } else if constexpr (std::is_same_v<Family, PlacedPatterns>) {
+    throw std::invalid_argument("patterns at fixed places are not counted in lattices");
+  } else {
+    grams.count(x, recode, {family.width(), family.width()}, [&](const std::int32_t* window, int n, double expected) {
+      family.emit(Symbols(window, static_cast<std::size_t>(n)),
+                  [&](const std::int32_t* cells, int width, double value) { counter.add(cells, width, expected * value); });
+    });
+  }
+}
+
+// The same for lattices. Values that cancel have no entry.
+template <class Family, class Resolve>
+void scan(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
+          Resolve&& resolve, ColumnPart& part, double* sq_norms) {
+  PrefixCounter grams;
+  PatternCounter counter;
+  for (std::size_t i = first; i < last; ++i) {
+    counter.clear();
+    emit(family, data[i], recode, grams, counter);
+    sq_norms[i] = 0;
+    for (const PatternCounter::Entry& entry : counter.entries()) {
+      if (entry.value == 0) continue;
+      sq_norms[i] += entry.value * entry.value;
+      const std::uint32_t id = resolve(entry, counter.cells(entry));
+      if (id != GramDictionary<std::int32_t>::kAbsent) part.add(id, entry.value);
+    }
+    part.end_row();
+  }
+}
+
+template <class Symbol, class Family>
+GramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
+                                      NGramRows& rows) {
+  const auto cuts = shares(data, threads);
+  const auto n_parts = cuts.size() - 1;
+  std::vector<ColumnPart> parts(n_parts);
+  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(family.width(), family.mixed()));
+  rows.sq_norms.resize(data.size());
+  run_parts(static_cast<int>(n_parts), [&](int p) {
+    scan(family, data, recode, cuts[p], cuts[p + 1], Keeper<Symbol>(found[static_cast<std::size_t>(p)], family.width()),
+         parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
   });
   return join_dictionaries(std::move(found), std::move(parts), rows.entries);
 }
@@ -85,6 +151,17 @@ PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequence
             return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows), alphabet_size);
         }
         return with_symbol_type(f.largest_cell(alphabet_size, longest(data)) + 1, [&](auto symbol) {
+          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows), alphabet_size);
+        });
+      },
+      family);
+}
+
+PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
+                                     std::int32_t alphabet_size, int threads, NGramRows& rows) {
+  return std::visit(
+      [&]<class Family>(const Family& f) {
+        return with_symbol_type(f.largest_cell(alphabet_size, 0) + 1, [&](auto symbol) {
           return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows), alphabet_size);
         });
       },
@@ -145,6 +222,34 @@ NGramRows PatternFeatures::transform(const Sequences& data, std::span<const std:
         } else if constexpr (kHasTable<Family>) {
           rows = transform_table(family, stored, alphabet_size_, data, recode, threads);
         }
+        return rows;
+      },
+      family_, store_);
+}
+
+NGramRows PatternFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
+  return std::visit(
+      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
+        NGramRows rows;
+        const auto cuts = shares(data, threads);
+        std::vector<ColumnPart> parts(cuts.size() - 1);
+        rows.sq_norms.resize(data.size());
+        const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
+          if constexpr (!kIsTable<Stored>) {
+            return stored.find(entry.tag, cells, entry.n);
+          } else {
+            std::uint32_t id = GramDictionary<std::int32_t>::kAbsent;
+            if constexpr (kHasTable<Family>)
+              if (std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= alphabet_size_; }))
+                if (const std::uint32_t rank = stored.rank[family.address(cells, alphabet_size_)]; rank < stored.addresses.size())
+                  id = rank;
+            return id;
+          }
+        };
+        run_parts(static_cast<int>(parts.size()), [&](int p) {
+          scan(family, data, recode, cuts[p], cuts[p + 1], resolve, parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+        });
+        rows.entries = join_parts(std::move(parts), {}, size());
         return rows;
       },
       family_, store_);

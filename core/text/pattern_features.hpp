@@ -3,6 +3,8 @@
 //
 //   phi_z(x) = sum of the values of z's occurrences in x.
 //
+// Of a lattice, the expected sum: patterns of a window of fixed length are read off its expected n-grams, gappy ones are counted as they
+// are (automata/prefix_counter.hpp).
 // Patterns of a small universe (gapped k-mers of DNA) have a cell each in a table, read in two passes, so
 // that nothing but the rows themselves is held. Others go through a dictionary that confirms them cell by cell. Both are exact.
 // Ids fall with the number of examples that hold the pattern; ties go by first occurrence, or by address in a table.
@@ -34,6 +36,8 @@ class PatternFeatures {
   // Threads only share out the work: the result does not depend on their number.
   static PatternFeatures fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
                              std::int32_t alphabet_size, int threads, NGramRows& rows);
+  static PatternFeatures fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
+                             std::int32_t alphabet_size, int threads, NGramRows& rows);
 
   // Frozen features from their patterns: `cells` holds width() of each, `lengths` how many of them count (empty: all).
   static PatternFeatures from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
@@ -41,6 +45,7 @@ class PatternFeatures {
 
   // Values of recode from the fitted alphabet size on stand for symbols never seen.
   NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+  NGramRows transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
   std::size_t size() const;
   // Features from this id on were found in one example only. Known after fit; 0 after from_patterns.

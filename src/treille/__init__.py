@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from treille import automata, kernels, solvers
 from treille.automata import Fst
-from treille.data import Batch, Strings, Trees, Vectors, dna, protein, reverse_complement
+from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
@@ -27,6 +27,7 @@ __all__ = [
     "Features",
     "Fst",
     "InputError",
+    "Lattices",
     "OneClassSVM",
     "Plan",
     "Report",

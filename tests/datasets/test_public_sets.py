@@ -4,9 +4,11 @@ import gzip
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from treille.datasets import data_folder, fastsk, reuters
+import treille
+from treille.datasets import data_folder, fastsk, fisher_callhome, reuters
 from treille.io import InputError
 
 
@@ -82,3 +84,30 @@ def test_fastsk_has_the_published_counts():
     assert Counter(labels) == {"1": 2000, "0": 2000}
     assert set("".join(sequences)) <= set("ACGTN")
     assert len(fastsk("1.1", "protein", "test")[0]) > 1000
+
+
+def test_lattices_of_conversations_are_read(folder):
+    plf = "((('de', -0.5, 1), ('te', -1.0, 2),), (('nada', 0.0, 1),),)"
+    lines = [
+        {"id": "a", "plf": plf, "asr": "de nada", "en": "you're welcome"},
+        {"id": "b", "plf": "()", "asr": "", "en": ""},
+    ]
+    fill(folder, "fisher_callhome_lattices/fisher_dev.jsonl.gz", "\n".join(map(json.dumps, lines)))
+    lattices, guesses, english = fisher_callhome("fisher_dev")
+    assert guesses == ["de nada", ""]
+    assert english == ["you're welcome", ""]
+    assert lattices[0].name == "a"
+    assert lattices[0].input_symbols == ["<eps>", "de", "te", "nada"]
+    assert lattices[0].weights.tolist() == [0.5, 1.0, 0.0]
+    assert lattices[0].targets.tolist() == [1, 2, 2]
+    assert (lattices[1].start, lattices[1].n_states) == (-1, 0)
+    with pytest.raises(InputError, match="part is 'fisher', expected 'all' or one of fisher_dev"):
+        fisher_callhome("fisher")
+
+
+def test_the_conversations_are_all_there():
+    need("fisher_callhome_lattices")
+    lattices, guesses, _ = fisher_callhome("callhome_evltest")
+    batch = treille.Lattices(lattices)
+    assert len(batch) == 1829
+    assert np.mean([" ".join(best) == guess for best, guess in zip(batch.best(), guesses, strict=True)]) > 0.95

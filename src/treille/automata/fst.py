@@ -344,6 +344,7 @@ class Fst(Readable):
     def to_pynini(self) -> Any:
         """The machine as one of pynini: tropical as standard arcs, others as log64, costs of positive weights."""
         return files.to_pynini(self.parts())
+
     def __matmul__(self, other: object) -> Fst:
         if not isinstance(other, Fst):
             return NotImplemented

@@ -21,7 +21,7 @@ from typing import Any
 
 import typer
 
-from treille import SVC, Batch, InputError
+from treille import SVC, Batch, InputError, Lattices
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import parse_kernel, spell_kernel
@@ -73,6 +73,8 @@ def run(
         warn_unknown(voice, sorted(set(labels)), tested, truth)
     X, X_test = reading.batch(voice, examples), reading.batch(voice, tested) if tested else None
     batch = plan(svc.kernel, X).kernel.batch(X, svc.n_jobs)
+    if isinstance(batch, Lattices):
+        voice.note(f"read as distributions: {batch.report}")
     scored = _score_parts(voice, svc, batch, labels, cv, holdout)
     fit(svc, batch, labels)
     if model:

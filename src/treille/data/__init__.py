@@ -2,6 +2,7 @@
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
+from treille.data.lattices import LatticeReport, Lattices
 from treille.data.objects import KernelValues, Objects
 from treille.data.rows import FeatureRows, RowProducts, Rows
 from treille.data.sequences import dna, protein, reverse_complement
@@ -17,6 +18,8 @@ __all__ = [
     "DenseRows",
     "FeatureRows",
     "KernelValues",
+    "LatticeReport",
+    "Lattices",
     "Objects",
     "RowProducts",
     "Rows",

@@ -1,12 +1,13 @@
 """Data to try things on: functions of the standard library, and public sets from a folder."""
 
 from .functions import functions
-from .public import cslog, data_folder, fastsk, inex, kegg_glycan, reuters, trec_qc, treebank_sample
+from .public import cslog, data_folder, fastsk, fisher_callhome, inex, kegg_glycan, reuters, trec_qc, treebank_sample
 
 __all__ = [
     "cslog",
     "data_folder",
     "fastsk",
+    "fisher_callhome",
     "functions",
     "inex",
     "kegg_glycan",

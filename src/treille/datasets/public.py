@@ -9,13 +9,17 @@ from typing import Literal
 import numpy as np
 
 from treille.data import Trees
-from treille.io import InputError, open_text, read
+from treille.io import InputError, open_text, plf, read
 from treille.io.jsonl import records
+from treille.io.machine import MachineParts
 
 VARIABLE = "TREILLE_DATA"
 SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
 
+CONVERSATIONS = ("fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest")
+
 Split = Literal["train", "test", "all"]
+Conversations = Literal["fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest", "all"]
 
 
 def data_folder() -> Path | None:
@@ -142,6 +146,29 @@ def treebank_sample() -> Trees:
 def _labelled_trees(*parts: str) -> tuple[Trees, list[str]]:
     examples = read(_file(*parts), format="trees", labelled=True)
     return Trees(examples.trees), examples.labels or []
+
+
+def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], list[str], list[str]]:
+    """Spanish telephone speech as a recogniser heard it: lattices of words, its best guess, and an English translation of each.
+
+    17,376 lattices in all, 78 of them empty; weights are costs, -log p. Read from `fisher_callhome_lattices/PART.jsonl.gz`, one
+    object per line with the fields `id`, `plf`, `asr` and `en`.
+
+    >>> if data_folder():
+    ...     lattices, guesses, english = fisher_callhome("callhome_evltest")
+    ...     assert len(lattices) == len(guesses) == len(english) == 1829
+    """
+    if part != "all" and part not in CONVERSATIONS:
+        raise InputError(f"part is {part!r}, expected 'all' or one of {', '.join(CONVERSATIONS)}")
+    names, texts, places, guesses, english = (list[str]() for _ in range(5))
+    for name in CONVERSATIONS if part == "all" else (part,):
+        file = _file("fisher_callhome_lattices", f"{name}.jsonl.gz")
+        with open_text(file) as lines:
+            for line, record in records(lines, str(file)):
+                places.append(f"{file}, line {line}")
+                for field, values in (("id", names), ("plf", texts), ("asr", guesses), ("en", english)):
+                    values.append(str(record[field]))
+    return plf.parse(texts, places, "fisher_callhome_lattices", "logprob", names)[0], guesses, english
 
 
 def _parts(split: str) -> tuple[str, ...]:

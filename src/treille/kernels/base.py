@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
+from treille.automata import Fst
 from treille.data import Batch, FeatureRows
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
+from treille.io.machine import MachineParts
 
 if TYPE_CHECKING:
     from treille.kernels.centered import Centered
@@ -214,7 +217,7 @@ class Kernel(BaseEstimator, ABC):
         """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
         params: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
-            if callable(value) and not isinstance(value, Kernel):
+            if callable(value) and not isinstance(value, (Kernel, Fst)):
                 raise InputError(
                     f"{type(self).__name__}({name}=...) is a function, which a model file cannot hold: "
                     "cut the texts yourself and train on lists of tokens"
@@ -267,6 +270,8 @@ def _plain(value: Any) -> Any:
         return value.spec()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Fst):
+        return {"machine": _plain_machine(value)}
     if isinstance(value, dict):
         return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -277,4 +282,25 @@ def _plain(value: Any) -> Any:
 def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
+    if "machine" in value:
+        return _read_machine(value["machine"])
     return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)
+
+
+def _plain_machine(fst: Fst) -> dict[str, Any]:
+    parts = fst.parts()
+    finals = zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)
+    return {
+        "start": parts.start,
+        "semiring": parts.semiring,
+        "arcs": [list(arc) for arc in fst.arcs()],
+        "finals": [list(final) for final in finals],
+        "input_symbols": fst.input_symbols,
+        "output_symbols": fst.output_symbols,
+    }
+
+
+def _read_machine(spec: dict[str, Any]) -> Fst:
+    parts = MachineParts.of(spec["arcs"], dict(spec["finals"]), spec["start"], spec["semiring"])
+    tables = {side: spec[side] for side in ("input_symbols", "output_symbols")}
+    return Fst.from_parts(replace(parts, **tables))

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Strings
+from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import alphabet_symbols, check_alphabet, joint_codes, whole
@@ -104,10 +104,11 @@ class GappedKmer(PatternKernel):
     def left_out(self) -> list[Any]:
         return [] if isinstance(self.skip, str) and not self.skip else alphabet_symbols("skip", self.skip, self.unit)
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         batch = super().batch(X, n_jobs)
         symbols = self.declared()
         if symbols is not None:
+            assert isinstance(batch, (Strings, Lattices))
             check_alphabet(batch, symbols, self.left_out())
         return batch
 
@@ -121,6 +122,8 @@ class GappedKmer(PatternKernel):
         return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if isinstance(left, Lattices) or isinstance(right, Lattices):
+            return super().gram(left, right, n_jobs)
         assert isinstance(left, Strings)
         assert right is None or isinstance(right, Strings)
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
@@ -135,6 +138,8 @@ class GappedKmer(PatternKernel):
         return K.reshape(len(left), len(left if right is None else right))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        if isinstance(batch, Lattices):
+            return super().diagonal(batch, n_jobs)
         assert isinstance(batch, Strings)
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)

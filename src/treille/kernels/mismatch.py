@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Strings
+from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import alphabet_symbols, check_alphabet, whole
@@ -64,8 +64,9 @@ class Mismatch(PatternKernel):
             )
         return alphabet_symbols("alphabet", self.alphabet, self.unit)
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         batch = super().batch(X, n_jobs)
+        assert isinstance(batch, (Strings, Lattices))
         check_alphabet(batch, self.declared())
         return batch
 

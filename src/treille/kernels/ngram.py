@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Rows, Strings
+from treille.data import Batch, Lattices, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow, whole
 from treille.kernels.suffix import SubstringProduct, longest
@@ -54,20 +54,30 @@ class NGram(SequenceKernel):
         self.weights = weights
         self.unit = unit
 
+    @property
+    def reads_lattices(self) -> bool:
+        return True
+
     def check(self) -> None:
         self._orders()
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         min_n, n, scales = self._orders()
-        assert isinstance(batch, Strings)
-        features, rows = _core.NGramFeatures.fit(
-            batch.symbols, batch.offsets, min_n, n, scales, len(batch.alphabet), effective_n_jobs(n_jobs)
-        )
+        assert isinstance(batch, (Strings, Lattices))
+        orders = (min_n, n, scales, len(batch.alphabet), effective_n_jobs(n_jobs))
+        if isinstance(batch, Lattices):
+            features, rows = _core.NGramFeatures.fit_lattices(batch.for_core(), *orders)
+        else:
+            features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *orders)
         fitted = NGramMap(features, batch.alphabet, batch.unit)
         return fitted, fitted.rows(rows, features.n_shared)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
         min_n, n, scales = self._orders()
+        if isinstance(batch, Lattices):
+            raise InputError(
+                "the fast product is for sequences, found lattices: use the features of NGram, solver='auto'"
+            )
         weights = np.zeros(min(n, longest(batch)) + 1)
         weights[min_n:] = scales[: max(0, len(weights) - min_n)] ** 2
         return SubstringProduct(batch, min_n, np.cumsum(weights), n_jobs)
@@ -112,9 +122,12 @@ class NGramMap(SequenceMap):
     features: _core.NGramFeatures
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Strings)
-        threads = effective_n_jobs(n_jobs)
-        rows = self.features.transform(batch.symbols, batch.offsets, self.recode(batch), threads)
+        assert isinstance(batch, (Strings, Lattices))
+        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
+        if isinstance(batch, Lattices):
+            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
+        else:
+            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
         return self.rows(rows, self.n_features)
 
     def spell(self, id: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, Rows, Strings
+from treille.data import Batch, FeatureRows, Lattices, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
@@ -17,6 +17,10 @@ from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
 
 class PatternKernel(SequenceKernel):
     """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights."""
+
+    @property
+    def reads_lattices(self) -> bool:
+        return self.has_features
 
     @abstractmethod
     def family(self, alphabet: list[Any]) -> Any:
@@ -37,19 +41,18 @@ class PatternKernel(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
-        assert isinstance(batch, Strings)
+        assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
         fitted = PatternMap(None, alphabet, batch.unit, self)
-        fitted.features, rows = _core.PatternFeatures.fit(
-            self.family(alphabet),
-            batch.symbols,
-            batch.offsets,
-            fitted.recode(batch),
-            len(alphabet),
-            effective_n_jobs(n_jobs),
-        )
+        family, threads = self.family(alphabet), effective_n_jobs(n_jobs)
+        codes = fitted.recode(batch)
+        if isinstance(batch, Lattices):
+            found = _core.PatternFeatures.fit_lattices(family, batch.for_core(), codes, len(alphabet), threads)
+        else:
+            found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, codes, len(alphabet), threads)
+        fitted.features, rows = found
         return fitted, fitted.rows(rows, fitted.features.n_shared)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -83,18 +86,20 @@ class PatternMap(SequenceMap):
         super().__init__(features, alphabet, unit)
         self.kernel = kernel
 
-    def recode(self, batch: Strings) -> np.ndarray:
+    def recode(self, batch: Strings | Lattices) -> np.ndarray:
         codes = super().recode(batch)
         left_out = set(self.kernel.left_out())
         codes[np.array([s in left_out for s in batch.alphabet], dtype=bool)] = -1
         return codes
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, Strings)
-        threads = effective_n_jobs(n_jobs)
-        return self.rows(
-            self.features.transform(batch.symbols, batch.offsets, self.recode(batch), threads), self.n_features
-        )
+        assert isinstance(batch, (Strings, Lattices))
+        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
+        if isinstance(batch, Lattices):
+            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
+        else:
+            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
+        return self.rows(rows, self.n_features)
 
     def spell(self, id: int) -> str:
         return self.kernel.spell(self, self.features.pattern(id))

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Rows, Strings
+from treille.data import Batch, Lattices, Rows, Strings
+from treille.data.machines import holds_machines
 from treille.data.strings import UNITS
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
@@ -18,12 +19,24 @@ from treille.kernels.base import FeatureMap, Kernel
 
 
 class SequenceKernel(Kernel):
-    """A kernel of sequences of symbols; has a parameter `unit`, how texts are cut."""
+    """A kernel of sequences of symbols; has a parameter `unit`, how texts are cut.
+
+    Those that count may say that they read lattices too: of these, the count is the expected one.
+    """
 
     unit: str | Callable[[str], Iterable[str]]
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Strings:
-        if not isinstance(X, Strings):
+    @property
+    def reads_lattices(self) -> bool:
+        """Whether examples may be distributions over sequences."""
+        return False
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        if holds_machines(X):
+            X = Lattices(X, n_jobs=n_jobs)
+        if isinstance(X, Lattices) and not self.reads_lattices:
+            raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")
+        if not isinstance(X, (Strings, Lattices)):
             return Strings(X, self.unit, n_jobs)
         if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
             raise InputError(
@@ -48,11 +61,11 @@ class SequenceMap(FeatureMap):
     def _codes(self) -> dict[Any, int]:
         return {symbol: code for code, symbol in enumerate(self.alphabet)}
 
-    def recode(self, batch: Strings) -> np.ndarray:
+    def recode(self, batch: Strings | Lattices) -> np.ndarray:
         """The code here of each symbol of the batch. Those never seen get codes of their own: they match no feature, but are told
         apart in the norm."""
         agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
-        if not agree and len(batch.symbols):
+        if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
             raise InputError(
                 f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
             )
@@ -109,7 +122,7 @@ def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
     return symbols
 
 
-def check_alphabet(batch: Strings, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
+def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
     """Stops at the first symbol that is neither in the alphabet nor to be skipped."""
     known = {*alphabet, *skip}
     outside = [code for code, symbol in enumerate(batch.alphabet) if symbol not in known]
@@ -118,8 +131,9 @@ def check_alphabet(batch: Strings, alphabet: list[Any], skip: Sequence[Any] = ()
         item = int(np.searchsorted(batch.offsets, wrong[0], side="right")) - 1
         symbol = batch.alphabet[batch.symbols[wrong[0]]]
         shown = "".join(map(str, alphabet)) if batch.unit == "char" else alphabet
+        place = "on arc" if isinstance(batch, Lattices) else "at position"
         raise InputError(
-            f"item {item}: the symbol {symbol!r} at position {int(wrong[0] - batch.offsets[item])} is not in the alphabet"
+            f"item {item}: the symbol {symbol!r} {place} {int(wrong[0] - batch.offsets[item])} is not in the alphabet"
             f" {shown!r}: correct the sequence, or declare the symbol"
         )
 

@@ -51,6 +51,10 @@ class WeightedDegree(PatternKernel):
     def has_features(self) -> bool:
         return self.shift == 0
 
+    @property
+    def reads_lattices(self) -> bool:
+        return False
+
     def family(self, alphabet: list[Any]) -> _core.PlacedPatterns:
         self.check()
         return _core.PlacedPatterns(int(self.d))

@@ -1,0 +1,92 @@
+#pragma once
+// Many acyclic weighted automata in flat arrays, over the reals: distributions over strings, as recognisers and translators give them.
+//
+// In every lattice the states are in topological order, state 0 is the start, each state lies on an accepting path, and the arcs stand by
+// rising source. The empty lattice has no state. `build_lattices` brings machines of any order into this form.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace treille {
+
+constexpr std::int32_t kNoSymbol = -1;  // of an arc that reads the empty string
+
+struct Lattice {
+  std::span<const std::int32_t> sources, symbols, targets;
+  std::span<const double> weights;
+  std::span<const double> finals;  // by state; 0: not final
+
+  std::size_t size() const { return finals.size(); }
+};
+
+struct Lattices {
+  std::span<const std::int64_t> states, arcs;               // where those of each lattice begin, and one more for the end
+  std::span<const std::int32_t> sources, symbols, targets;  // by arc; states count from 0 in each lattice
+  std::span<const double> weights, finals;
+
+  std::size_t size() const { return states.size() - 1; }
+  Lattice operator[](std::size_t i) const {
+    const auto first = static_cast<std::size_t>(arcs[i]), n = static_cast<std::size_t>(arcs[i + 1] - arcs[i]);
+    return {sources.subspan(first, n), symbols.subspan(first, n), targets.subspan(first, n), weights.subspan(first, n),
+            finals.subspan(static_cast<std::size_t>(states[i]), static_cast<std::size_t>(states[i + 1] - states[i]))};
+  }
+};
+
+struct LatticeArrays {
+  Array<std::int64_t> states{0}, arcs{0};
+  Array<std::int32_t> sources, symbols, targets;
+  Array<double> weights, finals;
+
+  Lattices view() const { return {states, arcs, sources, symbols, targets, weights, finals}; }
+  void append(const LatticeArrays& other);
+};
+
+// Contiguous shares of the lattices, of about equal numbers of arcs; no thread for less than 5,000 arcs.
+std::vector<std::size_t> shares(const Lattices& data, int threads);
+
+// Machines as they were given: any order of states and arcs, useless states, weights that are costs -log p where `costs` says so.
+struct RawLattices {
+  Lattices data;
+  std::span<const std::int32_t> starts;
+  std::span<const std::uint8_t> costs;
+};
+
+struct BuiltLattices {
+  LatticeArrays lattices;
+  std::vector<double> log_totals;   // log of the total weight each machine had; -infinity where it accepts nothing
+  std::int64_t cyclic = -1;         // the first machine with a cycle, and
+  std::vector<std::int64_t> cycle;  // the arcs of one, in order
+};
+
+// Trims, sorts, and converts weights to probabilities; with `normalize` each machine becomes a distribution: weights are pushed to the
+// start, so that those that leave a state sum to 1. Sums are taken in logarithms where weights are costs, or too small for a double.
+// Cost: O(arcs + states log states).
+BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads);
+
+// Forward(s) sums the weights of paths from the start to s, backward(s) those from s to the end.
+void forward_weights(const Lattice& x, std::vector<double>& forward);
+void backward_weights(const Lattice& x, std::vector<double>& backward);
+
+// The arcs of the heaviest path of each lattice, one after another, and where those of each begin. Weights are not negative. Among equals
+// the arc that comes first wins.
+std::pair<Array<std::int64_t>, std::vector<std::int64_t>> best_paths(const Lattices& data, int threads);
+
+struct PathList {
+  std::vector<std::int64_t> arcs, offsets{0};  // the arcs of path p are arcs[offsets[p] .. offsets[p + 1])
+  std::vector<double> weights;
+};
+// The n heaviest paths, heaviest first (fewer where there are fewer): A* with the exact weight of what remains. O(n length log) in
+// practice.
+PathList n_best_paths(const Lattice& x, std::size_t n);
+
+// The weight of every arc, 0 where less than `least` of its lattice's total goes through it and it is not on the heaviest path.
+Array<double> pruned_weights(const Lattices& data, double least, int threads);
+
+// The same weights of strings, without arcs that read the empty string. States may gain the arcs of all they reach by such arcs.
+LatticeArrays without_epsilon(const Lattices& data, int threads);
+
+}  // namespace treille

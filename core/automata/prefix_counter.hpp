@@ -1,0 +1,112 @@
+#pragma once
+// Expected counts of the n-grams of one lattice, with or without gaps, by forward-backward.
+//
+//   E[z] = sum over paths pi of weight(pi) * sum over the occurrences of z in pi of contiguous * decay^(symbols in its gaps)
+//
+// Strings z have min_n to n symbols; a gap between two of them is at most max_gap symbols long, all gaps at most max_total_gap. Arcs that
+// read the empty string are no symbols. What has been matched so far waits at each state as (prefix, gap now, gaps in all) with the sum of
+// the weights of all ways to it: equal prefixes are one, so paths are never listed. An occurrence that ends on an arc to t weighs what
+// waits before the arc, times the arc, times backward(t).
+// Cost: one step for every such triple and every arc that leaves its state.
+// Allauzen, Mohri, Roark: Generalized algorithms for constructing statistical language models (ACL 2003), section 3.1, without gaps.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "automata/lattices.hpp"
+#include "automata/string_trie.hpp"
+
+namespace treille {
+
+struct GramSpan {
+  int min_n, n;
+  std::int64_t max_gap = 0, max_total_gap = 0;
+  double decay = 1, contiguous = 1;
+};
+
+class PrefixCounter {
+ public:
+  // Calls sink(symbols, n, value) once for each string whose value is not 0: short ones first, then by where they are first found.
+  // Symbol s is read as recode[s]; no occurrence holds one that is read as a number below 0.
+  template <class Sink>
+  void count(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, Sink&& sink) {
+    propagate(x, recode, span);
+    for (int n = span.min_n; n <= span.n; ++n)
+      for (std::uint32_t node = 1; node < trie_.size(); ++node)
+        if (trie_.length(node) == n && values_[node] != 0) {
+          trie_.spell(node, symbols_);
+          sink(symbols_.data(), n, values_[node]);
+        }
+  }
+
+ private:
+  struct Waiting {
+    std::uint32_t prefix;
+    std::int64_t gap, total;
+    double value;
+    auto key() const { return std::tuple(prefix, gap, total); }
+  };
+
+  void propagate(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span) {
+    trie_.clear();
+    values_.assign(1, 0);
+    if (x.size() == 0) return;
+    forward_weights(x, forward_);
+    backward_weights(x, backward_);
+    if (waiting_.size() < x.size()) waiting_.resize(x.size());
+    std::size_t a = 0;
+    for (std::size_t s = 0; s < x.size(); ++s) {
+      auto& here = waiting_[s];
+      add_up(here);
+      for (; a < x.sources.size() && static_cast<std::size_t>(x.sources[a]) == s; ++a) {
+        const auto t = static_cast<std::size_t>(x.targets[a]);
+        const double weight = x.weights[a];
+        if (x.symbols[a] == kNoSymbol) {
+          for (const Waiting& w : here) waiting_[t].push_back({w.prefix, w.gap, w.total, w.value * weight});
+          continue;
+        }
+        const std::int32_t symbol = recode.empty() ? x.symbols[a] : recode[static_cast<std::size_t>(x.symbols[a])];
+        if (symbol < 0) continue;
+        extend({0, 0, 0, forward_[s] * span.contiguous}, symbol, weight, t, span);
+        for (const Waiting& w : here) {
+          extend(w, symbol, weight, t, span);
+          if (w.gap < span.max_gap && w.total < span.max_total_gap)
+            waiting_[t].push_back({w.prefix, w.gap + 1, w.total + 1, w.value * weight * span.decay});
+        }
+      }
+      here.clear();
+    }
+  }
+
+  void extend(const Waiting& w, std::int32_t symbol, double weight, std::size_t t, const GramSpan& span) {
+    const std::uint32_t node = trie_.child(w.prefix, symbol);
+    if (node == values_.size()) values_.push_back(0);
+    const int n = trie_.length(node);
+    if (n >= span.min_n) values_[node] += w.value * weight * backward_[t];
+    if (n < span.n) waiting_[t].push_back({node, 0, w.total, w.value * weight});
+  }
+
+  static void add_up(std::vector<Waiting>& here) {
+    if (here.size() < 2) return;
+    std::stable_sort(here.begin(), here.end(), [](const Waiting& a, const Waiting& b) { return a.key() < b.key(); });
+    std::size_t n = 0;
+    for (const Waiting& w : here)
+      if (n > 0 && here[n - 1].key() == w.key())
+        here[n - 1].value += w.value;
+      else
+        here[n++] = w;
+    here.resize(n);
+  }
+
+  StringTrie trie_;
+  std::vector<double> values_;  // by node
+  std::vector<double> forward_, backward_;
+  std::vector<std::vector<Waiting>> waiting_;  // by state
+  std::vector<std::int32_t> symbols_;
+};
+
+}  // namespace treille

@@ -1,0 +1,67 @@
+#pragma once
+// Rational kernels: features of lattices by a transducer T, and kernel values by a transducer U.
+//
+//   phi_z(X) = sum over x of X(x) T(x, z)            K(X, Y) = sum over x, y of X(x) U(x, y) Y(y)
+//
+// X and Y are acyclic and read no empty string (lattices.hpp, without_epsilon). Features are found by forward propagation: at each pair of
+// a state of X and a state of T waits each output string so far, interned, with the sum of the weights of all ways to it. Pairs from which
+// nothing is accepted are never entered; at pairs from which no more output can come, a string is worth what waits there times the sum of
+// the weights of all ways to the end, and goes no further. Paths are never listed.
+// Cost: one step for every (pair, string that waits there) and every transition of the pair.
+// Allauzen, Mohri, Talwalkar: equations 1 and 2, Phi_X = projection on the output of X o T.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "automata/lattices.hpp"
+#include "automata/machine.hpp"
+#include "automata/string_trie.hpp"
+#include "text/ngram_rows.hpp"
+
+namespace treille {
+
+struct LabelledArc {
+  State source;
+  Arc arc;
+};
+
+// One cycle of arcs of T, in order; none where there is no such cycle.
+std::vector<LabelledArc> input_epsilon_cycle(const Machine& T);   // that read the empty string
+std::vector<LabelledArc> double_epsilon_cycle(const Machine& T);  // that read and write the empty string
+
+class RationalFeatures {
+ public:
+  // T has no cycle of arcs that read the empty string. Symbol s of the data is read as the label recode[s]; 0: T does not know it.
+  // Ids fall with the number of lattices that hold the string; ties go by first occurrence.
+  static RationalFeatures fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads, NGramRows& rows);
+  // Frozen features from their strings: labels of T's output, and where those of each string begin.
+  static RationalFeatures from_strings(std::span<const std::int32_t> labels, std::span<const std::int64_t> offsets);
+
+  NGramRows transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+
+  std::size_t size() const { return nodes_.size(); }
+  std::size_t n_shared() const { return n_shared_; }
+  std::vector<std::int32_t> string(std::uint32_t id) const;
+  // All strings, as from_strings takes them.
+  std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> strings() const;
+
+ private:
+  StringTrie trie_;
+  std::vector<std::uint32_t> nodes_;  // of each feature
+  std::vector<std::uint32_t> ids_;    // of each node, or kAbsent
+  std::size_t n_shared_ = 0;
+};
+
+struct LabelledLattices {
+  Lattices data;
+  std::span<const std::int32_t> recode;
+};
+
+// K between all lattices of two batches, row by row. Cost and memory of a pair: at most |X| |U| |Y| cells.
+std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
+// K of each lattice of `left` with the one of `right` that has its number.
+std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads);
+
+}  // namespace treille

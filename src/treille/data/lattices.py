@@ -1,0 +1,352 @@
+"""Lattices: distributions over sequences, as recognisers, translators and taggers give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.automata import Fst
+from treille.data.base import Batch, as_index, running_sum, runs, selected
+from treille.data.machines import FlatMachines, flatten, is_machine
+from treille.data.strings import Strings
+from treille.io.errors import InputError
+from treille.io.machine import EPSILON, MachineParts
+from treille.io.parameters import check_whole
+
+ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
+NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
+
+
+@dataclass(frozen=True)
+class LatticeReport:
+    """What became of machines on their way into a batch.
+
+    >>> from treille import Fst, Lattices
+    >>> batch = Lattices([Fst.from_arcs([(0, "a", "a", 0.5, 1)], {1: 1.0}), Fst.from_arcs([], {})])
+    >>> print(batch.report)
+    2 lattices, 1 empty, 1 with a total other than 1, normalised
+    """
+
+    lattices: int
+    empty: int  # they accept nothing: a zero row
+    normalised: int  # their total was not 1
+    pruned: int  # they lost arcs
+    mass_lost: float  # by pruning, the mean over all lattices
+    most_lost: float  # by pruning, from one lattice
+
+    def __str__(self) -> str:
+        said = [f"{self.lattices:,} lattices"]
+        said += [f"{self.empty:,} empty"] * bool(self.empty)
+        said += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
+        lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"
+        said += [f"{self.pruned:,} pruned ({lost})"] * bool(self.pruned)
+        return ", ".join(said)
+
+
+class Lattices(Batch):
+    """Many acyclic weighted automata in flat arrays: arcs of lattice i are those from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    The weight of a sequence in a lattice is the sum, over the paths that read it, of the product of their weights. States are
+    sorted so that every arc leads to a later one, the first is the start, and those on no accepting path are gone.
+
+    Parameters
+    ----------
+    machines : list of Fst, MachineParts, pynini objects, strings or token lists
+        Machines must be acceptors without cycles; weights that are costs (semirings "log" and "tropical") become probabilities,
+        exp(-cost). A string or token list becomes the machine of that sequence alone, as does each of a batch of `Strings`.
+    normalize : bool
+        Make each a distribution: divide by its total, so that weights that leave a state sum to 1. False: weights as given.
+    scale : dict or None
+        For machines with scores from files: costs become the sum of the scores, each times its factor, such as
+        ``{"acoustic": 0.1, "language": 1.0}``; 1 where none is named.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+
+    Attributes
+    ----------
+    states, offsets : int64 arrays
+        Where the states and the arcs of each lattice begin, and one more for the end of the last.
+    sources, symbols, targets, weights : arrays
+        Of each arc; states count from 0 in each lattice; symbols are indices into `alphabet`, -1 reads the empty string.
+    finals : float64 array
+        The final weight of each state, 0 where a path cannot end.
+    alphabet : list
+        The distinct symbols, sorted.
+    unit : str
+        "token" for machines with symbols, "integer" for machines without; that of the sequences, where sequences were given.
+    log_totals : float64 array
+        The logarithm of the total each machine had; -inf where it accepts nothing.
+    lost : float64 array
+        Which share of each lattice was pruned.
+
+    Examples
+    --------
+    >>> from treille import Fst, Lattices
+    >>> arcs = [(0, "the", "the", 0.5, 1), (0, "a", "a", 1.5, 1), (1, "cat", "cat", 1.0, 2)]
+    >>> batch = Lattices([Fst.from_arcs(arcs, {2: 1.0}), ["a", "cat"]])
+    >>> batch
+    Lattices(2 lattices, 6 states, 5 arcs, 3 distinct symbols; 1 with a total other than 1, normalised)
+    >>> batch.weights.tolist()
+    [0.75, 0.25, 1.0, 1.0, 1.0]
+    >>> batch.best()[0], batch[1:].alphabet
+    (['a', 'cat'], ['a', 'cat', 'the'])
+    """
+
+    states: np.ndarray
+    offsets: np.ndarray
+    sources: np.ndarray
+    symbols: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    finals: np.ndarray
+    alphabet: list[Any]
+    unit: str
+    normalized: bool
+    log_totals: np.ndarray
+    lost: np.ndarray
+
+    def __init__(
+        self,
+        machines: Any,
+        normalize: bool = True,
+        scale: Mapping[str, float] | None = None,
+        n_jobs: int | None = None,
+    ):
+        if not isinstance(normalize, (bool, np.bool_)):
+            raise InputError(f"normalize is {normalize!r}, expected True or False")
+        normalize = bool(normalize)
+        if not isinstance(machines, Strings):
+            if isinstance(machines, (str, bytes, Fst, MachineParts)) or not isinstance(machines, Iterable):
+                raise InputError(f"found one {type(machines).__name__}, expected a list of machines: write [machine]")
+            machines = list(machines)
+            if not any(map(is_machine, machines)):
+                machines = Strings(machines, n_jobs=n_jobs)
+        if isinstance(machines, Strings):
+            if scale is not None:
+                raise InputError("scale is for machines with scores, such as lattices from files: sequences have none")
+            self._set_sequences(machines, normalize)
+        else:
+            self._set_machines(flatten(machines, scale, normalize), normalize, n_jobs)
+
+    def _set_sequences(self, batch: Strings, normalize: bool) -> None:
+        if batch.unit == "byte":
+            raise InputError("the sequences are bytes: decode them first, lattices hold characters or tokens")
+        if batch.unit == "integer" and len(batch.alphabet) and not 0 < batch.alphabet[0] <= batch.alphabet[-1] < 2**31:
+            raise InputError(
+                f"a sequence holds the integer {batch.alphabet[0 if batch.alphabet[0] <= 0 else -1]}, expected labels from 1"
+                " to 2^31 - 1: in machines 0 is the empty string"
+            )
+        lengths = np.diff(batch.offsets)
+        states = running_sum(lengths + 1)
+        sources = (np.arange(len(batch.symbols)) - np.repeat(batch.offsets[:-1], lengths)).astype(np.int32)
+        finals = np.zeros(states[-1])
+        finals[states[1:] - 1] = 1.0
+        arrays = (states, batch.offsets, sources, batch.symbols, sources + np.int32(1), np.ones(len(sources)), finals)
+        self._set(arrays, batch.alphabet, batch.unit, normalize, np.zeros(len(batch)), np.zeros(len(batch)))
+
+    def _set_machines(self, flat: FlatMachines, normalize: bool, n_jobs: int | None) -> None:
+        arrays, log_totals, cyclic, cycle = _core.build_lattices(
+            _core.Lattices(*flat.arrays), flat.starts, flat.costs, normalize, effective_n_jobs(n_jobs)
+        )
+        if cyclic >= 0:
+            raise InputError(
+                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since its paths are without end:"
+                " cut it, or keep its best paths"
+            )
+        self._set(arrays, flat.alphabet, flat.unit, normalize, log_totals, np.zeros(len(log_totals)))
+
+    def _set(
+        self,
+        arrays: Sequence[np.ndarray],
+        alphabet: list[Any],
+        unit: str,
+        normalized: bool,
+        log_totals: np.ndarray,
+        lost: np.ndarray,
+    ) -> None:
+        for name, array in zip(ARRAYS, arrays, strict=True):
+            array.flags.writeable = False
+            setattr(self, name, array)
+        self.alphabet, self.unit, self.normalized = list(alphabet), unit, normalized
+        self.log_totals, self.lost = log_totals, lost
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        return int(sum(getattr(self, name).nbytes for name in (*ARRAYS, "log_totals", "lost")))
+
+    @property
+    def report(self) -> LatticeReport:
+        """How many lattices are empty, had a total other than 1, or lost mass by pruning."""
+        off = (np.abs(np.expm1(self.log_totals)) > NEAR_ONE) & np.isfinite(self.log_totals) & self.normalized
+        lost = self.lost if len(self) else np.zeros(1)
+        empty = int((np.diff(self.states) == 0).sum())
+        pruned = int((self.lost > 0).sum())
+        return LatticeReport(len(self), empty, int(off.sum()), pruned, float(lost.mean()), float(lost.max()))
+
+    def for_core(self) -> _core.Lattices:
+        """The arrays as the core takes them."""
+        return _core.Lattices(*(getattr(self, name) for name in ARRAYS))
+
+    def __getitem__(self, key: Any) -> Any:
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            return self._machine(key)
+        states, state_offsets = selected(self.states, key)
+        arcs, offsets = selected(self.offsets, key)
+        columns = (np.ascontiguousarray(getattr(self, name)[arcs]) for name in ARRAYS[2:6])
+        arrays = (state_offsets, offsets, *columns, np.ascontiguousarray(self.finals[states]))
+        return self._like(arrays, self.log_totals[key], self.lost[key])
+
+    def _like(self, arrays: Sequence[np.ndarray], log_totals: np.ndarray, lost: np.ndarray) -> Lattices:
+        batch = Lattices.__new__(Lattices)
+        batch._set(arrays, self.alphabet, self.unit, self.normalized, log_totals, lost)
+        return batch
+
+    def _machine(self, i: int) -> Fst:
+        arcs = slice(self.offsets[i], self.offsets[i + 1])
+        finals = self.finals[self.states[i] : self.states[i + 1]]
+        symbols = None
+        if self.unit == "integer":
+            labels = np.array([0, *self.alphabet], np.int32)[self.symbols[arcs] + 1]
+        else:
+            own, places = np.unique(np.append(self.symbols[arcs], -1), return_inverse=True)
+            symbols = [EPSILON, *(self.alphabet[code] for code in own[1:])]
+            labels = places[:-1].astype(np.int32)
+        last = np.flatnonzero(finals).astype(np.int32)
+        columns = (self.sources[arcs], labels, labels, self.weights[arcs], self.targets[arcs], last, finals[last])
+        start = 0 if len(finals) else -1
+        return Fst.from_parts(MachineParts(start, len(finals), *columns, "real", symbols, symbols))
+
+    def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
+        """Without arcs through which less than the share `posterior` of a lattice goes; its heaviest path always stays.
+
+        What is left is a distribution again where this is one; `report` tells the mass that was lost.
+
+        >>> from treille import Fst, Lattices
+        >>> arcs = [(0, "a", "a", 0.9, 1), (0, "b", "b", 0.1, 1)]
+        >>> Lattices([Fst.from_arcs(arcs, {1: 1.0})]).prune(0.2)
+        Lattices(1 lattices, 2 states, 1 arcs, 2 distinct symbols; 1 pruned (0.1 of the mass lost, 0.1 at most))
+        """
+        if not isinstance(posterior, (int, float, np.number)) or not 0 < float(posterior) < 1:
+            raise InputError(f"posterior is {posterior!r}, expected a number above 0 and below 1")
+        self._check_signs("prune")
+        threads = effective_n_jobs(n_jobs)
+        columns = [getattr(self, name) for name in ARRAYS]
+        columns[5] = _core.pruned_weights(self.for_core(), float(posterior), threads)
+        before = np.zeros(len(self)) if self.normalized else self.log_totals
+        zeros = np.zeros(len(self), np.int32)
+        arrays, totals, _, _ = _core.build_lattices(
+            _core.Lattices(*columns), zeros, zeros.astype(np.uint8), self.normalized, threads
+        )
+        full = np.isfinite(before)
+        share = np.exp(np.where(full, totals, 0.0) - np.where(full, before, 0.0))
+        fewer = np.diff(arrays[1]) < np.diff(self.offsets)
+        lost = np.where(fewer, np.maximum(1 - (1 - self.lost) * share, 0.0), self.lost)
+        return self._like(arrays, self.log_totals if self.normalized else totals, lost)
+
+    def best(self, n_jobs: int | None = None) -> Strings:
+        """The sequence of the heaviest path of each lattice; of an empty lattice, the empty sequence.
+
+        >>> from treille import Fst, Lattices
+        >>> arcs = [(0, "a", "a", 0.4, 1), (0, "b", "b", 0.6, 1), (1, "", "", 1.0, 2)]
+        >>> Lattices([Fst.from_arcs(arcs, {2: 1.0})]).best()[0]
+        ['b']
+        """
+        self._check_signs("best")
+        arcs, ends = _core.best_paths(self.for_core(), effective_n_jobs(n_jobs))
+        symbols = self.symbols[arcs]
+        read = running_sum(symbols >= 0)
+        return Strings.from_arrays(symbols[symbols >= 0], read[ends], self.alphabet, self.unit)
+
+    def n_best(self, n: int) -> list[list[tuple[Any, float]]]:
+        """The sequences of the n heaviest paths of each lattice with the weights of the paths, heaviest first.
+
+        Two paths may read the same sequence.
+
+        >>> from treille import Fst, Lattices
+        >>> arcs = [(0, "a", "a", 0.25, 1), (0, "b", "b", 0.75, 1)]
+        >>> Lattices([Fst.from_arcs(arcs, {1: 1.0})]).n_best(2)
+        [[(['b'], 0.75), (['a'], 0.25)]]
+        """
+        n = check_whole("n", n)
+        self._check_signs("n_best")
+        data, found = self.for_core(), []
+        for i in range(len(self)):
+            arcs, ends, weights = _core.n_best_paths(data, i, n)
+            symbols = self.symbols[self.offsets[i] + arcs]
+            kept = symbols >= 0
+            paths = Strings.from_arrays(symbols[kept], running_sum(kept)[ends], self.alphabet, self.unit)
+            found.append(list(zip(paths, weights.tolist(), strict=True)))
+        return found
+
+    def _check_signs(self, what: str) -> None:
+        wrong = np.flatnonzero(self.weights < 0) if not self.normalized else np.empty(0, np.int64)
+        if len(wrong):
+            item = int(np.searchsorted(self.offsets, wrong[0], side="right")) - 1
+            raise InputError(f"item {item} has the weight {self.weights[wrong[0]]}: {what} needs weights of 0 or more")
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, "log_totals", "lost")}
+        spec = {"batch": "Lattices", "alphabet": self.alphabet, "unit": self.unit, "normalized": self.normalized}
+        return spec, arrays
+
+    @classmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Lattices:
+        kinds = [np.int64, np.int64, np.int32, np.int32, np.int32, np.float64, np.float64]
+        columns = [np.ascontiguousarray(arrays[name], kind) for name, kind in zip(ARRAYS, kinds, strict=True)]
+        log_totals, lost = np.array(arrays["log_totals"], np.float64), np.array(arrays["lost"], np.float64)
+        states, offsets, sources, symbols, targets, weights, finals = columns
+        n_arcs, n_states = len(sources), np.diff(states)
+        sound = len({n_arcs, len(symbols), len(targets), len(weights)}) == 1 and len(log_totals) == len(lost) == len(
+            n_states
+        )
+        sound = sound and all(len(ends) and ends[0] == 0 and (np.diff(ends) >= 0).all() for ends in (states, offsets))
+        sound = sound and len(states) == len(offsets) and states[-1] == len(finals) and offsets[-1] == n_arcs
+        if sound:
+            size = np.repeat(n_states, np.diff(offsets))
+            own = np.repeat(np.arange(len(n_states)), np.diff(offsets))
+            sorted_arcs = (np.diff(sources) >= 0) | (np.diff(own) > 0)
+            sound = bool(
+                (sources >= 0).all()
+                and (sources < targets).all()
+                and (targets < size).all()
+                and (symbols >= -1).all()
+                and (symbols < len(spec["alphabet"])).all()
+                and sorted_arcs.all()
+            )
+        if not sound:
+            raise InputError("the lattices in the file do not fit together")
+        batch = cls.__new__(cls)
+        batch._set(columns, spec["alphabet"], spec["unit"], bool(spec["normalized"]), log_totals, lost)
+        return batch
+
+    def __getstate__(self) -> Any:
+        return self.state()
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(self._read_state(*state).__dict__)
+
+    def chunks(self, n_symbols: int) -> Iterator[Lattices]:
+        return runs(self, self.offsets, n_symbols)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"
+        said = str(self.report).split(", ", 1)[1:]
+        return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *said])})"
+
+
+def as_lattices(batch: Strings | Lattices) -> Lattices:
+    """Sequences as lattices of one path each.
+
+    >>> as_lattices(Strings(["abba"]))
+    Lattices(1 lattices, 5 states, 4 arcs, 2 distinct symbols)
+    """
+    return batch if isinstance(batch, Lattices) else Lattices(batch)

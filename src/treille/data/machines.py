@@ -1,0 +1,260 @@
+"""Machines of any origin side by side in flat arrays, checked: what `Lattices` are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treille.automata import Fst
+from treille.data.base import running_sum
+from treille.data.strings import Strings
+from treille.io.errors import InputError
+from treille.io.machine import SEMIRINGS, MachineParts
+
+SMALLEST, LARGEST = -709.0, 745.0  # costs whose exp(-cost) a double holds
+
+
+@dataclass(frozen=True)
+class FlatMachines:
+    """Machines in the arrays `states, offsets, sources, symbols, targets, weights, finals`, not trimmed or sorted yet."""
+
+    arrays: tuple[np.ndarray, ...]
+    starts: np.ndarray
+    costs: np.ndarray  # whether weights are costs
+    alphabet: list[Any]
+    unit: str
+    names: list[str]
+
+    def item(self, i: int) -> str:
+        """How errors name a machine."""
+        return f"item {i} ({self.names[i]})" if self.names[i] else f"item {i}"
+
+    def spell(self, i: int, cycle: Sequence[int]) -> str:
+        """A cycle, state by state."""
+        offsets, sources, symbols, targets = self.arrays[1:5]
+        arcs = [int(offsets[i]) + arc for arc in cycle]
+        steps = [f"-{'' if symbols[a] < 0 else self.alphabet[symbols[a]]}-> {targets[a]}" for a in arcs]
+        return " ".join([str(sources[arcs[0]]), *steps])
+
+
+def is_machine(item: Any) -> bool:
+    """Whether this is an automaton, or what a file of automata holds.
+
+    >>> is_machine(Fst.from_arcs([], {0: 1.0})), is_machine("abba")
+    (True, False)
+    """
+    return isinstance(item, (Fst, MachineParts)) or _is_pynini(item)
+
+
+def holds_machines(X: Any) -> bool:
+    """Whether X is a list that begins with a machine.
+
+    >>> holds_machines([Fst.from_arcs([], {0: 1.0})]), holds_machines(["abba"])
+    (True, False)
+    """
+    return isinstance(X, (list, tuple, np.ndarray)) and len(X) > 0 and is_machine(X[0])
+
+
+def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
+    """Machines and sequences side by side; bad input is stopped here."""
+    sequences = iter(Strings([item for item in items if not is_machine(item)]))
+    parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
+    names = [p.name for p in parts]
+    said = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
+    for i, p in enumerate(parts):
+        _check_machine(p, said[i])
+    factors = _checked_scale(scale, parts, said)
+    states = running_sum([p.n_states for p in parts])
+    offsets = running_sum([len(p.sources) for p in parts])
+    weights, final_weights = zip(*(_scaled(p, factors) for p in parts), strict=True)
+    costs = np.array([p.semiring != "real" for p in parts], np.uint8)
+    finals = np.where(np.repeat(costs, np.diff(states)) > 0, np.inf, 0.0)
+    for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
+        finals[first + p.final_states] = values
+    symbols, alphabet, unit = _symbols(parts, said)
+    sources, targets = (
+        np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets")
+    )
+    all_weights = np.concatenate(weights).astype(np.float64)
+    _check_weights(all_weights, finals, offsets, states, costs, normalize, said)
+    arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
+    starts = np.array([p.start for p in parts], np.int32)
+    return FlatMachines(arrays, starts, costs, alphabet, unit, names)
+
+
+def _is_pynini(item: Any) -> bool:
+    return type(item).__module__.split(".")[0].lstrip("_") in ("pynini", "pywrapfst")
+
+
+def _parts(item: Any) -> MachineParts:
+    if isinstance(item, MachineParts):
+        return item
+    return (item if isinstance(item, Fst) else Fst.from_pynini(item)).parts()
+
+
+def _line(sequence: Any) -> MachineParts:
+    """The machine of one sequence, each symbol a label."""
+    if isinstance(sequence, bytes):
+        raise InputError("a sequence is bytes: decode it first, lattices hold characters or tokens")
+    names: Sequence[str] | None
+    if isinstance(sequence, np.ndarray):
+        labels, names = sequence.astype(np.int32), None
+    else:
+        symbols = list(dict.fromkeys(sequence))
+        codes = {symbol: code for code, symbol in enumerate(symbols, 1)}
+        labels, names = np.array([codes[symbol] for symbol in sequence], np.int32), ["", *symbols]
+    at = np.arange(len(labels) + 1, dtype=np.int32)
+    columns = (at[:-1], labels, labels, np.ones(len(labels)), at[1:], at[-1:], np.ones(1))
+    return MachineParts(0, len(at), *columns, "real", names, names)
+
+
+def _check_machine(p: MachineParts, item: str) -> None:
+    """States and semiring."""
+    if p.semiring not in SEMIRINGS:
+        raise InputError(f"{item}: the semiring is {p.semiring!r}, expected one of {', '.join(SEMIRINGS)}")
+    if p.n_states and not 0 <= p.start < p.n_states:
+        found = "no start" if p.start == -1 else f"the start {p.start}"
+        raise InputError(f"{item} has {found}, but {p.n_states} states: expected one of 0..{p.n_states - 1}")
+    for side in ("sources", "targets"):
+        ends = getattr(p, side)
+        if len(ends) and not 0 <= ends.min() <= ends.max() < p.n_states:
+            arc = int(np.flatnonzero((ends < 0) | (ends >= p.n_states))[0])
+            verb = "comes from" if side == "sources" else "leads to"
+            raise InputError(f"{item}: arc {arc} {verb} state {ends[arc]}, but there are {p.n_states} states")
+    wrong = (p.final_states < 0) | (p.final_states >= p.n_states)
+    if wrong.any():
+        raise InputError(f"{item}: state {p.final_states[wrong][0]} is final, but there are {p.n_states} states")
+
+
+def _checked_scale(scale: Mapping[str, float] | None, parts: list[MachineParts], said: list[str]) -> dict[str, float]:
+    if scale is None:
+        return {}
+    if not isinstance(scale, Mapping):
+        raise InputError(f"scale is {scale!r}, expected a dict such as {{'acoustic': 0.1}}")
+    for name, factor in scale.items():
+        if not isinstance(factor, Real) or not np.isfinite(float(factor)):
+            raise InputError(f"scale of {name!r} is {factor!r}, expected a number")
+        for p, item in zip(parts, said, strict=True):
+            if name not in p.scores:
+                there = f"it has {', '.join(map(repr, p.scores))}" if p.scores else "it has none"
+                raise InputError(f"scale names {name!r}, but {item} has no such scores: {there}")
+            if p.semiring == "real":
+                raise InputError(f"{item}: scale is for costs (semiring 'log' or 'tropical'), its weights are 'real'")
+    return {name: float(factor) for name, factor in scale.items()}
+
+
+def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of arcs and finals: the sums of their scores, each times its factor, where there are factors."""
+    if not factors:
+        return p.weights, p.final_weights
+    weights = sum((factors.get(name, 1.0) * values for name, values in p.scores.items()), np.zeros(len(p.weights)))
+    if not p.final_scores:
+        return weights, p.final_weights
+    none = np.zeros(len(p.final_weights))
+    return weights, sum((factors.get(name, 1.0) * values for name, values in p.final_scores.items()), none)
+
+
+def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, list[Any], str]:
+    """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
+    named = [p.input_symbols is not None for p in parts if p.inputs.any()]  # a machine may read the empty string alone
+    if any(named) and not all(named):
+        with_, without = (
+            next(said[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
+            for has in (True, False)
+        )
+        raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
+    codes: dict[Any, int] = {}
+    labels, outputs = (np.concatenate([getattr(p, side) for p in parts]) for side in ("inputs", "outputs"))
+    ends = running_sum([len(p.inputs) for p in parts])
+    symbols = np.empty(len(labels), np.int32)
+    for first, last in _same_tables(parts):  # files share one table: then their labels are looked up at once
+        arcs = slice(ends[first], ends[last])
+
+        def place(arc: int, start: int = int(ends[first])) -> str:
+            item = int(np.searchsorted(ends, start + arc, side="right")) - 1
+            return f"{said[item]}: arc {start + arc - ends[item]}"
+
+        tables = parts[first].input_symbols, parts[first].output_symbols
+        read = symbols[arcs] = _coded(labels[arcs], tables[0], codes, place)
+        same = tables[0] is tables[1] or tables[0] == tables[1]
+        alike = same and np.array_equal(labels[arcs], outputs[arcs])
+        written = read if alike else _coded(outputs[arcs], tables[1], codes, place)
+        wrong = np.flatnonzero(read != written)
+        if len(wrong):
+            names = [*codes, None]
+            shown = ["nothing" if side[wrong[0]] < 0 else repr(names[side[wrong[0]]]) for side in (read, written)]
+            raise InputError(
+                f"{place(wrong[0])} reads {shown[0]} and writes {shown[1]}, expected the same: a lattice is an acceptor,"
+                " take one side of the transducer, say T.project('output')"
+            )
+    alphabet = sorted(codes)
+    rank = np.empty(len(codes) + 1, np.int32)
+    rank[[codes[name] for name in alphabet]] = np.arange(len(codes), dtype=np.int32)
+    rank[-1] = -1  # of the empty string
+    return rank[symbols], alphabet, "integer" if named and not any(named) else "token"
+
+
+def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
+    """Runs of machines with one symbol table for each side."""
+    first = 0
+    for i in range(1, len(parts) + 1):
+        if i < len(parts) and all(
+            getattr(parts[i], side) is getattr(parts[first], side) for side in ("input_symbols", "output_symbols")
+        ):
+            continue
+        yield first, i
+        first = i
+
+
+def _coded(
+    labels: np.ndarray, table: Sequence[str] | None, codes: dict[Any, int], place: Callable[[int], str]
+) -> np.ndarray:
+    """The code of each label, by the name of its symbol; -1 of 0, the empty string."""
+    wrong = np.flatnonzero(labels < 0)
+    if len(wrong):
+        raise InputError(f"{place(wrong[0])} has the label {labels[wrong[0]]}, expected 0, the empty string, or more")
+    wrong = np.flatnonzero(labels >= (2**31 if table is None else len(table)))
+    if len(wrong):
+        raise InputError(
+            f"{place(wrong[0])} has the label {labels[wrong[0]]}, which has no symbol: the table ends at"
+            f" {len(table or ()) - 1}; give the whole table"
+        )
+    used, places = np.unique(labels, return_inverse=True)
+    names = used.tolist() if table is None else [table[label] for label in used.tolist()]
+    own = [codes.setdefault(name, len(codes)) if label else -1 for label, name in zip(used, names, strict=True)]
+    return np.array(own, np.int32)[places]
+
+
+def _check_weights(
+    weights: np.ndarray,
+    finals: np.ndarray,
+    offsets: np.ndarray,
+    states: np.ndarray,
+    costs: np.ndarray,
+    normalize: bool,
+    said: list[str],
+) -> None:
+    for values, ends, what in ((weights, offsets, "arc"), (finals, states, "the final state")):
+        cost = np.repeat(costs, np.diff(ends)) > 0
+        nothing = cost & (values == np.inf)
+        checks: list[tuple[np.ndarray, str]] = [
+            (~np.isfinite(values) & ~nothing, "a number; NaN and infinity are no weights"),
+        ]
+        if normalize:
+            checks.append((~cost & (values < 0), "0 or more in a distribution; for signed weights use normalize=False"))
+        else:
+            beyond = cost & ~nothing & ((values < SMALLEST) | (values > LARGEST))
+            checks.append(
+                (beyond, f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True")
+            )
+        for wrong, expected in checks:
+            if wrong.any():
+                at = int(np.flatnonzero(wrong)[0])
+                item = int(np.searchsorted(ends, at, side="right")) - 1
+                raise InputError(
+                    f"{said[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}"
+                )

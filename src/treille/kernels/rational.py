@@ -1,0 +1,215 @@
+"""Rational kernels: any similarity that a weighted transducer can describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.automata import Fst
+from treille.data import Batch, FeatureRows, Lattices, Rows, Strings
+from treille.data.base import selected
+from treille.data.lattices import as_lattices
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap
+from treille.kernels.sequences import SequenceKernel, SequenceMap
+
+SYMMETRIC = 1e-9  # relative to the largest value
+
+
+class Rational(SequenceKernel):
+    """The kernel of a weighted transducer T: phi_z(x) = T(x, z), the weight with which T turns x into z, and k = T o T^-1.
+
+    Between lattices, k(X, Y) = sum over x, y of X(x) k(x, y) Y(y): phi_z(X) is the expected weight. Features are found by going
+    through pairs of a state of X and a state of T, equal outputs merged; paths are never listed. Symbols meet by name.
+
+    Parameters
+    ----------
+    T : Fst
+        A transducer over the reals. With ``factored=True`` it must have no cycle that reads nothing.
+    factored : bool
+        False: T is the kernel itself, k(x, y) = T(x, y), computed pair by pair. It must be symmetric, which is checked on the
+        data, and positive semi-definite, which is not. It must have no cycle that reads and writes nothing.
+    unit : {"char", "word", "byte"} or callable
+        How texts are cut into symbols, see `treille.Strings`.
+
+    Examples
+    --------
+    >>> from treille import Fst
+    >>> from treille.kernels import Rational
+    >>> skip = [(state, symbol, "", 1.0, state) for state in (0, 2) for symbol in "ab"]
+    >>> T = Fst.from_arcs([*skip, *((k, symbol, symbol, 1.0, k + 1) for k in (0, 1) for symbol in "ab")], {2: 1.0})
+    >>> Rational(T)(["ababa", "abbab"]).tolist()  # T writes each bigram once
+    [[8.0, 6.0], [6.0, 6.0]]
+    """
+
+    def __init__(self, T: Fst, factored: bool = True, unit: str | Callable[[str], Iterable[str]] = "char"):
+        self.T = T
+        self.factored = factored
+        self.unit = unit
+
+    @property
+    def reads_lattices(self) -> bool:
+        return True
+
+    @property
+    def has_features(self) -> bool:
+        return bool(self.factored)
+
+    def check(self) -> None:
+        if not isinstance(self.T, Fst):
+            raise InputError(f"T is {type(self.T).__name__}, expected a transducer, treille.Fst")
+        if not isinstance(self.factored, (bool, np.bool_)):
+            raise InputError(f"factored is {self.factored!r}, expected True or False")
+        if self.T.semiring != "real":
+            raise InputError(f"T is over the semiring {self.T.semiring!r}, expected 'real': use T.astype('real')")
+        find = _core.input_epsilon_cycle if self.factored else _core.double_epsilon_cycle
+        cycle = find(self.T.machine)
+        if cycle:
+            does = "reads nothing" if self.factored else "reads and writes nothing"
+            raise InputError(
+                f"T has a cycle that {does}: {self._spell(cycle)}; an example would have outputs without end, expected none"
+            )
+
+    def _spell(self, cycle: Sequence[tuple[int, int, int, int]]) -> str:
+        steps = [
+            f"-{_name(self.T.input_symbols, read)}:{_name(self.T.output_symbols, write)}-> {target}"
+            for _, read, write, target in cycle
+        ]
+        return " ".join([str(cycle[0][0]), *steps])
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        if not self.has_features:
+            return super().fit_features(batch, n_jobs)
+        self.check()
+        assert isinstance(batch, (Strings, Lattices))
+        threads = effective_n_jobs(n_jobs)
+        data, codes = _read(batch, self.T.input_symbols, threads)
+        _check_known(batch, codes, self.T.input_symbols)
+        features, rows = _core.RationalFeatures.fit(self.T.machine, data, codes, threads)
+        fitted = RationalMap(features, self, batch.unit)
+        return fitted, fitted.rows(rows, features.n_shared)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        if not self.has_features:
+            return super().load_features(spec, arrays)
+        labels = np.ascontiguousarray(arrays["labels"], np.int32)
+        offsets = np.ascontiguousarray(arrays["offsets"], np.int64)
+        written = self.T.parts().outputs
+        sound = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(labels) and (np.diff(offsets) >= 0).all()
+        if not (sound and np.isin(labels, written[written > 0]).all()):
+            raise InputError("the strings in the file do not fit its kernel")
+        return _rebuild(labels, offsets, self, spec["unit"])
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if self.has_features:
+            return super().gram(left, right, n_jobs)
+        self.check()
+        K = self._values(left, left if right is None else right, n_jobs)
+        if right is None:
+            _check_symmetric(K, K.T)
+            return np.triu(K) + np.triu(K, 1).T
+        if len(left) and len(right):  # one row of the other side tells as much as it costs
+            _check_symmetric(self._values(left[:1], right, n_jobs), self._values(right, left[:1], n_jobs).T)
+        return K
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        if self.has_features:
+            return super().diagonal(batch, n_jobs)
+        self.check()
+        return _core.rational_diagonal(self.T.machine, *self._sides(batch, batch, n_jobs))
+
+    def _values(self, left: Batch, right: Batch, n_jobs: int | None) -> np.ndarray:
+        values = _core.rational_gram(self.T.machine, *self._sides(left, right, n_jobs))
+        return values.reshape(len(left), len(right))
+
+    def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
+        """What T reads, what it writes, and the number of threads, for the core."""
+        assert isinstance(left, (Strings, Lattices))
+        assert isinstance(right, (Strings, Lattices))
+        threads = effective_n_jobs(n_jobs)
+        return *_read(left, self.T.input_symbols, threads), *_read(right, self.T.output_symbols, threads), threads
+
+
+class RationalMap(SequenceMap):
+    """Output strings with their ids. Unseen ones have none."""
+
+    features: _core.RationalFeatures
+
+    def __init__(self, features: _core.RationalFeatures, kernel: Rational, unit: str):
+        super().__init__(features, kernel.T.output_symbols or [], unit)
+        self.kernel = kernel
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, (Strings, Lattices))
+        threads = effective_n_jobs(n_jobs)
+        data, codes = _read(batch, self.kernel.T.input_symbols, threads)
+        return self.rows(self.features.transform(self.kernel.T.machine, data, codes, threads), self.n_features)
+
+    def spell(self, id: int) -> str:
+        labels = self.features.string(id)
+        return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else "<eps>"
+
+    def restrict(self, ids: np.ndarray) -> RationalMap:
+        labels, offsets = self.features.strings()
+        places, ends = selected(offsets, ids)
+        return _rebuild(np.ascontiguousarray(labels[places]), ends, self.kernel, self.unit)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        labels, offsets = self.features.strings()
+        return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (*self.features.strings(), self.kernel, self.unit)
+
+
+def _rebuild(labels: np.ndarray, offsets: np.ndarray, kernel: Rational, unit: str) -> RationalMap:
+    return RationalMap(_core.RationalFeatures.from_strings(labels, offsets), kernel, unit)
+
+
+def _name(table: Sequence[str] | None, label: int) -> str:
+    if label == 0:
+        return ""
+    return str(label) if table is None else table[label]
+
+
+def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
+    """A batch as lattices without arcs that read nothing, and the label that one side of T has for each symbol, 0 for none."""
+    if table is None:
+        wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
+        if wrong is not None:
+            raise InputError(
+                f"the symbols of T are numbers, those of the examples are not ({wrong!r}): give T symbol tables"
+            )
+        codes = np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
+    else:
+        labels = {symbol: label for label, symbol in enumerate(table) if label}
+        codes = np.array([labels.get(symbol, 0) for symbol in batch.alphabet], np.int32)
+    data = as_lattices(batch).for_core()
+    if len(batch.symbols) and batch.symbols.min() < 0:
+        data = _core.Lattices(*_core.without_epsilon(data, threads))
+    return data, codes
+
+
+def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:
+    """Stops where T reads none of the symbols it is fitted on: then all features would be 0."""
+    used = np.unique(batch.symbols)
+    used = used[used >= 0]
+    if len(used) and not codes[used].any():
+        known = "numbers from 1" if table is None else ", ".join(map(repr, table[1:6])) or "none"
+        raise InputError(
+            f"T knows no symbol of the examples: it has {known}, they have {batch.alphabet[used[0]]!r}; make them agree"
+        )
+
+
+def _check_symmetric(one: np.ndarray, other: np.ndarray) -> None:
+    off = np.abs(one - other)
+    if off.size and off.max() > SYMMETRIC * max(np.abs(one).max(), np.abs(other).max()):
+        i, j = np.unravel_index(int(off.argmax()), off.shape)
+        raise InputError(
+            f"T is not symmetric: of examples {i} and {j} it gives {float(one[i, j])!r} one way, {float(other[i, j])!r} the"
+            " other; a kernel must give the same: use U + ~U, or Rational(T) with T factored"
+        )

@@ -1,0 +1,258 @@
+"""Rational kernels: features by a transducer, held to all paths and to the kernels that count."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treille
+from lattice_twins import machines, paths
+from treille import Fst, InputError, Lattices, Strings
+from treille.automata import library
+from treille.kernels import Gappy, Kernel, Mismatch, NGram, Rational, Wildcard
+from treille.testing import check_kernel
+from twins import ngram_kernel
+
+ABC = "abc"
+
+
+def ngram_transducer(n, alphabet=ABC):
+    """Sigma*:eps, n symbols as they are, Sigma*:eps."""
+    skip = [(state, symbol, "", 1.0, state) for state in (0, n) for symbol in alphabet]
+    keep = [(k, symbol, symbol, 1.0, k + 1) for k in range(n) for symbol in alphabet]
+    return Fst.from_arcs([*skip, *keep], {n: 1.0})
+
+
+def gappy_bigram_transducer(decay, alphabet=ABC):
+    """Two symbols with one between them at most, which costs `decay`."""
+    skip = [(state, symbol, "", 1.0, state) for state in (0, 3) for symbol in alphabet]
+    keep = [(k, symbol, symbol, 1.0, t) for k, t in ((0, 1), (1, 3), (2, 3)) for symbol in alphabet]
+    gap = [(1, symbol, "", decay, 2) for symbol in alphabet]
+    return Fst.from_arcs([*skip, *keep, *gap], {3: 1.0})
+
+
+def slow_features(T, X):
+    """phi_z(X), by all pairs of a path of X and a path of T that read the same. T must be acyclic."""
+    sums = {}
+    for x, _, weight in paths(X):
+        for read, written, more in paths(T):
+            if read == x:
+                sums[written] = sums.get(written, 0.0) + weight * more
+    return sums
+
+
+def by_string(kernel, batch):
+    features, rows = kernel.fit_features(kernel.batch(batch))
+    csr = rows.to_csr()
+    names = [features.name(id) for id in range(features.n_features)]
+    return [
+        {tuple(names[id].split()): value for id, value in zip(row.indices, row.data, strict=True)}
+        for row in (csr[i] for i in range(len(rows)))
+    ]
+
+
+@st.composite
+def transducers(draw, most_states=4):
+    """Small and acyclic, with empty strings on either side or both."""
+    n = draw(st.integers(1, most_states))
+    label = st.sampled_from(["", *ABC])
+    arcs = []
+    for _ in range(draw(st.integers(0, 3 * n)) if n > 1 else 0):
+        source = draw(st.integers(0, n - 2))
+        target = draw(st.integers(source + 1, n - 1))
+        arcs.append((source, draw(label), draw(label), draw(st.floats(-2, 2)), target))
+    finals = draw(st.dictionaries(st.integers(0, n - 1), st.floats(-2, 2), max_size=2))
+    nowhere = [(n, symbol, symbol, 1.0, n + 1) for symbol in ABC]  # so that every symbol has a label
+    return Fst.from_arcs(arcs + nowhere, finals)
+
+
+@settings(max_examples=150)
+@given(T=transducers(), items=st.lists(machines(signed=True, most_states=4), min_size=1, max_size=3))
+def test_features_are_sums_over_all_pairs_of_paths(T, items):
+    found = by_string(Rational(T), Lattices(items, normalize=False))
+    for machine, features in zip(items, found, strict=True):
+        slow = slow_features(T, machine)
+        for z in slow.keys() | (features.keys() - {("<eps>",)}):
+            value = features.get(z if z else ("<eps>",), 0.0)
+            assert value == pytest.approx(slow.get(z, 0.0), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(items=st.lists(machines(), min_size=1, max_size=4), n=st.integers(1, 3))
+def test_the_n_gram_transducer_is_ngram(items, n):
+    X = Lattices(items, normalize=False)
+    T = ngram_transducer(n)
+    np.testing.assert_allclose(Rational(T)(X), NGram(n)(X), rtol=1e-9, atol=1e-9)
+    names = [
+        {features.name(id) for id in range(features.n_features)}
+        for features, _ in (kernel.fit_features(X) for kernel in (Rational(T), NGram(n)))
+    ]
+    assert names[0] == names[1]
+
+
+@settings(max_examples=25)
+@given(items=st.lists(machines(), min_size=1, max_size=4))
+def test_transducers_of_the_library_are_the_kernels_that_count(items):
+    X = Lattices(items, normalize=False)
+    for T, kernel in (
+        (library.ngram(2, ABC), NGram(2)),
+        (library.ngram(3, ABC, min_n=1), NGram(3, min_n=1)),
+        (library.gappy(2, ABC, decay=0.5, max_gap=2), Gappy(2, decay=0.5, max_gap=2)),
+        (library.mismatch(2, 1, ABC), Mismatch(2, 1, alphabet=list(ABC))),
+        (library.wildcard(3, 1, ABC, decay=0.5), Wildcard(3, 1, decay=0.5)),
+    ):
+        np.testing.assert_allclose(Rational(T)(X), kernel(X), rtol=1e-9, atol=1e-9, err_msg=repr(kernel))
+
+
+@given(items=st.lists(machines(), min_size=1, max_size=4))
+def test_a_gappy_transducer_is_gappy(items):
+    X = Lattices(items, normalize=False)
+    expected = Gappy(2, decay=0.5, max_gap=1)(X)
+    np.testing.assert_allclose(Rational(gappy_bigram_transducer(0.5))(X), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_battery_passes_on_strings_and_on_lattices():
+    T = ngram_transducer(2)
+    check_kernel(Rational(T), ["abba", "", "cab", "abab", "c"], ngram_kernel(2))
+    arcs = [
+        (0, "a", "a", 0.3, 1),
+        (0, "b", "b", 0.7, 1),
+        (1, "", "", 0.5, 2),
+        (1, "a", "a", 0.5, 2),
+        (2, "b", "b", 1, 3),
+    ]
+    lattice = Fst.from_arcs(arcs, {3: 1.0, 2: 0.5})
+    check_kernel(Rational(T), Lattices([lattice, list("abc"), Fst.from_arcs([], {}), list("cab"), list("bb")]))
+
+
+def test_the_battery_passes_for_a_kernel_given_whole():
+    X = ["abba", "", "cab", "abab", "c"]
+    check_kernel(Rational(bigram_pairs(), factored=False), X, ngram_kernel(2))
+    lattice = Fst.from_arcs([(0, "a", "a", 0.3, 1), (0, "", "", 0.7, 1), (1, "b", "b", 1.0, 2)], {2: 1.0})
+    batch = Lattices([lattice, list("ab"), Fst.from_arcs([], {}), list("bb")])
+    check_kernel(Rational(bigram_pairs(), factored=False), batch)
+    np.testing.assert_allclose(Rational(bigram_pairs(), factored=False)(batch), NGram(2)(batch), rtol=1e-12)
+
+
+def bigram_pairs(alphabet=ABC):
+    """U = T o T^-1 for bigrams: skip on either side, two symbols on both, skip on either side; skips of x come first."""
+    arcs = []
+    for before, after in ((0, 1), (3, 4)):
+        arcs += [(before, symbol, "", 1.0, before) for symbol in alphabet]
+        arcs += [(before, "", "", 1.0, after)]
+        arcs += [(after, "", symbol, 1.0, after) for symbol in alphabet]
+    arcs += [(1, symbol, symbol, 1.0, 2) for symbol in alphabet] + [(2, symbol, symbol, 1.0, 3) for symbol in alphabet]
+    return Fst.from_arcs(arcs, {4: 1.0})
+
+
+@settings(max_examples=60)
+@given(U=transducers(), X=machines(most_states=4, signed=True), Y=machines(most_states=4, signed=True))
+def test_a_kernel_given_whole_sums_over_all_triples_of_paths(U, X, Y):
+    kernel = Rational(U, factored=False)
+    left, right = (Lattices([machine], normalize=False) for machine in (X, Y))
+    slow = sum(
+        u * v * w
+        for x, _, u in paths(X)
+        for read, written, w in paths(U)
+        if read == x
+        for y, _, v in paths(Y)
+        if y == written
+    )
+    assert kernel._values(left, right, None)[0, 0] == pytest.approx(slow, rel=1e-9, abs=1e-9)
+
+
+def test_many_paths_cost_no_more_than_their_grams():
+    """2^300 paths: no path is listed, and what the last loop of T reads is not read again for each bigram."""
+    arcs = [(i, symbol, symbol, 0.5, i + 1) for i in range(300) for symbol in "ab"]
+    X = Lattices([Fst.from_arcs(arcs, {300: 1.0})])
+    np.testing.assert_allclose(Rational(ngram_transducer(2))(X), 4 * (299 / 4) ** 2)
+
+
+def test_the_empty_output_is_a_feature():
+    T = Fst.from_arcs([(0, "a", "", 2.0, 0)], {0: 1.0})
+    features, rows = Rational(T).fit_features(Strings(["aaa", "", "b"]))
+    assert [features.name(i) for i in range(features.n_features)] == ["<eps>"]
+    assert rows.to_csr().toarray().ravel().tolist() == [8.0, 1.0, 0.0]
+
+
+def test_labels_without_symbols_are_numbers():
+    T = Fst.from_arcs([(0, 5, 7, 1.0, 0), (0, 6, 8, 1.0, 0)], {0: 1.0})
+    features, rows = Rational(T).fit_features(Strings([[5, 6], [5, 5, 9]]))
+    assert features.name(0) == "7 8"
+    assert rows.n_entries == 1
+
+
+def test_svc_learns_saves_and_loads(tmp_path):
+    kernel = Rational(ngram_transducer(2, "abcd"))
+    X, y = ["abab", "abba", "cdcd", "ccdd"], ["ab", "ab", "cd", "cd"]
+    model = treille.SVC(kernel).fit(X, y)
+    assert model.predict(["aab", "dcd"]).tolist() == ["ab", "cd"]
+    model.save(tmp_path / "m.treille")
+    again = treille.load(tmp_path / "m.treille")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert repr(again.kernel) == repr(kernel)
+    assert Kernel.from_spec(kernel.spec()).spec() == kernel.spec()
+
+
+def test_a_kernel_given_whole_trains_by_its_values(tmp_path):
+    X, y = Lattices(["abab", "abba", "cbcb", "ccbb"]), [1, 1, 0, 0]
+    model = treille.SVC(Rational(bigram_pairs(), factored=False)).fit(X, y)
+    assert model.plan_.space == "gram"
+    assert model.predict(X).tolist() == y
+    model.save(tmp_path / "m.treille")
+    np.testing.assert_allclose(treille.load(tmp_path / "m.treille").decision_function(X), model.decision_function(X))
+
+
+def test_features_that_do_not_fit_the_kernel_are_refused():
+    kernel = Rational(ngram_transducer(2))
+    spec, arrays = kernel.fit_features(kernel.batch(["abba"]))[0].state()
+    for wrong in (
+        {"labels": arrays["labels"] + 9},
+        {"offsets": arrays["offsets"] + 1},
+        {"offsets": arrays["offsets"][::-1].copy()},
+    ):
+        with pytest.raises(InputError, match="do not fit its kernel"):
+            kernel.load_features(spec, arrays | wrong)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Rational("abc"), "T is str, expected a transducer"),
+        (Rational(ngram_transducer(1), factored="yes"), "factored is 'yes'"),
+        (Rational(Fst.from_arcs([], {0: 0.0}, semiring="log")), "semiring 'log', expected 'real'"),
+        (
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 1), (1, "", "b", 0.5, 2), (2, "", "", 0.5, 1)], {1: 1.0})),
+            r"T has a cycle that reads nothing: 1 -:b-> 2 -:-> 1; an example would have outputs without end",
+        ),
+        (
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 0.5, 0)], {0: 1.0})),
+            r"T has a cycle that reads nothing: 0 -:-> 0;",
+        ),
+        (
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 0.5, 0)], {0: 1.0}), factored=False),
+            r"T has a cycle that reads and writes nothing: 0 -:-> 0;",
+        ),
+        (
+            Rational(ngram_transducer(1, "xyz")),
+            "T knows no symbol of the examples: it has 'x', 'y', 'z', they have 'a'",
+        ),
+        (
+            Rational(Fst.from_arcs([(0, 1, 1, 1.0, 0)], {0: 1.0})),
+            r"the symbols of T are numbers, .* \('a'\): give T symbol",
+        ),
+        (
+            Rational(Fst.from_arcs([(0, "a", "b", 1.0, 0), (0, "b", "b", 1.0, 0)], {0: 1.0}), factored=False),
+            r"T is not symmetric: of examples 0 and 1 it gives 1.0 one way, 0.0 the other",
+        ),
+    ],
+)
+def test_bad_transducers_are_refused(kernel, message):
+    with pytest.raises(InputError, match=message):
+        kernel(["a", "b"])
+
+
+def test_asymmetry_is_found_between_two_batches_too():
+    kernel = Rational(Fst.from_arcs([(0, "a", "b", 1.0, 0), (0, "b", "b", 1.0, 0)], {0: 1.0}), factored=False)
+    with pytest.raises(InputError, match="T is not symmetric"):
+        kernel(["a"], ["b", "a"])
