@@ -11,6 +11,7 @@ void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
 void bind_subpath(nb::module_& m);
 void bind_subsequence(nb::module_& m);
+void bind_tree_kernels(nb::module_& m);
 void bind_xbw(nb::module_& m);
 }  // namespace treille
 
@@ -24,5 +25,6 @@ NB_MODULE(_core, m) {
   treille::bind_solve(m);
   treille::bind_subpath(m);
   treille::bind_subsequence(m);
+  treille::bind_tree_kernels(m);
   treille::bind_xbw(m);
 }

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "forest.hpp"
 #include "trees/subpath_features.hpp"
 #include "trees/subpath_product.hpp"
 #include "trees/upward_order.hpp"
@@ -16,62 +17,60 @@ namespace treille {
 namespace {
 
 using Ints = In<std::int32_t>;
-using Offsets = In<std::int64_t>;
 
 }  // namespace
 
 void bind_subpath(nb::module_& m) {
   m.def(
       "root_paths",
-      [](Ints labels, Ints parents, Offsets offsets) {
+      [](const ForestIn& forest) {
         RootPaths paths;
         {
           nb::gil_scoped_release release;
-          paths = root_paths({view(labels), view(parents), view(offsets)});
+          paths = root_paths(read(forest));
         }
         return std::tuple(give(std::move(paths.of_node)), copied<std::int32_t>(paths.label), copied<std::int32_t>(paths.parent),
                           copied<std::int32_t>(paths.length));
       },
-      "labels"_a, "parents"_a, "offsets"_a, "The path of each node; of each path the last label, the path above, and the length.");
+      "forest"_a, "The path of each node; of each path the last label, the path above, and the length.");
   m.def(
       "upward_order",
-      [](Ints labels, Ints parents, Offsets offsets) {
+      [](const ForestIn& forest) {
         SortedStrings<std::int32_t> sorted;
         {
           nb::gil_scoped_release release;
-          sorted = upward_strings<std::int32_t>({view(labels), view(parents), view(offsets)});
+          sorted = upward_strings<std::int32_t>(read(forest));
         }
         return std::tuple(give(std::move(sorted.owner)), give(std::move(sorted.lcp)), give(std::move(sorted.length)));
       },
-      "labels"_a, "parents"_a, "offsets"_a,
-      "Nodes by upward string: the tree of each, how many labels it shares with the one before, and how many it has.");
+      "forest"_a, "Nodes by upward string: the tree of each, how many labels it shares with the one before, and how many it has.");
   m.def(
       "shared_paths",
-      [](Ints labels, Ints parents, Offsets offsets, In<double> cumulative, std::size_t n_left) {
+      [](const ForestIn& forest, In<double> cumulative, std::size_t n_left) {
         nb::gil_scoped_release release;
-        return shared_paths({view(labels), view(parents), view(offsets)}, view(cumulative), n_left);
+        return shared_paths(read(forest), view(cumulative), n_left);
       },
-      "labels"_a, "parents"_a, "offsets"_a, "cumulative"_a, "n_left"_a, "Products with the kernel matrix of weighted path counts.");
+      "forest"_a, "cumulative"_a, "n_left"_a, "Products with the kernel matrix of weighted path counts.");
   m.def(
       "subpath_self",
-      [](Ints labels, Ints parents, Offsets offsets, In<double> cumulative, int threads) {
+      [](const ForestIn& forest, In<double> cumulative, int threads) {
         std::vector<double> values;
         {
           nb::gil_scoped_release release;
-          values = subpath_self({view(labels), view(parents), view(offsets)}, view(cumulative), threads);
+          values = subpath_self(read(forest), view(cumulative), threads);
         }
         return give(values);
       },
-      "labels"_a, "parents"_a, "offsets"_a, "cumulative"_a, "threads"_a, "k(x, x) of every tree.");
+      "forest"_a, "cumulative"_a, "threads"_a, "k(x, x) of every tree.");
 
   nb::class_<SubpathProduct>(m, "SubpathProduct", "Products with the kernel matrix of weighted path counts, in little memory.")
       .def_static(
           "of",
-          [](Ints labels, Ints parents, Offsets offsets, In<double> cumulative) {
+          [](const ForestIn& forest, In<double> cumulative) {
             nb::gil_scoped_release release;
-            return SubpathProduct({view(labels), view(parents), view(offsets)}, view(cumulative));
+            return SubpathProduct(read(forest), view(cumulative));
           },
-          "labels"_a, "parents"_a, "offsets"_a, "cumulative"_a)
+          "forest"_a, "cumulative"_a)
       .def(
           "product",
           [](const SubpathProduct& self, Matrix beta, int threads) {
@@ -88,11 +87,11 @@ void bind_subpath(nb::module_& m) {
   nb::class_<SubpathFeatures>(m, "SubpathFeatures", "Edges of the suffix tree of upward strings.")
       .def_static(
           "fit",
-          [](Ints labels, Ints parents, Offsets offsets, std::int32_t n_labels, In<double> cumulative) {
+          [](const ForestIn& forest, std::int32_t n_labels, In<double> cumulative) {
             nb::gil_scoped_release release;
-            return SubpathFeatures::fit({view(labels), view(parents), view(offsets)}, n_labels, view(cumulative));
+            return SubpathFeatures::fit(read(forest), n_labels, view(cumulative));
           },
-          "labels"_a, "parents"_a, "offsets"_a, "n_labels"_a, "cumulative"_a)
+          "forest"_a, "n_labels"_a, "cumulative"_a)
       .def_static(
           "from_parts",
           [](Ints path_label, Ints path_parent, Ints node_parent, Ints node_depth, Ints edge_start, Ints feature, std::int32_t n_labels,
@@ -111,15 +110,15 @@ void bind_subpath(nb::module_& m) {
            })
       .def(
           "transform",
-          [](const SubpathFeatures& self, Ints labels, Ints parents, Offsets offsets, Ints recode, int threads) {
+          [](const SubpathFeatures& self, const ForestIn& forest, int threads) {
             SparseRows rows;
             {
               nb::gil_scoped_release release;
-              rows = self.transform({view(labels), view(parents), view(offsets)}, view(recode), threads);
+              rows = self.transform(read(forest), threads);
             }
             return std::tuple(give(std::move(rows.indptr)), give(std::move(rows.features)), give(std::move(rows.values)));
           },
-          "labels"_a, "parents"_a, "offsets"_a, "recode"_a, "threads"_a)
+          "forest"_a, "threads"_a)
       .def(
           "restrict", [](const SubpathFeatures& self, In<std::int64_t> ids) { return self.restrict(view(ids)); }, "ids"_a)
       .def("path", &SubpathFeatures::path, "id"_a, "Labels of its longest path, read upwards, and the length of its shortest.")

@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
+#include "forest.hpp"
 
 using namespace nb::literals;
 
@@ -26,11 +27,11 @@ void bind_xbw(nb::module_& m) {
   nb::class_<Xbw>(m, "Xbw", "The XBW index of a forest.")
       .def_static(
           "of",
-          [](Ints labels, Ints parents, In<std::int64_t> offsets) {
+          [](const ForestIn& forest) {
             nb::gil_scoped_release release;
-            return Xbw(Forest{view(labels), view(parents), view(offsets)});
+            return Xbw(read(forest));
           },
-          "labels"_a, "parents"_a, "offsets"_a)
+          "forest"_a)
       .def_static(
           "from_parts",
           [](In<std::uint64_t> last, std::size_t n_nodes, Ints symbols, In<std::uint8_t> lengths, In<std::uint64_t> words,

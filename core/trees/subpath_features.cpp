@@ -120,11 +120,10 @@ std::int32_t SubpathFeatures::child(std::int32_t u, std::int32_t label) const {
 
 // Follows the upward string of node v of the tree that begins at `first`: meet(u, m) for each edge into u that it enters, down to depth m.
 template <class Meet>
-void SubpathFeatures::match(const Forest& forest, std::size_t first, std::size_t v, std::span<const std::int32_t> recode,
-                            Meet&& meet) const {
+void SubpathFeatures::match(const Forest& forest, std::size_t first, std::size_t v, Meet&& meet) const {
   std::int32_t place = static_cast<std::int32_t>(v - first), u = -1, depth = 0;
   while (place >= 0) {
-    const auto label = [&] { return recode[at(forest.labels[first + at(place)])]; };
+    const auto label = [&] { return forest.labels[first + at(place)]; };
     u = child(u, label());
     if (u < 0) return;
     for (std::int32_t edge = parts_.edge_start[at(u)]; place >= 0 && depth < parts_.node_depth[at(u)];
@@ -138,7 +137,7 @@ void SubpathFeatures::match(const Forest& forest, std::size_t first, std::size_t
   }
 }
 
-SparseRows SubpathFeatures::transform(const Forest& forest, std::span<const std::int32_t> recode, int threads) const {
+SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
   const std::int64_t useful = 1 + static_cast<std::int64_t>(forest.n_nodes()) / 20000;
   const auto cuts = balanced_cuts(forest.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
   struct Part {
@@ -158,7 +157,7 @@ SparseRows SubpathFeatures::transform(const Forest& forest, std::span<const std:
       met.clear();
       const auto first = static_cast<std::size_t>(forest.offsets[i]), last = static_cast<std::size_t>(forest.offsets[i + 1]);
       for (std::size_t v = first; v < last; ++v)
-        match(forest, first, v, recode, [&](std::size_t u, std::int32_t depth) {
+        match(forest, first, v, [&](std::size_t u, std::int32_t depth) {
           if (whole[u] == 0 && in_part[u] == 0) met.push_back(u);
           if (depth == parts_.node_depth[u])
             ++whole[u];

@@ -41,8 +41,8 @@ class SubpathFeatures {
   static SubpathFeatures fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative);
   SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative);
 
-  // Label s of the forest is recode[s] here; what lies outside 0..n_labels-1 matches nothing.
-  SparseRows transform(const Forest& forest, std::span<const std::int32_t> recode, int threads) const;
+  // Labels from n_labels on match nothing.
+  SparseRows transform(const Forest& forest, int threads) const;
   // Feature ids[k] is number k, and the others are none.
   SubpathFeatures restrict(std::span<const std::int64_t> ids) const;
 
@@ -61,7 +61,7 @@ class SubpathFeatures {
   }
   std::int32_t child(std::int32_t u, std::int32_t label) const;
   template <class Meet>
-  void match(const Forest& forest, std::size_t first, std::size_t v, std::span<const std::int32_t> recode, Meet&& meet) const;
+  void match(const Forest& forest, std::size_t first, std::size_t v, Meet&& meet) const;
 
   Parts parts_;
   std::int32_t n_labels_;

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from treille import _core
 from treille.data.base import Batch, as_index, running_sum, runs, selected
+from treille.io import brackets
+from treille.io.ast_trees import ast_tree
+from treille.io.conllu import sentences
 from treille.io.errors import InputError
+from treille.io.json_trees import json_tree
+from treille.io.newick import newick_trees
+from treille.io.tree_parts import Tree, TreeParts, pack
+from treille.io.xml_trees import html_tree, xml_tree
+
+T = TypeVar("T")
 
 
 class Trees(Batch):
     """Many trees in flat arrays: nodes of tree i, in preorder, are those from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    ``batch[i]`` is a `Tree`, the labels and parents of one tree, and ``str(batch[i])`` is that tree in brackets. Words of a sentence
+    are leaves like others.
+
+    Parameters
+    ----------
+    data : list of str, `Tree`, ``nltk.Tree``, or nested tuples or lists
+        A str holds a tree in brackets, ``(S (NP he) (VP))``; a tuple its label, then its children, ``("S", ("NP", "he"), ("VP",))``,
+        where a str is a leaf.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
 
     Attributes
     ----------
@@ -27,9 +50,14 @@ class Trees(Batch):
 
     Examples
     --------
-    >>> batch = Trees.from_parents([(["S", "NP", "VP"], [-1, 0, 0]), (["S"], [-1])])
-    >>> len(batch), batch.alphabet, batch.labels.tolist()
-    (2, ['NP', 'S', 'VP'], [1, 0, 2, 1])
+    >>> from treille import Trees
+    >>> batch = Trees(["(S (NP he) (VP))", "(S)"])
+    >>> len(batch), batch.alphabet, batch.labels.tolist(), batch.parents.tolist()
+    (2, ['NP', 'S', 'VP', 'he'], [1, 0, 3, 2, 1], [-1, 0, 1, 0, -1])
+    >>> str(batch[0]), str(Trees([("S", ("NP", "he"), ("VP",))])[0])
+    ('(S (NP he) (VP))', '(S (NP he) (VP))')
+    >>> Trees.from_parents([(["S", "NP", "VP"], [-1, 0, 0])])
+    Trees(1 trees, 3 nodes, 3 labels)
     """
 
     labels: np.ndarray
@@ -37,24 +65,134 @@ class Trees(Batch):
     offsets: np.ndarray
     alphabet: list[str]
 
+    def __init__(self, data: Any, n_jobs: int | None = None):
+        self._set(data if isinstance(data, TreeParts) else _read(data, effective_n_jobs(n_jobs)))
+
     @classmethod
-    def from_parents(cls, trees: Sequence[tuple[Sequence[str], Sequence[int]]]) -> Trees:
-        """From the labels of each tree's nodes and the parents of these, nodes in preorder."""
-        alphabet = sorted({label for labels, _ in trees for label in labels})
-        codes = {label: code for code, label in enumerate(alphabet)}
-        labels = np.array([codes[label] for names, _ in trees for label in names], np.int32)
-        parents = np.array([parent for _, places in trees for parent in places], np.int32)
-        return cls.from_arrays(labels, parents, running_sum([len(names) for names, _ in trees]), alphabet)
+    def from_brackets(cls, lines: str | Iterable[str], n_jobs: int | None = None) -> Trees:
+        """From a text, or its lines: a tree may go over several lines, and ends its last one. Blank lines are skipped.
+
+        Lines may be those of SVM-light-TK or KeLP, ``label |BT| (tree) |ET|``, with one tree each: the label is left out.
+
+        >>> len(Trees.from_brackets("( (S\\n    (NP he) (VP)))\\n(S)")), str(Trees.from_brackets(["1 |BT| (S (NP)) |ET|"])[0])
+        (2, '(S NP)')
+        """
+        text = lines if isinstance(lines, str) else "\n".join(line.rstrip("\r\n") for line in lines)
+        if "|BT" in text:
+            rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if "|BT" in line]
+            found = [(i, tree) for i, line in rows for tree in brackets.marked(line, f"line {i}")[1].values()]
+        else:
+            found = brackets.split(text)
+        place = lambda i: f"line {found[i][0]}"  # noqa: E731
+        return cls(brackets.parse([tree for _, tree in found], effective_n_jobs(n_jobs), place))
+
+    @classmethod
+    def from_parents(cls, trees: Iterable[tuple[Sequence[str], Sequence[int]]]) -> Trees:
+        """From the labels of each tree's nodes and the parents of these, -1 for the root, nodes in any order.
+
+        Children keep the order in which they are given.
+
+        >>> str(Trees.from_parents([(["NP", "S", "VP"], [1, -1, 1])])[0])
+        '(S (NP) (VP))'
+        """
+        return cls(pack(Tree(labels, parents) for labels, parents in trees))
 
     @classmethod
     def from_arrays(cls, labels: Any, parents: Any, offsets: Any, alphabet: Sequence[str]) -> Trees:
-        """A batch from its parts, checked."""
-        batch = cls.__new__(cls)
-        batch.labels, batch.parents = np.asarray(labels, np.int32), np.asarray(parents, np.int32)
-        batch.offsets, batch.alphabet = np.asarray(offsets, np.int64), list(alphabet)
-        if len(batch.labels) != len(batch.parents) or batch.offsets[-1] != len(batch.labels):
+        """A batch from its parts, checked.
+
+        >>> str(Trees.from_arrays([1, 0], [-1, 0], [0, 2], ["NP", "S"])[0])
+        '(S NP)'
+        """
+        parts = TreeParts(
+            np.array(labels, np.int32), np.array(parents, np.int32), np.array(offsets, np.int64), list(alphabet)
+        )
+        ends = parts.offsets
+        rising = ends.ndim == 1 and len(ends) > 0 and ends[0] == 0 and not (np.diff(ends) < 0).any()
+        if not rising or not len(parts.labels) == len(parts.parents) == ends[-1]:
             raise InputError("labels, parents and offsets do not fit together")
-        return batch
+        if len(parts.labels) and not 0 <= parts.labels.min() <= parts.labels.max() < len(parts.alphabet):
+            raise InputError(f"labels must lie in 0..{len(parts.alphabet) - 1}, the indices of the alphabet")
+        order, _, fault = _core.to_preorder(parts.parents, ends)
+        if fault is not None:
+            raise InputError(f"tree {fault[0]}, node {fault[1]}: {fault[2]}")
+        if len(order):
+            raise InputError("the nodes of a tree are not in preorder: use Trees.from_parents, which sorts them")
+        return cls(parts)
+
+    @classmethod
+    def from_xml(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
+        """From XML documents, or paths of files, `.gz` included: a tree of the elements of each, at any depth.
+
+        With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf.
+
+        >>> str(Trees.from_xml(["<vine><leaf/><leaf>green</leaf></vine>"], text=True)[0])
+        '(vine (leaf) (leaf green))'
+        """
+        return cls(_packed(documents, lambda document, place: xml_tree(document, attributes, text, place)))
+
+    @classmethod
+    def from_html(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
+        """The same of HTML, which may be faulty: lxml mends it, and must be installed. It reads to a depth of about 250."""
+        return cls(_packed(documents, lambda document, place: html_tree(document, attributes, text, place)))
+
+    @classmethod
+    def from_json(cls, documents: Iterable[Any], *, values: bool = True) -> Trees:
+        """From JSON documents, parsed or as text: keys are labels, ``[]`` those of the items of an array, ``$`` that of the root.
+
+        Strings and numbers are leaves, as themselves or, without `values`, as their kind.
+
+        >>> str(Trees.from_json([{"vine": {"age": 3, "red": True}}], values=False)[0])
+        '($ (vine (age number) (red true)))'
+        """
+        return cls(_packed(documents, lambda document, place: json_tree(document, values, place)))
+
+    @classmethod
+    def from_ast(cls, sources: Iterable[str], *, names: bool = False) -> Trees:
+        """From Python source: the syntax tree that Python's own parser makes of each. With `names`, identifiers and constants are leaves.
+
+        >>> str(Trees.from_ast(["x = 1"], names=True)[0])
+        '(Module (Assign (Name x) (Constant 1)))'
+        """
+        return cls(_packed(sources, lambda source, place: ast_tree(source, names, place)))
+
+    @classmethod
+    def from_conllu(cls, lines: str | Iterable[str], *, label: str = "deprel") -> Trees:
+        """From CoNLL-U, a text or its lines: a dependency tree a sentence, labelled with form, lemma, upos, xpos or deprel.
+
+        >>> rows = ["1\\the\\the\\tPRON\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\tsit\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
+        >>> str(Trees.from_conllu(rows, label="form")[0])
+        '(sat he)'
+        """
+        rows = lines.split("\n") if isinstance(lines, str) else lines
+        return cls(pack(tree for _, _, tree in sentences(rows, "CoNLL-U", label)))
+
+    @classmethod
+    def from_newick(cls, lines: str | Iterable[str]) -> Trees:
+        """From Newick, a text or its lines. Lengths of branches are left out; a node with no name is called ``*``.
+
+        >>> str(Trees.from_newick("((A:0.1,B:0.2)C,D);")[0])
+        '(* (C (A) (B)) (D))'
+        """
+        text = lines if isinstance(lines, str) else "\n".join(lines)
+        return cls(pack(tree for _, tree in newick_trees(text, "Newick")))
+
+    def _set(self, parts: TreeParts) -> None:
+        self.labels, self.parents, self.offsets, self.alphabet = (
+            parts.labels,
+            parts.parents,
+            parts.offsets,
+            parts.alphabet,
+        )
+        for array in (self.labels, self.parents, self.offsets):
+            array.flags.writeable = False
+        self._derived: dict[Any, Any] = {}
+
+    def __getstate__(self) -> TreeParts:
+        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # what is derived is made again
+
+    def __setstate__(self, state: TreeParts) -> None:
+        self._set(state)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -63,13 +201,92 @@ class Trees(Batch):
     def nbytes(self) -> int:
         return int(self.labels.nbytes + self.parents.nbytes + self.offsets.nbytes)
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Labels, parents and offsets: a forest, as the core takes it."""
+        return self.labels, self.parents, self.offsets
+
+    def derived(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` makes of this batch, made once and kept with it under `key`, which tells it from all else."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
             nodes = slice(self.offsets[key], self.offsets[key + 1])
-            return [self.alphabet[label] for label in self.labels[nodes]], self.parents[nodes].tolist()
+            return Tree([self.alphabet[label] for label in self.labels[nodes]], self.parents[nodes].tolist())
         places, offsets = selected(self.offsets, key)
-        return Trees.from_arrays(self.labels[places], self.parents[places], offsets, self.alphabet)
+        return Trees(TreeParts(self.labels[places], self.parents[places], offsets, self.alphabet))
+
+    def to_brackets(self) -> list[str]:
+        """Every tree in brackets, as `Trees` and `from_brackets` read them. An only child that is a leaf is written as a word.
+
+        >>> Trees([("S", ("NP", "he"), "sat")]).to_brackets()
+        ['(S (NP he) (sat))']
+        """
+        used = np.bincount(self.labels, minlength=len(self.alphabet)) > 0
+        for label, is_used in zip(self.alphabet, used, strict=True):
+            if is_used and (not label or any(c in "()" or c in " \t\n\r\v\f" for c in label)):
+                raise InputError(
+                    f"the label {label[:40]!r} cannot be written in brackets: it is empty, or holds a bracket or a blank"
+                )
+        return [str(tree) for tree in self]
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        """Whether each node is a leaf.
+
+        >>> Trees(["(S (NP he) (VP))"]).is_leaf.tolist()
+        [False, False, True, True]
+        """
+        places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        leaf = np.ones(len(self.labels), bool)
+        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child follows its parent at once
+        return leaf
+
+    def strip_words(self) -> Trees:
+        """The trees without their leaves, which are the words of a parse tree. A root stays, whatever it is.
+
+        >>> str(Trees(["(S (NP (PRP he)) (VP (V sat)))"]).strip_words()[0])
+        '(S (NP PRP) (VP V))'
+        """
+        kept = ~self.is_leaf | (self.parents < 0)
+        before = np.concatenate([[0], np.cumsum(kept)])  # how many are kept before each node
+        roots = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        above = np.where(self.parents < 0, 0, self.parents) + roots
+        parents = np.where(self.parents < 0, -1, before[above] - before[roots]).astype(np.int32)
+        return Trees(TreeParts(self.labels[kept], parents[kept], before[self.offsets], self.alphabet))
+
+    def strip_function_tags(self) -> Trees:
+        """The trees with the categories alone: ``NP-SBJ-1`` and ``NP=2`` become ``NP``. Leaves, and ``-NONE-`` or ``-LRB-``, stay.
+
+        >>> str(Trees(["(S (NP-SBJ=2 (PRP twenty-one)))"]).strip_function_tags()[0])
+        '(S (NP (PRP twenty-one)))'
+        """
+        return self._renamed(
+            lambda label: label[:1] + label[1:].partition("-")[0].partition("=")[0], ~self.is_leaf, "-"
+        )
+
+    def lowercase(self) -> Trees:
+        """The trees with their leaves, the words of a parse tree, in lower case.
+
+        >>> str(Trees(["(NP (DT The) (NN Vine))"]).lowercase()[0])
+        '(NP (DT the) (NN vine))'
+        """
+        return self._renamed(str.lower, self.is_leaf)
+
+    def _renamed(self, rename: Callable[[str], str], which: np.ndarray, untouched: str = "") -> Trees:
+        """New labels for the nodes `which`; those that begin with `untouched` stay."""
+        new = [label if untouched and label.startswith(untouched) else rename(label) for label in self.alphabet]
+        alphabet = sorted({*new, *self.alphabet})
+        codes = {label: code for code, label in enumerate(alphabet)}
+        kept, changed = (np.array([codes[label] for label in names], np.int32) for names in (self.alphabet, new))
+        labels = np.where(which, changed[self.labels], kept[self.labels]) if len(self.labels) else self.labels
+        used, labels = np.unique(labels, return_inverse=True)
+        names = [alphabet[code] for code in used]
+        return Trees(TreeParts(labels.astype(np.int32), self.parents, self.offsets, names))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"labels": self.labels, "parents": self.parents, "offsets": self.offsets}
@@ -84,3 +301,95 @@ class Trees(Batch):
 
     def __repr__(self) -> str:
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
+
+
+def looks_like_trees(data: Any) -> bool:
+    """Whether data are trees, and nothing else that treille reads: a text in brackets may be a text.
+
+    >>> looks_like_trees([Tree(["S"], [-1])]), looks_like_trees([("S", ("NP",))]), looks_like_trees(["(S (NP))"])
+    (True, True, False)
+    """
+    if isinstance(data, (Trees, TreeParts)):
+        return True
+    first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) else None
+    if isinstance(first, Tree) or _is_nltk(first):
+        return True
+    nested = isinstance(first, (tuple, list)) and len(first) > 1 and isinstance(first[0], str)
+    return nested and any(isinstance(child, (tuple, list)) for child in first[1:])
+
+
+def recoded(left: Trees, right: Trees) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of `left` with labels numbered as in `right`; a label that `right` lacks gets a number that it lacks, too.
+
+    >>> recoded(Trees(["(b a)"]), Trees(["(b c)"]))[0].tolist()
+    [0, 2]
+    """
+    return recoded_by(left, right.alphabet)
+
+
+def recoded_by(batch: Trees, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same for the labels of an alphabet.
+
+    >>> recoded_by(Trees(["(b a)"]), ["a", "b"])[0].tolist()
+    [1, 0]
+    """
+    if batch.alphabet is alphabet or batch.alphabet == alphabet:
+        return batch.arrays
+    codes = {label: code for code, label in enumerate(alphabet)}
+    recode = np.array([codes.get(x, len(alphabet) + k) for k, x in enumerate(batch.alphabet)], dtype=np.int32)
+    return recode[batch.labels], batch.parents, batch.offsets
+
+
+def _packed(documents: Iterable[Any], read: Callable[[Any, str], Tree]) -> TreeParts:
+    if isinstance(documents, (str, bytes, os.PathLike)):
+        raise InputError(f"one {type(documents).__name__} was given, expected a list of them")
+    return pack(read(document, f"item {i}") for i, document in enumerate(documents))
+
+
+def _read(data: Any, threads: int) -> TreeParts:
+    if isinstance(data, (str, bytes)):
+        raise InputError(f"one {type(data).__name__} was given, expected a list of trees: write [tree]")
+    if isinstance(data, Batch):
+        raise InputError(f"found {data!r}, expected trees: treille.Trees, or what makes one")
+    if not isinstance(data, Iterable) or isinstance(data, dict) or _is_nltk(data):
+        raise InputError(
+            f"found {type(data).__name__}, expected a list of trees: in brackets, nested tuples, nltk.Tree"
+        )
+    items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind == "U" else list(data)
+    if not items:
+        return TreeParts(np.empty(0, np.int32), np.empty(0, np.int32), running_sum([]), [])
+    if isinstance(items[0], str):
+        for i, item in enumerate(items):
+            if not isinstance(item, str):
+                raise InputError(f"item {i} is {type(item).__name__}, expected str like the items before it")
+        return brackets.parse(items, threads)
+    return pack(_tree(item, i) for i, item in enumerate(items))
+
+
+def _tree(item: Any, i: int) -> Tree:
+    if isinstance(item, Tree):
+        return item
+    labels, parents = list[str](), list[int]()
+    waiting: list[tuple[Any, int]] = [(item, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        if isinstance(node, str) and parent >= 0:
+            label, children = node, ()
+        elif _is_nltk(node):
+            label, children = node.label(), tuple(node)
+        elif isinstance(node, (tuple, list)) and len(node) > 0:
+            label, children = node[0], tuple(node[1:])
+        else:
+            empty = isinstance(node, (tuple, list))
+            found = "an empty tree" if empty else f"{type(node).__name__} ({str(node)[:40]!r})"
+            raise InputError(
+                f'item {i}: found {found}, expected a label and its children, such as ("S", ("NP",), ("VP",))'
+            )
+        labels.append(label)
+        parents.append(parent)
+        waiting += [(child, len(labels) - 1) for child in reversed(children)]
+    return Tree(labels, parents)
+
+
+def _is_nltk(item: Any) -> bool:
+    return isinstance(item, list) and callable(getattr(item, "label", None))

@@ -13,7 +13,10 @@ from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.partial_tree import PartialTree
 from treille.kernels.subsequence import Subsequence
+from treille.kernels.subset_tree import SubsetTree
+from treille.kernels.subtree import SubTree
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.wildcard import Wildcard
 
@@ -32,11 +35,14 @@ __all__ = [
     "Mismatch",
     "NGram",
     "Normalized",
+    "PartialTree",
     "Power",
     "Precomputed",
     "Product",
     "Scaled",
+    "SubTree",
     "Subsequence",
+    "SubsetTree",
     "Sum",
     "WeightedDegree",
     "Wildcard",

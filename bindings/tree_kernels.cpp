@@ -1,0 +1,179 @@
+// core/trees for Python: readers of brackets, matrices of tree kernels, features of subtrees.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "forest.hpp"
+#include "rows.hpp"
+#include "trees/brackets.hpp"
+#include "trees/preorder.hpp"
+#include "trees/subtree_features.hpp"
+#include "trees/tree_gram.hpp"
+#include "trees/tree_index.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+namespace {
+
+std::string_view utf8(nb::handle text) {
+  Py_ssize_t size;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+template <class T>
+Out<T> give_array(const Array<T>& values) {
+  Buffer<T> copy(values.size());
+  std::copy(values.begin(), values.end(), copy.data());
+  return give(std::move(copy));
+}
+
+// Item, byte and message of what is wrong.
+using FaultOut = std::tuple<std::size_t, std::size_t, std::string>;
+
+auto give_trees(const BracketTrees& trees) {
+  std::optional<FaultOut> fault;
+  if (trees.fault) fault = FaultOut(trees.fault->item, trees.fault->byte, trees.fault->message);
+  return std::tuple(give_array(trees.labels), give_array(trees.parents), give(trees.offsets), trees.alphabet, fault);
+}
+
+template <class Work>
+auto unlocked(Work&& work) {
+  auto values = [&] {
+    nb::gil_scoped_release release;
+    return work();
+  }();
+  return give(std::move(values));
+}
+
+template <class Rule>
+void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
+  using Index = TreeIndex<typename Rule::Kin>;
+  index
+      .def(
+          "gram",
+          [](const Index& self, const ForestIn& left, const Rule& rule, int threads) {
+            return unlocked([&] { return tree_gram(self, read(left), rule, threads); });
+          },
+          "left"_a, "rule"_a, "threads"_a, "The values of the trees `left` with those of the index, row by row.")
+      .def(
+          "own_gram",
+          [](const Index& self, const ForestIn& all, const Rule& rule, int threads) {
+            return unlocked([&] { return tree_own_gram(self, read(all), rule, threads); });
+          },
+          "all"_a, "rule"_a, "threads"_a, "The values of the trees of the index, given as `all`, with themselves.");
+  m.def(
+      "tree_diagonal",
+      [](const ForestIn& all, const Rule& rule, int threads) { return unlocked([&] { return tree_diagonal(read(all), rule, threads); }); },
+      "all"_a, "rule"_a, "threads"_a, "k(x, x) of each tree.");
+}
+
+template <class Kin>
+nb::class_<TreeIndex<Kin>> bind_index(nb::module_& m, const char* name) {
+  return nb::class_<TreeIndex<Kin>>(m, name, "Distinct subtrees of many trees.")
+      .def(
+          "__init__",
+          [](TreeIndex<Kin>* self, const ForestIn& forest) {
+            nb::gil_scoped_release release;
+            new (self) TreeIndex<Kin>(read(forest));
+          },
+          "forest"_a)
+      .def("__len__", &TreeIndex<Kin>::size);
+}
+
+}  // namespace
+
+void bind_tree_kernels(nb::module_& m) {
+  m.def(
+      "read_brackets",
+      [](const nb::list& texts, int threads) {
+        std::vector<std::string_view> views;
+        for (const nb::handle text : texts) views.push_back(utf8(text));
+        auto trees = [&] {
+          nb::gil_scoped_release release;
+          return read_brackets(views, threads);
+        }();
+        return give_trees(trees);
+      },
+      "texts"_a, "threads"_a, "Labels, parents, offsets, the alphabet, and what is wrong: item, byte and message, or None.");
+  m.def(
+      "find_brackets", [](const nb::bytes& text) { return give(find_brackets({text.c_str(), text.size()})); }, "text"_a,
+      "Where trees begin and end in UTF-8 text.");
+
+  m.def(
+      "to_preorder",
+      [](In<std::int32_t> parents, In<std::int64_t> offsets) {
+        Preorder found = [&] {
+          nb::gil_scoped_release release;
+          return to_preorder(view(parents), view(offsets));
+        }();
+        std::optional<FaultOut> fault;
+        if (found.fault) fault = FaultOut(found.fault->tree, found.fault->node, found.fault->message);
+        return std::tuple(give_array(found.order), give_array(found.parents), fault);
+      },
+      "parents"_a, "offsets"_a,
+      "Where each node stood before and its new parent, both empty where nothing changes; and what is wrong: tree, node and message.");
+
+  nb::class_<SubsetTrees>(m, "SubsetTrees")
+      .def(
+          "__init__", [](SubsetTrees* self, double decay, double sigma, bool leaves) { new (self) SubsetTrees{decay, sigma, leaves}; },
+          "decay"_a, "sigma"_a, "leaves"_a);
+  nb::class_<PartialTrees>(m, "PartialTrees")
+      .def(
+          "__init__", [](PartialTrees* self, double decay, double mu, bool gaps) { new (self) PartialTrees{decay, mu, gaps}; }, "decay"_a,
+          "mu"_a, "gaps"_a);
+  auto by_production = bind_index<ByProduction>(m, "ProductionIndex");
+  auto by_label = bind_index<ByLabel>(m, "LabelIndex");
+  bind_rule<SubsetTrees>(m, by_production);
+  bind_rule<PartialTrees>(m, by_label);
+
+  nb::class_<SubtreeFeatures>(m, "SubtreeFeatures", "Complete subtrees with their ids: fitted, then frozen.")
+      .def_static(
+          "fit",
+          [](const ForestIn& forest, double decay, bool leaves) {
+            NGramRows rows;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return SubtreeFeatures::fit(read(forest), decay, leaves, rows);
+            }();
+            return std::tuple(std::move(features), give_rows(std::move(rows)));
+          },
+          "forest"_a, "decay"_a, "leaves"_a)
+      .def_static(
+          "from_parts",
+          [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> subtrees, double decay, bool leaves) {
+            nb::gil_scoped_release release;
+            return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves);
+          },
+          "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a)
+      .def(
+          "parts",
+          [](const SubtreeFeatures& self, In<std::int64_t> ids) {
+            const auto parts = self.parts(view(ids));
+            return std::tuple(give(parts.cells), give(parts.starts), give(parts.subtrees));
+          },
+          "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def(
+          "transform",
+          [](const SubtreeFeatures& self, const ForestIn& forest, int threads) {
+            NGramRows rows;
+            {
+              nb::gil_scoped_release release;
+              rows = self.transform(read(forest), threads);
+            }
+            return give_rows(std::move(rows));
+          },
+          "forest"_a, "threads"_a)
+      .def("__len__", &SubtreeFeatures::size)
+      .def_prop_ro("n_shared", &SubtreeFeatures::n_shared, "Features from this id on were found in one tree only.")
+      .def("nodes", &SubtreeFeatures::nodes, "id"_a, "Labels in preorder, and how many children each node has.");
+}
+
+}  // namespace treille

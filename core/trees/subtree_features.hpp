@@ -1,0 +1,57 @@
+#pragma once
+// Features of the subtree kernel: complete subtrees, a node with all that hangs from it.
+//
+//   phi_s(x) = decay^(m(s) / 2) * (how often s stands in x),   m(s) the number of nodes of s, leaves only where `leaves`.
+//
+// Fitted on some trees, then frozen. Subtrees are told apart exactly: label and numbers of the children's subtrees (see interner.hpp).
+// O(N) for N nodes. Ids fall with the number of trees that hold the subtree; ties go by first occurrence.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/ngram_rows.hpp"
+#include "trees/forest.hpp"
+#include "trees/interner.hpp"
+
+namespace treille {
+
+class SubtreeFeatures {
+ public:
+  static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, NGramRows& rows);
+
+  // Frozen features from what `parts` gave.
+  struct Parts {
+    std::vector<std::int32_t> cells;     // of each subtree: its label, then the numbers of its children's subtrees, which stand before it
+    std::vector<std::int64_t> starts;    // where each subtree's cells begin, and the end of the last
+    std::vector<std::int32_t> subtrees;  // the subtree of each feature
+  };
+  static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
+                                    std::span<const std::int32_t> subtrees, double decay, bool leaves);
+  // What the features `ids`, which rise, are made of.
+  Parts parts(std::span<const std::int64_t> ids) const;
+
+  // Labels of the forest are numbered as in fit; those never seen have numbers never used there.
+  NGramRows transform(const Forest& forest, int threads) const;
+
+  std::size_t size() const { return subtrees_.size(); }
+  std::size_t n_shared() const { return n_shared_; }  // features from this id on were found in one tree only; 0 after from_parts
+
+  // Labels of the subtree's nodes in preorder, and how many children each has.
+  std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> nodes(std::uint32_t id) const;
+
+ private:
+  SubtreeFeatures(double decay, bool leaves) : decay_(decay), leaves_(leaves) {}
+
+  double value(std::int64_t nodes) const;
+
+  double decay_;
+  bool leaves_;
+  Interner<std::int32_t> known_;
+  Array<std::int64_t> sizes_;           // m(s) of the known subtrees
+  Array<std::uint32_t> feature_of_;     // by subtree; Interner::kAbsent where it is none
+  std::vector<std::int32_t> subtrees_;  // by feature
+  std::size_t n_shared_ = 0;
+};
+
+}  // namespace treille

@@ -1,0 +1,209 @@
+#include "trees/tree_gram.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "parallel.hpp"
+#include "spaces/pairwise.hpp"
+
+namespace treille {
+namespace {
+
+// Delta(u, .) of a node u over its family.
+struct Values {
+  const double* of;
+  std::uint32_t start, size;
+
+  double at(std::uint32_t place) const { return place - start < size ? of[place - start] : 0.0; }
+};
+
+// Children of u are given from the last to the first, as they wait on the stack.
+using Children = std::span<const Values>;
+
+class SubsetDelta {
+ public:
+  SubsetDelta(const SubsetTrees& rule, const TreeIndex<ByProduction>& index) : rule_(rule), index_(index) {}
+
+  bool counts(std::size_t arity) const { return arity > 0 || rule_.leaves; }
+
+  void fill(Children children, std::uint32_t start, std::uint32_t size, double* out) const {
+    const std::size_t arity = children.size();
+    // A leaf that is no node is a factor 1 = sigma + (1 - sigma) where it meets its equal.
+    std::fill_n(out, size, arity > 0 || rule_.leaves ? rule_.decay : 1 - rule_.sigma);
+    for (std::size_t k = 0; k < arity; ++k) {
+      const Values& child = children[arity - 1 - k];
+      const std::uint32_t* place = size > 0 ? index_.children(start).data() + k : nullptr;  // those of a family follow one another
+      for (std::uint32_t r = 0; r < size; ++r, place += arity) out[r] *= rule_.sigma + child.at(*place);
+    }
+  }
+
+ private:
+  SubsetTrees rule_;
+  const TreeIndex<ByProduction>& index_;
+};
+
+class PartialDelta {
+ public:
+  PartialDelta(const PartialTrees& rule, const TreeIndex<ByLabel>& index)
+      : rule_(rule), index_(index), step_(rule.gaps ? 1.0 : rule.decay * rule.decay) {}
+
+  bool counts(std::size_t) const { return true; }
+
+  void fill(Children children, std::uint32_t start, std::uint32_t size, double* out) {
+    for (std::uint32_t r = 0; r < size; ++r)
+      out[r] = rule_.mu * (rule_.decay * rule_.decay + subsequences(children, index_.children(start + r)));
+  }
+
+ private:
+  double subsequences(Children left, std::span<const std::uint32_t> right) {
+    if (left.size() == 1 || right.size() == 1) {
+      double sum = 0;
+      for (const Values& child : left)
+        for (const std::uint32_t place : right) sum += child.at(place);
+      return sum;
+    }
+    // V_ij, all common subsequences that end at children i and j; S_ij = sum over i' <= i, j' <= j of decay^(i - i' + j - j') V_i'j'.
+    sums_.assign(right.size(), 0.0);
+    double total = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const Values& child = left[left.size() - 1 - i];
+      double along = 0, before = 0;  // the sum over j' in this row; S of row i - 1, column j - 1
+      for (std::size_t j = 0; j < right.size(); ++j) {
+        const double value = child.at(right[j]) * (1 + step_ * before);
+        total += value;
+        along = value + rule_.decay * along;
+        before = sums_[j];
+        sums_[j] = rule_.decay * before + along;
+      }
+    }
+    return total;
+  }
+
+  PartialTrees rule_;
+  const TreeIndex<ByLabel>& index_;
+  double step_;
+  std::vector<double> sums_;
+};
+
+SubsetDelta delta_of(const SubsetTrees& rule, const TreeIndex<ByProduction>& index) { return {rule, index}; }
+PartialDelta delta_of(const PartialTrees& rule, const TreeIndex<ByLabel>& index) { return {rule, index}; }
+
+// Computes rows, one thread's.
+template <class Rule>
+class RowWorker {
+  using Kin = typename Rule::Kin;
+
+ public:
+  RowWorker(const TreeIndex<Kin>& index, const Rule& rule) : index_(index), delta_(delta_of(rule, index)) {}
+
+  // out[j] = k(tree t of left, tree j), j <= last.
+  void row(const Forest& left, std::size_t t, std::uint32_t last, double* out) {
+    const auto first = static_cast<std::size_t>(left.offsets[t]), n = static_cast<std::size_t>(left.offsets[t + 1]) - first;
+    count_children(left.parents.subspan(first, n), arity_);
+    std::fill_n(out, std::size_t{last} + 1, 0.0);
+    waiting_.clear();
+    used_ = 0;
+    for (std::size_t v = n; v-- > 0;) {
+      const std::size_t arity = arity_[v], below = waiting_.size() - arity;
+      key_.assign(1, left.labels[first + v]);
+      if (Kin::kChildren)
+        for (std::size_t k = waiting_.size(); k-- > below;) key_.push_back(waiting_[k].label);
+      const auto family = index_.family(key_, last);
+      if (values_.size() < used_ + family.size) values_.resize(2 * (used_ + family.size));
+      children_.clear();
+      for (std::size_t k = below; k < waiting_.size(); ++k)
+        children_.push_back({values_.data() + waiting_[k].begin, waiting_[k].start, waiting_[k].size});
+      double* own = values_.data() + used_;
+      delta_.fill(children_, family.start, family.size, own);
+      if (delta_.counts(arity)) add(family.start, family.size, last, own, out);
+      // The children are done with: what was computed from them takes their place.
+      const std::size_t begin = arity > 0 ? waiting_[below].begin : used_;
+      std::copy_n(own, family.size, values_.data() + begin);
+      used_ = begin + family.size;
+      waiting_.resize(below);
+      waiting_.push_back({begin, family.start, family.size, left.labels[first + v]});
+    }
+  }
+
+ private:
+  void add(std::uint32_t start, std::uint32_t size, std::uint32_t last, const double* values, double* out) const {
+    for (std::uint32_t r = 0; r < size; ++r)
+      for (const Holder& holder : index_.holders(start + r)) {
+        if (holder.tree > last) break;
+        out[holder.tree] += values[r] * holder.count;
+      }
+  }
+
+  struct Waiting {
+    std::size_t begin;
+    std::uint32_t start, size;
+    std::int32_t label;
+  };
+
+  const TreeIndex<Kin>& index_;
+  decltype(delta_of(std::declval<Rule>(), std::declval<TreeIndex<Kin>>())) delta_;
+  std::vector<std::uint32_t> arity_;
+  std::vector<std::int32_t> key_;
+  std::vector<Waiting> waiting_;
+  std::vector<Values> children_;
+  Array<double> values_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+template <class Rule>
+Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, int threads) {
+  const std::size_t columns = index.size();
+  Buffer<double> K(left.size() * columns);
+  if (columns == 0) return K;
+  std::atomic<std::size_t> next{0};
+  run_parts(threads, [&](int) {
+    RowWorker<Rule> worker(index, rule);
+    for (std::size_t i = next++; i < left.size(); i = next++)
+      worker.row(left, i, static_cast<std::uint32_t>(columns - 1), K.data() + i * columns);
+  });
+  return K;
+}
+
+template <class Rule>
+Buffer<double> tree_own_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& all, const Rule& rule, int threads) {
+  const std::size_t n = all.size();
+  Buffer<double> K(n * n);
+  std::atomic<std::size_t> next{0};
+  run_parts(threads, [&](int) {
+    RowWorker<Rule> worker(index, rule);
+    for (std::size_t done = next++; done < n; done = next++) {
+      const std::size_t i = n - 1 - done;  // the longest row first
+      worker.row(all, i, static_cast<std::uint32_t>(i), K.data() + i * n);
+    }
+  });
+  mirror(K.data(), n, threads);
+  return K;
+}
+
+template <class Rule>
+std::vector<double> tree_diagonal(const Forest& all, const Rule& rule, int threads) {
+  return on_diagonal(all.size(), threads, [&] {
+    return [&](std::size_t i) {
+      const auto first = static_cast<std::size_t>(all.offsets[i]), n = static_cast<std::size_t>(all.offsets[i + 1]) - first;
+      const std::array<std::int64_t, 2> ends{0, static_cast<std::int64_t>(n)};
+      const Forest one{all.labels.subspan(first, n), all.parents.subspan(first, n), ends};
+      const TreeIndex<typename Rule::Kin> index(one);
+      double value = 0;
+      RowWorker<Rule>(index, rule).row(one, 0, 0, &value);
+      return value;
+    };
+  });
+}
+
+#define TREILLE_TREES(Rule)                                                                            \
+  template Buffer<double> tree_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int);     \
+  template Buffer<double> tree_own_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int); \
+  template std::vector<double> tree_diagonal(const Forest&, const Rule&, int);
+
+TREILLE_TREES(SubsetTrees)
+TREILLE_TREES(PartialTrees)
+
+}  // namespace treille

@@ -1,0 +1,78 @@
+"""Trees in brackets: ``(S (NP he) (VP (V sat)))``, as in the Penn Treebank, SVM-light-TK and KeLP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from treille import _core
+
+from .errors import InputError
+from .tree_parts import TreeParts
+
+# SVM-light-TK: `label |BT| (tree) |ET|`; KeLP names its trees: `label |BT:grct| (tree) |ET|`.
+MARKED = re.compile(r"\|BT(?::([^|]*))?\|(.*?)(?=\|(?:BT(?::[^|]*)?|ET)\||$)")
+ADVICE = "; write a bracket inside a label as -LRB- or -RRB-"
+
+
+def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "item {}".format) -> TreeParts:
+    """One tree a text; `place(i)` names text i in messages.
+
+    >>> parse(["(S (NP he))"]).alphabet
+    ['NP', 'S', 'he']
+    >>> parse(["(S)", "(S (NP he)"])
+    Traceback (most recent call last):
+    treille.io.errors.InputError: item 1, column 1: the bracket opened here is not closed; write a bracket inside a label as -LRB- or -RRB-
+    """
+    labels, parents, offsets, alphabet, fault = _core.read_brackets(_encodable(texts, place), threads)
+    if fault is not None:
+        item, byte, message = fault
+        before = texts[item].encode()[:byte].decode()
+        line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1) + 1
+        where = f"{place(item)}, line {line + 1} of it, column {column}" if line else f"{place(item)}, column {column}"
+        raise InputError(f"{where}: {message}{ADVICE * ('bracket' in message or 'without' in message)}")
+    return TreeParts(labels, parents, offsets, alphabet)
+
+
+def split(text: str) -> list[tuple[int, str]]:
+    """The trees of a text with the line each begins on. A tree may go over several lines, and ends its last one.
+
+    >>> split("( (S\\n  (NP he)) )\\n\\n(S)\\n")
+    [(1, '( (S\\n  (NP he)) )'), (4, '(S)')]
+    """
+    encoded = text.encode()
+    ends = _core.find_brackets(encoded).tolist()
+    found, line, at = list[tuple[int, str]](), 1, 0
+    for begin, end in zip(ends[::2], ends[1::2], strict=True):
+        line += encoded.count(b"\n", at, begin)
+        found.append((line, encoded[begin:end].decode()))
+        line, at = line + encoded.count(b"\n", begin, end), end
+    return found
+
+
+def marked(line: str, place: str) -> tuple[str, dict[str, str]]:
+    """The label of a line of SVM-light-TK or KeLP, and its trees by name; a tree with no name is called `tree`.
+
+    >>> marked("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
+    ('1', {'tree': '(S (NP))'})
+    """
+    trees: dict[str, str] = {}
+    for match in MARKED.finditer(line):
+        name = match[1] or "tree"
+        if name in trees:
+            raise InputError(f"{place}: there are two trees called {name!r}, expected one a line, or names: |BT:name|")
+        trees[name] = match[2].strip()
+    return line[: line.index("|BT")].strip(), trees
+
+
+def _encodable(texts: Iterable[str], place: Callable[[int], str]) -> list[str]:
+    checked = list(texts)
+    for i, text in enumerate(checked):
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"{place(i)}, column {error.start + 1}: a lone surrogate, expected UTF-8 text"
+                ) from None
+    return checked

@@ -1,0 +1,75 @@
+"""CoNLL-U: dependency trees, a token a line in ten columns, a blank line after each sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .errors import InputError
+from .tree_parts import Tree
+
+TITLE = "CoNLL-U"
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+LABELS = ("form", "lemma", "upos", "xpos", "deprel")
+
+
+def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Iterator[tuple[int, dict[str, str], Tree]]:
+    """The line each sentence begins on, its comments ``# name = value``, and its tree, labelled with the column `label`.
+
+    Children stand in the order of the sentence. Several heads of a sentence hang from a root ``ROOT``. Ranges of tokens (``1-2``)
+    and empty nodes (``1.1``) are left out.
+
+    >>> text = ["# label = yes", "1\\the\\the\\tPRON\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\tsit\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
+    >>> [(line, comments, str(tree)) for line, comments, tree in sentences(text, "cats.conllu")]
+    [(1, {'label': 'yes'}, '(root nsubj)')]
+    """
+    if label not in LABELS:
+        raise InputError(f"label is {label!r}, expected one of {', '.join(LABELS)}")
+    begun, comments, rows = 0, dict[str, str](), list[tuple[int, list[str]]]()
+    for number, line in enumerate([*lines, ""], 1):
+        line = line.strip("\r\n")
+        begun = begun or number
+        if line.startswith("#"):
+            name, _, value = line[1:].partition("=")
+            comments[name.strip()] = value.strip()
+        elif line.strip():
+            cells = line.split("\t")
+            if len(cells) != len(COLUMNS):
+                found = f"{len(cells)} column{'s' * (len(cells) != 1)}"
+                raise InputError(
+                    f"{source}, line {number}: found {found}, expected the ten of CoNLL-U, with tabs between"
+                )
+            if cells[0].isdecimal():
+                rows.append((number, cells))
+        else:
+            if rows:
+                yield begun, comments, _tree(rows, source, COLUMNS.index(label))
+            begun, comments, rows = 0, {}, []
+
+
+def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Tree:
+    places = {cells[0]: place for place, (_, cells) in enumerate(rows)}
+    parents = list[int]()
+    for number, cells in rows:
+        head = cells[COLUMNS.index("head")]
+        if head != "0" and head not in places:
+            raise InputError(f"{source}, line {number}: the head is {head!r}, expected 0 or the number of a token")
+        parents.append(-1 if head == "0" else places[head])
+    _check(rows, parents, source)
+    labels = [cells[column] for _, cells in rows]
+    if parents.count(-1) == 1:
+        return Tree(labels, parents)
+    return Tree([*labels, "ROOT"], [*(len(rows) if parent == -1 else parent for parent in parents), -1])
+
+
+def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -> None:
+    """Every token must lead to a head: those seen on one way up are not seen again on the next."""
+    done = [False] * len(rows)
+    for start in range(len(rows)):
+        way = list[int]()
+        v = start
+        while v != -1 and not done[v]:
+            done[v] = True
+            way.append(v)
+            v = parents[v]
+        if v in way:
+            raise InputError(f"{source}, line {rows[v][0]}: the heads lead in a circle, expected them to lead to 0")

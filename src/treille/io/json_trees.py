@@ -1,0 +1,67 @@
+"""JSON documents as trees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .errors import InputError
+from .tree_parts import Tree
+
+
+def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Tree:
+    """A document, parsed or as text, as a tree: the root is ``$``, members have their keys as labels, items of arrays ``[]``.
+
+    A string, a number, true, false or null is a leaf below that, as itself or, without `values`, as its kind.
+
+    >>> str(json_tree('{"vine": {"age": 3, "rows": [1, 2]}}'))
+    '($ (vine (age 3) (rows ([] 1) ([] 2))))'
+    """
+    if isinstance(document, (str, bytes)):
+        document = _parsed(document, place)
+    spell = _value if values else _kind
+    labels, parents = list[str](), list[int]()
+    waiting: list[tuple[str, int, Any]] = [("$", -1, document)]
+    while waiting:
+        name, parent, value = waiting.pop()
+        labels.append(name)
+        parents.append(parent)
+        node = len(labels) - 1
+        if isinstance(value, dict):
+            waiting += [(str(key), node, member) for key, member in reversed(value.items())]
+        elif isinstance(value, (list, tuple)):
+            waiting += [("[]", node, item) for item in reversed(value)]
+        else:
+            labels.append(_leaf(value, spell, place))
+            parents.append(node)
+    return Tree(labels, parents)
+
+
+def _parsed(text: str | bytes, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(
+            f"{place}: brackets so deep that Python's json cannot read them: give the parsed document instead of its text"
+        ) from None
+
+
+def _leaf(value: Any, spell: Callable[[Any], str], place: str) -> str:
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise InputError(
+            f"{place}: found {type(value).__name__}, expected what JSON has: dict, list, str, a number, None"
+        )
+    return spell(value)
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "string" if isinstance(value, str) else "number"

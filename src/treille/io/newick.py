@@ -1,0 +1,96 @@
+"""Newick: trees of descent, ``((A,B)C,D)E;``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .errors import InputError
+from .tree_parts import Tree
+
+TITLE = "Newick"
+UNNAMED = "*"
+TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
+
+
+def newick_trees(text: str, source: str) -> Iterator[tuple[int, Tree]]:
+    """The trees of a text, and the line each begins on. Lengths of branches are left out; a node with no name is called ``*``.
+
+    >>> [(line, str(tree)) for line, tree in newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0")]
+    [(1, '(* (C (A) (B)) (D_e))')]
+    """
+    reader = _Reader()
+    line, at, begun = 1, 0, 0
+    while at < len(text):
+        match = TOKEN.match(text, at)
+        token = match[0] if match else text[at]
+        if token.strip() and token[0] != "[":
+            begun = begun or line
+            wrong = reader.take(token) if match else f"found {token!r} that is not closed"
+            if wrong:
+                column = at - (text.rfind("\n", 0, at) + 1) + 1
+                raise InputError(f"{source}, line {line}, column {column}: {wrong}")
+            if token == ";":
+                yield begun, Tree(reader.labels, reader.parents)
+                reader, begun = _Reader(), 0
+        line, at = line + token.count("\n"), at + len(token)
+    if begun:
+        raise InputError(
+            f"{source}, line {line}: the text ends, expected ';' after the tree that begins on line {begun}"
+        )
+
+
+class _Reader:
+    """One tree, token by token."""
+
+    def __init__(self) -> None:
+        self.labels, self.parents = list[str](), list[int]()
+        self.above, self.current = list[int](), -1
+        self.may_open = self.may_name = True
+        self.length = False
+
+    def take(self, token: str) -> str | None:
+        """What is wrong with the token, if anything is."""
+        if self.current < 0:
+            self._add(-1)
+            if token in "),:;":
+                return f"found {token!r}, expected a tree: '(' or a name"
+        if self.length:
+            self.length = False
+            return None if _is_number(token) else f"found {token[:40]!r}, expected the length of a branch"
+        if token == ":":
+            self.length, self.may_open, self.may_name = True, False, False
+        elif token == "(":
+            if not self.may_open:
+                return "found '(' after a name, expected ',', ')' or ';'"
+            self.above.append(self.current)
+            self._add(self.current)
+        elif token == ",":
+            if not self.above:
+                return "found ',' outside of the brackets: a second root"
+            self._add(self.above[-1])
+        elif token == ")":
+            if not self.above:
+                return "')' without its '('"
+            self.current, self.may_open, self.may_name = self.above.pop(), False, True
+        elif token == ";":
+            return f"the tree ends, but {len(self.above)} of its brackets are not closed" if self.above else None
+        else:
+            if not self.may_name:
+                return f"found {token[:40]!r} after a name or a length, expected ',', ')' or ';'"
+            self.labels[self.current] = token[1:-1].replace("''", "'") if token[0] == "'" else token
+            self.may_open = self.may_name = False
+        return None
+
+    def _add(self, parent: int) -> None:
+        self.labels.append(UNNAMED)
+        self.parents.append(parent)
+        self.current, self.may_open, self.may_name = len(self.labels) - 1, True, True
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,117 @@
+"""What files of trees are read into: one tree, and many of them in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from treille import _core
+
+from .errors import InputError
+
+
+class Tree(NamedTuple):
+    """One tree: the labels of its nodes and the parent of each, -1 for the root. As a str, it is in brackets.
+
+    >>> tree = Tree(["S", "NP", "he", "VP", "V", "PP"], [-1, 0, 1, 0, 3, 3])
+    >>> str(tree)
+    '(S (NP he) (VP (V) (PP)))'
+    """
+
+    labels: Sequence[str]
+    parents: Sequence[int]
+
+    def __str__(self) -> str:
+        return spell(self.labels, self.parents)
+
+
+@dataclass(frozen=True)
+class TreeParts:
+    """Trees in flat arrays, as a file holds them: what `treille.Trees` is made of.
+
+    >>> len(pack([Tree(["S", "NP"], [-1, 0]), Tree(["S"], [-1])]))
+    2
+    """
+
+    labels: np.ndarray
+    parents: np.ndarray
+    offsets: np.ndarray
+    alphabet: list[str]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) -> TreeParts:
+    """Trees of nodes in any order, as flat arrays in preorder; `place(i)` names tree i in messages.
+
+    >>> parts = pack([Tree(["NP", "S", "VP"], [1, -1, 1])])
+    >>> parts.alphabet, parts.labels.tolist(), parts.parents.tolist()
+    (['NP', 'S', 'VP'], [1, 0, 2], [-1, 0, 0])
+    """
+    items = list(trees)
+    for i, (labels, parents) in enumerate(items):
+        if len(labels) != len(parents):
+            raise InputError(
+                f"{place(i)}: there are {len(labels)} labels and {len(parents)} parents, expected one each"
+            )
+    try:
+        alphabet = sorted(set(chain.from_iterable(labels for labels, _ in items)))
+    except TypeError:
+        alphabet = [None]  # type: ignore[list-item]
+    if not all(isinstance(label, str) for label in alphabet):
+        i, label = next((i, x) for i, (labels, _) in enumerate(items) for x in labels if not isinstance(x, str))
+        raise InputError(f"{place(i)}: a label is {label!r}, expected a str")
+    codes = {label: code for code, label in enumerate(alphabet)}
+    offsets = np.zeros(len(items) + 1, np.int64)
+    np.cumsum([len(labels) for labels, _ in items], out=offsets[1:])
+    labels = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
+    parents = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
+    parents = np.clip(parents, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
+    order, sorted_parents, fault = _core.to_preorder(parents, offsets)
+    if fault is not None:
+        tree, node, message = fault
+        raise InputError(
+            f"{place(tree)}, node {node}: {message}" if len(items[tree][0]) else f"{place(tree)}: {message}"
+        )
+    return (
+        TreeParts(labels[order], sorted_parents, offsets, alphabet)
+        if len(order)
+        else TreeParts(labels, parents, offsets, alphabet)
+    )
+
+
+def spell(labels: Sequence[str], parents: Sequence[int]) -> str:
+    """A tree in brackets. An only child that is a leaf is written as a word: ``(NN vine)``.
+
+    Brackets in a label are written ``-LRB-`` and ``-RRB-`` as in the Penn Treebank, blanks ``_``, no label ``_``.
+
+    >>> spell(["f", "(", "x y"], [-1, 0, 0])
+    '(f (-LRB-) (x_y))'
+    """
+    children: list[list[int]] = [[] for _ in labels]
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(node)
+    parts, waiting = list[str](), [(parents.index(-1), False)]
+    while waiting:
+        node, is_word = waiting.pop()
+        if node < 0:
+            parts.append(")")
+            continue
+        shown = labels[node] if labels[node].isalnum() else _shown(labels[node])
+        parts.append(f" {shown}" if is_word else f" ({shown}")
+        if not is_word:
+            below = children[node]
+            waiting.append((-1, False))
+            waiting += [(child, len(below) == 1 and not children[child]) for child in reversed(below)]
+    return "".join(parts)[1:]
+
+
+def _shown(label: str) -> str:
+    plain = label.replace("(", "-LRB-").replace(")", "-RRB-")
+    return "_".join(plain.split()) if plain.split() else "_"

@@ -1,0 +1,52 @@
+"""Subset trees: fragments that hold a node's children all or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from treille import _core
+from treille.kernels.tree_kernels import MatchedNodes, check_choice, check_share
+
+
+class SubsetTree(MatchedNodes):
+    """Common fragments of two trees that hold, of every node, all children or none (Collins and Duffy).
+
+    k(x, y) = sum over nodes u of x and v of y with the same label and the same labels of children of
+    ``D(u, v) = decay * product over the children of (sigma + D(child of u, child of v))``, D = 0 for all other pairs. A fragment with
+    m inner nodes so counts decay^m. Leaves (the words of a parse tree) are no nodes of their own: D between two leaves is no factor.
+
+    Parameters
+    ----------
+    decay : float
+        Above 0, at most 1: the price of each node of a fragment. Without it, large fragments outweigh everything.
+    sigma : float
+        From 0 to 1. 1: fragments may end at any node. 0: they go down to the leaves, which is `SubTree`.
+    leaves : bool
+        Whether leaves are nodes, ``D = decay`` where two have the same label. With decay 1, this is the count of Gales' lecture
+        notes. Use it where the leaves are no words but nodes like others, as in XML.
+
+    References
+    ----------
+    Collins, Duffy: Convolution kernels for natural language. NIPS 2001.
+
+    Examples
+    --------
+    >>> from treille.kernels import SubsetTree
+    >>> SubsetTree(decay=1.0)(["(S (NP he) (VP sat))", "(S (NP he) (VP (V ate) (NP it)))"]).tolist()
+    [[6.0, 3.0], [3.0, 17.0]]
+    """
+
+    index = _core.ProductionIndex
+
+    def __init__(self, decay: float = 0.4, sigma: float = 1.0, leaves: bool = False):
+        self.decay = decay
+        self.sigma = sigma
+        self.leaves = leaves
+
+    def check(self) -> None:
+        check_share("decay", self.decay)
+        check_share("sigma", self.sigma, low_too=True)
+        check_choice("leaves", self.leaves)
+
+    def rule(self) -> Any:
+        return _core.SubsetTrees(float(self.decay), float(self.sigma), bool(self.leaves))

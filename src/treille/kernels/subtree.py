@@ -1,0 +1,122 @@
+"""Subtrees: a node with all that hangs from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Rows, Trees
+from treille.data.trees import recoded_by
+from treille.io.errors import InputError
+from treille.io.tree_parts import spell
+from treille.kernels.base import FeatureMap
+from treille.kernels.tree_kernels import TreeKernel, check_choice, check_share
+
+
+class SubTree(TreeKernel):
+    """Common complete subtrees, each a node with all that hangs from it: k(x, y) = sum over s of decay^m(s) count_x(s) count_y(s).
+
+    m(s) is the number of nodes of s that are no leaves. Has explicit features, in time linear in the data, and told apart exactly.
+
+    Parameters
+    ----------
+    decay : float
+        Above 0, at most 1: the price of each node of a subtree.
+    leaves : bool
+        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as in
+        XML.
+
+    References
+    ----------
+    Vishwanathan, Smola: Fast kernels for string and tree matching. NIPS 2002.
+
+    Examples
+    --------
+    >>> from treille.kernels import SubTree
+    >>> SubTree(decay=1.0)(["(S (NP he) (VP sat))", "(S (NP he) (VP (V ate) (NP it)))"]).tolist()
+    [[3.0, 1.0], [1.0, 5.0]]
+    """
+
+    def __init__(self, decay: float = 0.4, leaves: bool = False):
+        self.decay = decay
+        self.leaves = leaves
+
+    def check(self) -> None:
+        check_share("decay", self.decay)
+        check_choice("leaves", self.leaves)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
+        self.check()
+        assert isinstance(batch, Trees)
+        features, rows = _core.SubtreeFeatures.fit(batch.arrays, float(self.decay), bool(self.leaves))
+        fitted = SubTreeMap(features, batch.alphabet, float(self.decay), bool(self.leaves))
+        return fitted, fitted.rows(rows, features.n_shared)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
+        cells, starts = (
+            np.ascontiguousarray(arrays["cells"], np.int32),
+            np.ascontiguousarray(arrays["starts"], np.int64),
+        )
+        alphabet = spec["alphabet"]
+        labels = (
+            cells[starts[:-1]]
+            if len(starts) and starts.min() >= 0 and starts[:-1].max(initial=-1) < len(cells)
+            else None
+        )
+        if labels is None or (len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet)):
+            raise InputError("the subtrees in the file do not fit its alphabet")
+        parts = cells, starts, np.ascontiguousarray(arrays["subtrees"], np.int32)
+        return _rebuild(parts, alphabet, float(self.decay), bool(self.leaves))
+
+
+class SubTreeMap(FeatureMap):
+    """Subtrees with their ids. Unseen subtrees have none."""
+
+    def __init__(self, features: Any, alphabet: list[str], decay: float, leaves: bool):
+        self.features = features
+        self.alphabet = alphabet
+        self.decay = decay
+        self.leaves = leaves
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def rows(self, arrays: Any, n_shared: int) -> Rows:
+        indptr, entries, code_bits, palette, sq_norms = arrays
+        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Trees)
+        rows = self.features.transform(recoded_by(batch, self.alphabet), effective_n_jobs(n_jobs))
+        return self.rows(rows, self.n_features)
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        labels, arities = self.features.nodes(id)
+        parents, waiting = list[int](), [-1]  # of the nodes to come, the next one last
+        for node, arity in enumerate(arities):
+            parents.append(waiting.pop())
+            waiting += [node] * arity
+        return spell([self.alphabet[label] for label in labels], parents)
+
+    def restrict(self, ids: np.ndarray) -> SubTreeMap:
+        return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.decay, self.leaves)
+
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.features.parts(np.arange(self.n_features))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        cells, starts, subtrees = self._parts()
+        return {"alphabet": self.alphabet}, {"cells": cells, "starts": starts, "subtrees": subtrees}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._parts(), self.alphabet, self.decay, self.leaves)
+
+
+def _rebuild(parts: tuple[np.ndarray, ...], alphabet: list[str], decay: float, leaves: bool) -> SubTreeMap:
+    return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, decay, leaves), alphabet, decay, leaves)

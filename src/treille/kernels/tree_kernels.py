@@ -1,0 +1,84 @@
+"""What kernels of trees share: how examples are read, and how their matrices are computed from matched nodes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Trees
+from treille.data.trees import recoded
+from treille.io.errors import InputError
+from treille.kernels.base import Kernel
+
+
+class TreeKernel(Kernel):
+    """A kernel of trees."""
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Trees:
+        return X if isinstance(X, Trees) else Trees(X, n_jobs=n_jobs)
+
+
+class MatchedNodes(TreeKernel):
+    """k(x, y) = the sum over pairs of matching nodes of what hangs from both. There are no explicit features."""
+
+    index: ClassVar[Any]  # the core's, of the nodes that match
+
+    @abstractmethod
+    def rule(self) -> Any:
+        """What two matching nodes have in common, for the core."""
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        assert isinstance(left, Trees)
+        threads, whole = effective_n_jobs(n_jobs), left if right is None else right
+        assert isinstance(whole, Trees)
+        index = whole.derived(self.index, lambda: self.index(whole.arrays))
+        if right is None:
+            values = index.own_gram(left.arrays, self.rule(), threads)
+        else:
+            values = index.gram(recoded(left, whole), self.rule(), threads)
+        K: np.ndarray = values.reshape(len(left), len(whole))
+        self._check_finite(K)
+        return K
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        assert isinstance(batch, Trees)
+        return batch.derived((repr(self), "diagonal"), lambda: self._diagonal(batch, n_jobs))
+
+    def _diagonal(self, batch: Trees, n_jobs: int | None) -> np.ndarray:
+        values: np.ndarray = _core.tree_diagonal(batch.arrays, self.rule(), effective_n_jobs(n_jobs))
+        self._check_finite(values)
+        values.flags.writeable = False
+        return values
+
+    def _check_finite(self, values: np.ndarray) -> None:
+        if not np.isfinite(values.sum()):
+            where = " and ".join(map(str, np.argwhere(~np.isfinite(values))[0]))
+            raise InputError(f"k of the trees {where} is too large for a float64: lower decay, which is {self.decay!r}")  # type: ignore[attr-defined]
+
+
+def check_share(name: str, value: Any, low_too: bool = False) -> float:
+    """A number above 0 and at most 1, or 0 as well."""
+    low = (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and (0 < float(value) or (low_too and float(value) == 0))
+    )
+    if not low or not float(value) <= 1:
+        raise InputError(
+            f"{name} is {value!r}, expected a number {'from 0' if low_too else 'above 0 and'} {'to' if low_too else 'at most'} 1"
+        )
+    return float(value)
+
+
+def check_choice(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} is {value!r}, expected True or False")
+    return bool(value)
