@@ -17,8 +17,9 @@ namespace treille {
 class BitVector {
  public:
   BitVector() : BitVector(Array<std::uint64_t>{}, 0) {}
-  // Bit i is words[i / 64] >> i % 64 & 1; those from n_bits on are 0.
+  // Bit i is words[i / 64] >> i % 64 & 1.
   BitVector(Array<std::uint64_t> words, std::size_t n_bits) : words_(std::move(words)), n_bits_(n_bits) {
+    if (n_bits % 64 != 0) words_.back() &= (std::uint64_t{1} << (n_bits % 64)) - 1;
     const std::size_t n_blocks = n_bits / kBlock + 1;
     within_.resize(n_blocks);
     before_.resize(n_blocks / kBlocks + 1);
