@@ -44,8 +44,7 @@ void bind_xbw(nb::module_& m) {
               at += (n_bits + 63) / 64;
             }
             WaveletTree sequence(std::vector<std::uint8_t>(lengths.data(), lengths.data() + lengths.size()), std::move(levels));
-            return Xbw(bits(last.data(), n_nodes), std::vector<std::int32_t>(symbols.data(), symbols.data() + symbols.size()),
-                       std::move(sequence));
+            return Xbw(bits(last.data(), n_nodes), view(symbols), std::move(sequence));
           },
           "last"_a, "n_nodes"_a, "symbols"_a, "lengths"_a, "words"_a, "sizes"_a,
           "From arrays as `parts` gives them; they hold as many words as the sizes ask for.")
@@ -57,7 +56,7 @@ void bind_xbw(nb::module_& m) {
                words.insert(words.end(), level.words().begin(), level.words().end());
                sizes.push_back(static_cast<std::int64_t>(level.size()));
              }
-             return std::tuple(copied(self.last().words()), self.n_nodes(), copied(self.symbols()), copied(self.sequence().lengths()),
+             return std::tuple(copied(self.last().words()), self.n_nodes(), give(self.symbols()), copied(self.sequence().lengths()),
                                give(words), give(sizes));
            })
       .def("label", &Xbw::label, "place"_a)

@@ -22,7 +22,7 @@ class BitVector {
     if (n_bits % 64 != 0) words_.back() &= (std::uint64_t{1} << (n_bits % 64)) - 1;
     const std::size_t n_blocks = n_bits / kBlock + 1;
     within_.resize(n_blocks);
-    before_.resize(n_blocks / kBlocks + 1);
+    before_.resize((n_blocks + kBlocks - 1) / kBlocks);
     std::size_t count = 0;
     for (std::size_t block = 0; block < n_blocks; ++block) {
       if (block % kBlocks == 0) before_[block / kBlocks] = count;
@@ -31,7 +31,6 @@ class BitVector {
       for (std::size_t w = block * kWords; w < stop; ++w) count += static_cast<std::size_t>(std::popcount(words_[w]));
     }
     n_ones_ = count;
-    if (n_blocks % kBlocks == 0) before_.back() = count;
   }
 
   std::size_t size() const { return n_bits_; }
@@ -60,12 +59,17 @@ class BitVector {
 
   template <bool One>
   std::size_t select(std::size_t k) const {
-    // The last block before which there are at most k.
-    std::size_t low = 0, high = within_.size();
-    while (high - low > 1) {
-      const std::size_t middle = (low + high) / 2, ones = ones_before_block(middle);
-      ((One ? ones : middle * kBlock - ones) <= k ? low : high) = middle;
-    }
+    // The last block before which there are at most k: first among those whose counts lie together.
+    const auto search = [k](std::size_t low, std::size_t high, std::size_t bits, auto&& ones) {
+      while (high - low > 1) {
+        const std::size_t middle = (low + high) / 2;
+        ((One ? ones(middle) : middle * bits - ones(middle)) <= k ? low : high) = middle;
+      }
+      return low;
+    };
+    const std::size_t far = search(0, before_.size(), kBlock * kBlocks, [&](std::size_t i) { return before_[i]; });
+    const std::size_t low =
+        search(far * kBlocks, std::min(within_.size(), (far + 1) * kBlocks), kBlock, [&](std::size_t i) { return ones_before_block(i); });
     k -= One ? ones_before_block(low) : low * kBlock - ones_before_block(low);
     for (std::size_t w = low * kWords;; ++w) {
       std::uint64_t word = One ? words_[w] : ~words_[w];

@@ -5,7 +5,7 @@
 // Codes are canonical, longest codes smallest: symbols whose code has ended stand behind all others, so that those left keep their
 // places, and no pointer is needed: a node of the tree is a range of a level.
 // access, rank and select take O(1) ranks (selects) of bits for each bit of the code. Space: n times the mean code length (at most one bit
-// above the entropy H0, mostly some hundredths), 3.2 % more for counting, and 9 bytes a distinct symbol.
+// above the entropy H0, mostly some hundredths), 3.2 % more for counting, and 8 + log2(symbols) bits for each distinct symbol.
 // Grossi, Gupta, Vitter: High-order entropy-compressed text indexes, SODA 2003; without pointers: Claude, Navarro, Ordonez: The wavelet
 // matrix, Information Systems 2015.
 
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "succinct/bit_vector.hpp"
+#include "succinct/packed.hpp"
 
 namespace treille {
 
@@ -28,7 +29,10 @@ class WaveletTree {
   WaveletTree(std::vector<std::int32_t> now, std::span<const std::int64_t> counts) : WaveletTree(code_lengths(counts)) {
     if (counts.size() < 2) return;
     std::vector<std::uint64_t> code(counts.size());
-    for (std::size_t s = 0; s < code.size(); ++s) code[s] = code_of(static_cast<std::int32_t>(s));
+    for (std::size_t place = 0; place < code.size(); ++place) {
+      const std::size_t s = by_code_[place], length = length_[s];
+      code[s] = first_code_[length] + place - first_of_length_[length];
+    }
     const auto up_to = [&](std::int32_t symbol, std::size_t d) {  // the first d bits of a code
       const auto s = static_cast<std::size_t>(symbol);
       return code[s] >> (length_[s] - d);
@@ -60,41 +64,44 @@ class WaveletTree {
     levels_ = std::move(levels);
   }
 
-  std::int32_t operator[](std::size_t i) const {
-    if (length_.size() == 1) return 0;
+  // The symbol at place i, and how often it stands before: the way to one is that to the other.
+  std::pair<std::int32_t, std::size_t> at(std::size_t i) const {
+    if (length_.size() == 1) return {0, i};
     std::size_t first = 0, last = levels_[0].size();
     std::uint64_t code = 0;
     for (std::size_t d = 0;; ++d) {
       const bool one = levels_[d][first + i];
       i = step(d, one, i, first, last);
       code = code << 1 | one;
-      if (code >= first_code_[d + 1]) return by_code_[first_of_length_[d + 1] + (code - first_code_[d + 1])];
+      if (code < first_code_[d + 1]) continue;
+      return {static_cast<std::int32_t>(by_code_[first_of_length_[d + 1] + (code - first_code_[d + 1])]), i};
     }
   }
+  std::int32_t operator[](std::size_t i) const { return at(i).first; }
 
   // How often the symbol occurs among the first i places.
   std::size_t rank(std::int32_t symbol, std::size_t i) const {
     if (length_.size() == 1) return i;
     std::size_t first = 0, last = levels_[0].size();
-    const std::size_t length = length_[static_cast<std::size_t>(symbol)];
-    for (std::size_t d = 0; d < length && i > 0; ++d) i = step(d, bit(symbol, d), i, first, last);
+    const Code code = code_of(symbol);
+    for (std::size_t d = 0; d < code.length && i > 0; ++d) i = step(d, code.bit(d), i, first, last);
     return i;
   }
 
   // Where the symbol stands for the k-th time, k counted from 0.
   std::size_t select(std::int32_t symbol, std::size_t k) const {
     if (length_.size() == 1) return k;
-    const std::size_t length = length_[static_cast<std::size_t>(symbol)];
+    const Code code = code_of(symbol);
     std::size_t first = 0, last = levels_[0].size();
     std::size_t begins[64];
-    for (std::size_t d = 0; d < length; ++d) {
+    for (std::size_t d = 0; d < code.length; ++d) {
       begins[d] = first;
-      step(d, bit(symbol, d), 0, first, last);
+      step(d, code.bit(d), 0, first, last);
     }
-    for (std::size_t d = length; d-- > 0;) {
+    for (std::size_t d = code.length; d-- > 0;) {
       const BitVector& level = levels_[d];
       const std::size_t ones = level.rank1(begins[d]);
-      k = bit(symbol, d) ? level.select1(ones + k) - begins[d] : level.select0(begins[d] - ones + k) - begins[d];
+      k = code.bit(d) ? level.select1(ones + k) - begins[d] : level.select0(begins[d] - ones + k) - begins[d];
     }
     return k;
   }
@@ -125,8 +132,8 @@ class WaveletTree {
             continue;
           }
           const std::size_t place = first_of_length_[d + 1] + (code - inner);
-          sound(place < by_code_.size() && length_[static_cast<std::size_t>(by_code_[place])] == d + 1);
-          found[static_cast<std::size_t>(by_code_[place])] = static_cast<std::int64_t>(count);
+          sound(place < length_.size() && length_[by_code_[place]] == d + 1);
+          found[by_code_[place]] = static_cast<std::int64_t>(count);
           ++n_symbols;
           first = end;
         }
@@ -141,7 +148,7 @@ class WaveletTree {
   }
 
   std::size_t n_bytes() const {
-    std::size_t bytes = length_.size() * 9;
+    std::size_t bytes = length_.size() + by_code_.n_bytes();
     for (const BitVector& level : levels_) bytes += level.n_bytes();
     return bytes;
   }
@@ -151,11 +158,11 @@ class WaveletTree {
  private:
   // Codes from their lengths. Those of one length are consecutive, in order of symbols, and shorter ones come after.
   explicit WaveletTree(std::vector<std::uint8_t> lengths)
-      : length_(std::move(lengths)), rank_of_(length_.size()), by_code_(length_.size()) {
-    std::iota(by_code_.begin(), by_code_.end(), 0);
-    std::stable_sort(by_code_.begin(), by_code_.end(),
-                     [&](auto a, auto b) { return length_[static_cast<std::size_t>(a)] > length_[static_cast<std::size_t>(b)]; });
-    const std::size_t longest = length_.empty() ? 0 : length_[static_cast<std::size_t>(by_code_[0])];
+      : length_(std::move(lengths)), by_code_(length_.size(), std::max<std::size_t>(length_.size(), 1) - 1) {
+    std::vector<std::size_t> order(length_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return length_[a] > length_[b]; });
+    const std::size_t longest = order.empty() ? 0 : length_[order[0]];
     if (longest > 63) throw std::invalid_argument("a code is longer than 63 bits");
     first_code_.assign(longest + 2, 0);
     first_of_length_.assign(longest + 2, 0);
@@ -164,10 +171,7 @@ class WaveletTree {
     for (std::size_t length = longest; length > 0; --length, code >>= 1) {
       first_code_[length] = code;
       first_of_length_[length] = place;
-      for (; place < by_code_.size() && length_[static_cast<std::size_t>(by_code_[place])] == length; ++place) {
-        rank_of_[static_cast<std::size_t>(by_code_[place])] = static_cast<std::int32_t>(place);
-        ++code;
-      }
+      for (; place < order.size() && length_[order[place]] == length; ++place, ++code) by_code_.write(place, order[place]);
     }
   }
 
@@ -193,11 +197,18 @@ class WaveletTree {
     return depth;
   }
 
-  std::uint64_t code_of(std::int32_t symbol) const {
-    const std::size_t length = length_[static_cast<std::size_t>(symbol)];
-    return first_code_[length] + static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(symbol)]) - first_of_length_[length];
+  struct Code {
+    std::uint64_t bits;
+    std::size_t length;
+    bool bit(std::size_t d) const { return bits >> (length - 1 - d) & 1; }
+  };
+  Code code_of(std::int32_t symbol) const {
+    const auto s = static_cast<std::size_t>(symbol);
+    const std::size_t length = length_[s], first = first_of_length_[length],
+                      last = length > 1 ? first_of_length_[length - 1] : length_.size();
+    return {first_code_[length] + by_code_.upper_bound(first, last, s) - 1 - first, length};
   }
-  bool bit(std::int32_t symbol, std::size_t d) const { return code_of(symbol) >> (length_[static_cast<std::size_t>(symbol)] - 1 - d) & 1; }
+
   // From place i of the range first..last of level d to its place among those with the same bit, a range of the level below.
   std::size_t step(std::size_t d, bool one, std::size_t i, std::size_t& first, std::size_t& last) const {
     const BitVector& level = levels_[d];
@@ -212,8 +223,8 @@ class WaveletTree {
   }
 
   std::vector<std::uint8_t> length_;
-  std::vector<std::int32_t> rank_of_, by_code_;  // places of symbols by code, and symbols by place
-  std::vector<std::uint64_t> first_code_;        // by length
+  Packed by_code_;                         // symbols; those of one length rise
+  std::vector<std::uint64_t> first_code_;  // by length
   std::vector<std::size_t> first_of_length_;
   std::vector<BitVector> levels_;
 };

@@ -55,11 +55,10 @@ Xbw::Xbw(const Forest& forest) {
   }
   last_ = std::move(last).done();
 
-  symbols_ = sequence;
-  std::sort(symbols_.begin(), symbols_.end());
-  symbols_.erase(std::unique(symbols_.begin(), symbols_.end()), symbols_.end());
-  symbols_.shrink_to_fit();
-  std::vector<std::int64_t> counts(symbols_.size(), 0);
+  BitWriter symbols(n == 0 ? 0 : static_cast<std::size_t>(*std::max_element(sequence.begin(), sequence.end())) + 1);
+  for (const std::int32_t s : sequence) symbols.set(static_cast<std::size_t>(s));
+  symbols_ = std::move(symbols).done();
+  std::vector<std::int64_t> counts(symbols_.n_ones(), 0);
   for (std::int32_t& s : sequence) {
     s = symbol(s >> 1, s & 1);
     ++counts[static_cast<std::size_t>(s)];
@@ -68,39 +67,52 @@ Xbw::Xbw(const Forest& forest) {
   sequence_ = WaveletTree(std::move(sequence), counts);
 }
 
-Xbw::Xbw(BitVector last, std::vector<std::int32_t> symbols, WaveletTree sequence)
-    : last_(std::move(last)), symbols_(std::move(symbols)), sequence_(std::move(sequence)) {
+Xbw::Xbw(BitVector last, std::span<const std::int32_t> symbols, WaveletTree sequence)
+    : last_(std::move(last)), sequence_(std::move(sequence)) {
   const auto sound = [](bool so) {
     if (!so) throw std::invalid_argument("bits and symbols are of no forest");
   };
   const std::size_t n = last_.size();
-  sound(symbols_.size() == sequence_.lengths().size());
-  sound(symbols_.empty() || symbols_[0] >= 0);
-  sound(std::adjacent_find(symbols_.begin(), symbols_.end(), std::greater_equal<>()) == symbols_.end());
+  sound(symbols.size() == sequence_.lengths().size());
+  sound(symbols.empty() || symbols[0] >= 0);
+  sound(std::adjacent_find(symbols.begin(), symbols.end(), std::greater_equal<>()) == symbols.end());
   sound(n == 0 || last_[n - 1]);
-  const auto counts = sequence_.counts(n);
-  count_blocks(counts);
-  std::int64_t n_inner = 0;
-  for (std::size_t s = 0; s < symbols_.size(); ++s) n_inner += symbols_[s] & 1 ? 0 : counts[s];
-  sound(n == 0 || static_cast<std::int64_t>(last_.n_ones()) == n_inner + 1);
+  BitWriter present(symbols.empty() ? 0 : static_cast<std::size_t>(symbols.back()) + 1);
+  for (const std::int32_t s : symbols) present.set(static_cast<std::size_t>(s));
+  symbols_ = std::move(present).done();
+  const std::size_t n_blocks = count_blocks(sequence_.counts(n));
+  sound(n == 0 || last_.n_ones() == n_blocks);
 }
 
-void Xbw::count_blocks(std::span<const std::int64_t> counts) {
-  std::int64_t blocks = 1;
-  for (std::size_t s = 0; s < symbols_.size(); ++s) {
-    first_block_.push_back(blocks);
-    if (!(symbols_[s] & 1)) blocks += counts[s];
+std::size_t Xbw::count_blocks(std::span<const std::int64_t> counts) {
+  first_block_ = Packed(counts.size(), n_nodes() + 1);
+  std::size_t blocks = 1;
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    first_block_.write(s, blocks);
+    if (!(meaning(static_cast<std::int32_t>(s)) & 1)) blocks += static_cast<std::size_t>(counts[s]);
   }
+  return blocks;
+}
+
+std::vector<std::int32_t> Xbw::symbols() const {
+  std::vector<std::int32_t> found(symbols_.n_ones());
+  for (std::size_t s = 0; s < found.size(); ++s) found[s] = static_cast<std::int32_t>(symbols_.select1(s));
+  return found;
 }
 
 std::int32_t Xbw::symbol(std::int32_t label, bool leaf) const {
-  const auto found = std::lower_bound(symbols_.begin(), symbols_.end(), 2 * label + leaf);
-  return found != symbols_.end() && *found == 2 * label + leaf ? static_cast<std::int32_t>(found - symbols_.begin()) : -1;
+  const auto place = 2 * static_cast<std::size_t>(label) + leaf;
+  return place < symbols_.size() && symbols_[place] ? static_cast<std::int32_t>(symbols_.rank1(place)) : -1;
 }
 
-Xbw::Range Xbw::children_of(std::int32_t symbol, std::size_t place) const {
-  if (symbols_[static_cast<std::size_t>(symbol)] & 1) return {0, 0};
-  const std::size_t block = static_cast<std::size_t>(first_block_[static_cast<std::size_t>(symbol)]) + sequence_.rank(symbol, place);
+Xbw::Range Xbw::children(std::size_t place) const {
+  const auto [symbol, before] = sequence_.at(place);
+  return children_of(symbol, before);
+}
+
+Xbw::Range Xbw::children_of(std::int32_t symbol, std::size_t before) const {
+  if (meaning(symbol) & 1) return {0, 0};
+  const std::size_t block = first_block_[static_cast<std::size_t>(symbol)] + before;
   const std::size_t first = block_begin(block);
   std::size_t stop = first;  // families are small: the next bits are looked at before they are counted
   while (stop < first + 64 && !last_[stop]) ++stop;
@@ -108,10 +120,10 @@ Xbw::Range Xbw::children_of(std::int32_t symbol, std::size_t place) const {
 }
 
 std::optional<std::size_t> Xbw::parent(std::size_t place) const {
-  const auto block = static_cast<std::int64_t>(last_.rank1(place));
+  const std::size_t block = last_.rank1(place);
   if (block == 0) return std::nullopt;
-  const auto s = std::upper_bound(first_block_.begin(), first_block_.end(), block) - first_block_.begin() - 1;
-  return sequence_.select(static_cast<std::int32_t>(s), static_cast<std::size_t>(block - first_block_[static_cast<std::size_t>(s)]));
+  const std::size_t s = first_block_.upper_bound(0, symbols_.n_ones(), block) - 1;
+  return sequence_.select(static_cast<std::int32_t>(s), block - first_block_[s]);
 }
 
 std::size_t Xbw::root(std::size_t place) const {
@@ -130,7 +142,7 @@ std::optional<Xbw::Range> Xbw::below(std::span<const std::int32_t> path) const {
     if (s < 0) return std::nullopt;
     const std::size_t first = sequence_.rank(s, range.first), last = sequence_.rank(s, range.second);
     if (first == last) return std::nullopt;
-    const auto block = static_cast<std::size_t>(first_block_[static_cast<std::size_t>(s)]);
+    const std::size_t block = first_block_[static_cast<std::size_t>(s)];
     range = {block_begin(block + first), block_begin(block + last)};
   }
   return range;
@@ -168,10 +180,10 @@ void Xbw::append_subtree(std::size_t place, Array<std::int32_t>& labels, Array<s
     open.pop_back();
     const auto number = static_cast<std::int32_t>(labels.size() - begin);
     if (labels.size() - begin + open.size() >= n_nodes()) throw std::invalid_argument("bits and symbols are of no forest");
-    const std::int32_t s = sequence_[node.place];
-    labels.push_back(symbols_[static_cast<std::size_t>(s)] >> 1);
+    const auto [s, before] = sequence_.at(node.place);
+    labels.push_back(static_cast<std::int32_t>(meaning(s) >> 1));
     parents.push_back(node.parent);
-    const Range below = children_of(s, node.place);
+    const Range below = children_of(s, before);
     for (std::size_t child = below.second; child-- > below.first;) open.push_back({child, number});
   }
 }

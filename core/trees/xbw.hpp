@@ -35,14 +35,14 @@ class Xbw {
   // No tree is empty. See upward_order.hpp for the cost of the order.
   explicit Xbw(const Forest& forest);
   // From parts as they are kept in files; throws std::invalid_argument where they do not fit together.
-  Xbw(BitVector last, std::vector<std::int32_t> symbols, WaveletTree sequence);
+  Xbw(BitVector last, std::span<const std::int32_t> symbols, WaveletTree sequence);
 
   std::size_t n_nodes() const { return last_.size(); }
   std::size_t size() const { return last_.size() == 0 ? 0 : last_.select1(0) + 1; }  // trees
 
-  std::int32_t label(std::size_t place) const { return symbols_[static_cast<std::size_t>(sequence_[place])] >> 1; }
-  bool is_leaf(std::size_t place) const { return symbols_[static_cast<std::size_t>(sequence_[place])] & 1; }
-  Range children(std::size_t place) const { return children_of(sequence_[place], place); }
+  std::int32_t label(std::size_t place) const { return static_cast<std::int32_t>(meaning(sequence_[place]) >> 1); }
+  bool is_leaf(std::size_t place) const { return meaning(sequence_[place]) & 1; }
+  Range children(std::size_t place) const;
   std::optional<std::size_t> parent(std::size_t place) const;
   std::size_t root(std::size_t place) const;
 
@@ -54,22 +54,23 @@ class Xbw {
   // node.
   Subtrees subtrees(std::span<const std::int64_t> places, int threads) const;
 
-  std::size_t n_bytes() const { return last_.n_bytes() + sequence_.n_bytes() + symbols_.size() * 12; }
+  std::size_t n_bytes() const { return last_.n_bytes() + sequence_.n_bytes() + symbols_.n_bytes() + first_block_.n_bytes(); }
   const BitVector& last() const { return last_; }
-  std::span<const std::int32_t> symbols() const { return symbols_; }
+  std::vector<std::int32_t> symbols() const;  // 2 label + leaf, of each symbol of the sequence
   const WaveletTree& sequence() const { return sequence_; }
 
  private:
-  void count_blocks(std::span<const std::int64_t> counts);
-  std::int32_t symbol(std::int32_t label, bool leaf) const;  // or -1
-  Range children_of(std::int32_t symbol, std::size_t place) const;
+  std::size_t meaning(std::int32_t symbol) const { return symbols_.select1(static_cast<std::size_t>(symbol)); }
+  std::size_t count_blocks(std::span<const std::int64_t> counts);    // how many there are
+  std::int32_t symbol(std::int32_t label, bool leaf) const;          // or -1
+  Range children_of(std::int32_t symbol, std::size_t before) const;  // of the node of that symbol before which there are so many
   std::size_t block_begin(std::size_t block) const { return last_.select1(block - 1) + 1; }  // block 0 is that of the roots
   void append_subtree(std::size_t place, Array<std::int32_t>& labels, Array<std::int32_t>& parents) const;
   std::optional<Range> below(std::span<const std::int32_t> path) const;  // children of where it ends
 
   BitVector last_;
-  std::vector<std::int32_t> symbols_;      // 2 label + leaf, of the symbols of the sequence, rising
-  std::vector<std::int64_t> first_block_;  // by symbol: the first block of children of its nodes
+  BitVector symbols_;   // symbol s of the sequence is where the s-th one stands, which is 2 label + leaf
+  Packed first_block_;  // by symbol: the first block of children of its nodes
   WaveletTree sequence_;
 };
 
