@@ -52,9 +52,6 @@ class XBW(Batch):
 
     def __init__(self, trees: Any, n_jobs: int | None = None):
         trees = trees if isinstance(trees, Trees) else Trees(trees, n_jobs)
-        empty = np.flatnonzero(np.diff(trees.offsets) == 0)
-        if len(empty):
-            raise InputError(f"tree {empty[0]} has no nodes: an index needs a root for each tree, leave it out")
         self._index = _core.Xbw.of(trees.arrays)
         self.alphabet = trees.alphabet
 
@@ -147,7 +144,10 @@ class XBW(Batch):
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
         alphabet, n_nodes = list(spec["alphabet"]), int(spec["n_nodes"])
         last, words = (np.ascontiguousarray(arrays[name], np.uint64) for name in ("last", "words"))
-        sizes, symbols = np.ascontiguousarray(arrays["sizes"], np.int64), np.ascontiguousarray(arrays["symbols"], np.int32)
+        sizes, symbols = (
+            np.ascontiguousarray(arrays["sizes"], np.int64),
+            np.ascontiguousarray(arrays["symbols"], np.int32),
+        )
         sound = n_nodes >= 0 and (sizes >= 0).all() and (sizes <= n_nodes).all()
         sound = sound and len(last) == _words(n_nodes) and len(words) == _words(sizes).sum()
         if not sound or symbols.max(initial=0) // 2 >= max(1, len(alphabet)):

@@ -14,6 +14,7 @@ from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
+from treille.kernels.root_paths import RootPaths
 from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
@@ -40,6 +41,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "RootPaths",
     "Scaled",
     "SubTree",
     "Subpath",

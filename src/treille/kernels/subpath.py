@@ -95,15 +95,8 @@ class Subpath(TreeKernel):
             )
         threads = effective_n_jobs(n_jobs)
         matrix = _matrix(features.transform(batch.arrays, threads), len(features))
-        holders = np.bincount(matrix.indices, minlength=len(features))
-        order = np.argsort(-holders, kind="stable")
-        ids = np.empty_like(order)
-        ids[order] = np.arange(len(order))
-        n_shared = int(np.count_nonzero(holders > 1))
-        rows = np.repeat(np.arange(len(batch)), np.diff(matrix.indptr))
-        sq_norms = np.bincount(rows, matrix.data**2, minlength=len(batch))
-        fitted = SubpathMap(features.restrict(order), batch.alphabet, self)
-        return fitted, Rows.from_csr(matrix, ids, sq_norms, len(features), n_shared, threads)
+        order, rows = rows_by_frequency(matrix, threads)
+        return SubpathMap(features.restrict(order), batch.alphabet, self), rows
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -243,11 +236,30 @@ def _fit_together(
     for path, parent in enumerate(path_parent.tolist()):
         lengths[path] = 1 if parent < 0 else lengths[parent] + 1
     edges = node_depth.astype(np.int64) - above
-    return bool((numbers == np.arange(len(numbers))).all() and (edges > 0).all() and (edges <= lengths[edge_start]).all())
+    return bool(
+        (numbers == np.arange(len(numbers))).all() and (edges > 0).all() and (edges <= lengths[edge_start]).all()
+    )
 
 
 def _parents_first(parents: np.ndarray) -> bool:
     return parents.ndim == 1 and bool(((parents >= -1) & (parents < np.arange(len(parents)))).all())
+
+
+def rows_by_frequency(matrix: sp.csr_matrix, threads: int) -> tuple[np.ndarray, Rows]:
+    """Fitted rows, features numbered so that ids fall with frequency, and the column of each id."""
+    n_rows, n = matrix.shape
+    holders = np.bincount(matrix.indices, minlength=n)
+    order = np.argsort(-holders, kind="stable")
+    ids = np.empty_like(order)
+    ids[order] = np.arange(n)
+    n_shared = int(np.count_nonzero(holders > 1))
+    return order, Rows.from_csr(matrix, ids, squares(matrix), n, n_shared, threads)
+
+
+def squares(matrix: sp.csr_matrix) -> np.ndarray:
+    """The squared norm of every row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(rows, matrix.data**2, minlength=matrix.shape[0])
 
 
 def _matrix(rows: tuple[np.ndarray, np.ndarray, np.ndarray], n_features: int) -> sp.csr_matrix:
