@@ -93,7 +93,7 @@ nb::class_<TreeIndex<Kin>> bind_index(nb::module_& m, const char* name) {
 void bind_tree_kernels(nb::module_& m) {
   m.def(
       "read_brackets",
-      [](const nb::list& texts, int threads) {
+      [](const nb::typed<nb::list, nb::str>& texts, int threads) {
         std::vector<std::string_view> views;
         for (const nb::handle text : texts) views.push_back(utf8(text));
         auto trees = [&] {

@@ -19,6 +19,7 @@
 #include "text/ngram_rows.hpp"
 #include "text/substring_tree.hpp"
 #include "text/suffix_array.hpp"
+#include "trees.hpp"
 
 using namespace treille;
 
@@ -465,6 +466,11 @@ int main() {
       std::mt19937 random(5);
       const Corpus corpus = random_corpus(random, 12, longest, 5);
       tests::patterns_are_their_definition(corpus.view(), threads, [](bool holds) { CHECK(holds); });
+      ++passed;
+    }
+  for (const unsigned largest : {1u, 25u})
+    for (const int threads : {1, 3}) {
+      tests::trees_are_their_definition(largest, threads, [](bool holds) { CHECK(holds); });
       ++passed;
     }
   std::printf("%d passed, 0 failed\n", passed);

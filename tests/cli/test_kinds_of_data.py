@@ -107,3 +107,30 @@ def test_the_columns_of_a_table_with_no_header_are_chosen_by_number(cli, tmp_pat
     assert "CSV (guessed from its name) with no header, text = column 3, label = column 2" in answer.err
     assert "treille predict a.treille FILE --text 3" in answer.out
     assert "so the columns are called 1, 2, 3" in cli("inspect", "a.csv").err
+
+
+def test_trees_are_trained_on_predicted_and_inspected(cli, tmp_path):
+    lines = [f"{'ab'[i % 2]}\t(S ({'XY'[i % 2]} w{i}) (Z))" for i in range(10)]
+    (tmp_path / "trees.tsv").write_text("\n".join(lines) + "\n")
+    answer = cli("train", "trees.tsv", "--kernel", "SubsetTree(0.4)", "--model", "t.treille")
+    assert answer.code == 0, answer.err
+    assert "trees.tsv: 10 examples, trees in brackets (guessed from its content), 40 nodes" in answer.err
+    assert cli("predict", "t.treille", "-", stdin=b"(S (X q) (Z))\n(S (Y q) (Z))\n").out.split() == ["a", "b"]
+    assert cli("evaluate", "t.treille", "trees.tsv").out.startswith("accuracy 1.0000")
+    answer = cli("inspect", "trees.tsv")
+    assert "4 to 4, median 4, 40 in all, 20 leaves" in answer.out
+    assert "(S (X w0) (Z))" in answer.out
+    assert cli("inspect", "trees.tsv", "--json").json()["labels"] == 14
+    assert "subsettree(0.4).normalized(), chosen: fragments of trees" in cli("train", "trees.tsv", "--cv", "2").out
+    assert cli("gram", "trees.tsv", "--kernel", "partialtree()", "--output", "K.npy").code == 0
+    assert cli("features", "trees.tsv", "--kernel", "subtree()", "--json").json()["examples"] == 10
+
+
+def test_strings_are_no_trees_and_trees_no_strings(cli, tmp_path):
+    (tmp_path / "trees.tsv").write_text("a\t(S (X))\nb\t(S (Y))\n")
+    assert "found trees, expected strings" in cli("train", "trees.tsv", "--kernel", "ngram(2)", "--cv", "2").err
+    assert "holds trees, expected texts over the alphabet" in cli("features", "trees.tsv", "--alphabet", "dna").err
+    (tmp_path / "a.txt").write_text("a\tno tree\nb\tnone\n")
+    assert (
+        "item 0, column 1: found 'no', expected '('" in cli("train", "a.txt", "--kernel", "subtree()", "--cv", "2").err
+    )

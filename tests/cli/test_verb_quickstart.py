@@ -30,11 +30,13 @@ def test_it_prints_the_table_and_the_telling_features_and_writes_everything(cli,
     assert names == {"strings.train.jsonl", "strings.test.jsonl", "strings.treille", "report.html"}
 
 
-def test_its_model_is_better_than_guessing_and_has_converged(cli):
-    (kind,) = cli("quickstart", "--json").json()["kinds"]
-    assert kind["accuracy"] > 0.75
-    assert len(kind["classes"]) >= 5
-    assert kind["status"] == "converged"
+def test_its_models_are_better_than_guessing_and_have_converged(cli):
+    kinds = cli("quickstart", "--json").json()["kinds"]
+    assert [kind["kind"] for kind in kinds] == [kind.name for kind in quickstart.KINDS]
+    for kind in kinds:
+        assert kind["accuracy"] > 0.75
+        assert len(kind["classes"]) >= 5
+        assert kind["status"] == "converged"
 
 
 def test_the_three_commands_that_it_suggests_run_as_they_stand(cli, few):

@@ -215,9 +215,9 @@ def test_another_encoding_is_read_when_named(tmp_path):
 
 def test_an_unknown_format_is_refused_with_those_that_are_known(write):
     with pytest.raises(
-        InputError, match="unknown format 'xml', expected one of jsonl, csv, tsv, lines, fasta, fastq, svmlight"
+        InputError, match="unknown format 'pdf', expected one of jsonl, csv, tsv, lines, fasta, fastq, svmlight, trees"
     ):
-        read(write("a.csv", "text"), format="xml")
+        read(write("a.csv", "text"), format="pdf")
 
 
 def test_a_file_that_is_not_utf8_is_refused_with_the_byte_named(tmp_path):

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from treille import Strings, Vectors
+from treille import Strings, Trees, Vectors
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
@@ -96,7 +96,9 @@ def _inspect_data(voice: Voice, reading: Reading, path: str) -> None:
     voice.field("classes", words.shares(counts) if counts else "no labels; name a field with --label")
     value: dict[str, Any] = {"kind": "data", "file": examples.source, "format": examples.format}
     value |= {"fields": list(examples.fields), "examples": len(examples), "classes": counts}
-    if examples.numbers is None:
+    if examples.trees is not None:
+        value |= _describe_trees(voice, Trees(examples.trees))
+    elif examples.numbers is None:
         value |= _describe_texts(voice, examples)
     else:
         value |= _describe_numbers(voice, Vectors(examples.numbers))
@@ -128,7 +130,19 @@ def _describe_numbers(voice: Voice, batch: Vectors) -> dict[str, Any]:
     return {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}
 
 
+def _describe_trees(voice: Voice, batch: Trees) -> dict[str, Any]:
+    sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
+    span = (
+        f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all, {leaves:,} leaves"
+    )
+    voice.field("nodes", span)
+    voice.field("labels", f"{len(batch.alphabet):,}, {words.listed(batch.alphabet)}")
+    return {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}
+
+
 def _samples(examples: Examples, width: int) -> list[str]:
+    if examples.trees is not None:
+        return [words.visible(str(tree)[:width], blanks=False) for tree in Trees(examples.trees)[:SAMPLES]]
     if examples.numbers is None:
         return [words.visible(text[:width], blanks=False) for text in examples.texts[:SAMPLES]]
     rows = Vectors(examples.numbers)[:SAMPLES]

@@ -17,6 +17,7 @@ from treille.cli.console import Voice
 from treille.data.sequences import DNA, PROTEIN, over
 from treille.io import Examples, read
 from treille.io.records import NumberRows
+from treille.io.tree_parts import TreeParts
 
 
 class Loss(str, Enum):
@@ -64,7 +65,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="jsonl, csv, tsv, lines, fasta, fastq or svmlight.",
+        help="jsonl, csv, tsv, lines, fasta, fastq, svmlight, trees, conllu, newick or xml.",
         show_default="told by name or content",
     ),
 ]
@@ -126,14 +127,13 @@ class Reading:
         examples = self.read(voice, path, labelled=True)
         return examples, examples.labels or []
 
-    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | Strings:
+    def batch(self, voice: Voice, examples: Examples) -> list[str] | NumberRows | TreeParts | Strings:
         """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
         if self.alphabet is None:
             return examples.X
-        if examples.numbers is not None:
-            raise InputError(
-                f"{examples.source}: holds rows of numbers, expected texts over the alphabet {self.alphabet.value}"
-            )
+        if not isinstance(examples.X, list):
+            kind = "rows of numbers" if examples.trees is None else "trees"
+            raise InputError(f"{examples.source}: holds {kind}, expected texts over the alphabet {self.alphabet.value}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
         batch = over(
             alphabet,

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from treille import SVC
+from treille import SVC, Trees
 from treille.cli import options, words
 from treille.cli.console import Voice
 from treille.cli.kernel_option import spell_kernel
@@ -31,7 +31,7 @@ from treille.cli.options import command
 from treille.cli.page import page
 from treille.cli.training import fit, part_split
 from treille.datasets import functions
-from treille.kernels import Kernel, NGram
+from treille.kernels import Kernel, NGram, SubTree
 
 HELD_OUT = 0.25
 TELLING = 8
@@ -47,7 +47,16 @@ class Kind:
     kernel: Kernel
 
 
-KINDS = (Kind("strings", functions, NGram(5).normalized()),)
+def syntax_trees() -> tuple[list[str], list[str]]:
+    """The functions as syntax trees in brackets, identifiers and constants as leaves."""
+    texts, labels = functions()
+    return [str(tree) for tree in Trees.from_ast(texts, names=True)], labels
+
+
+KINDS = (
+    Kind("strings", functions, NGram(5).normalized()),
+    Kind("trees", syntax_trees, SubTree(0.4, leaves=True).normalized()),
+)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from treille import _core
 from treille.data.base import Batch, as_index, running_sum, runs, selected
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
+from treille.io.tree_parts import TreeParts
 
 WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
@@ -177,6 +178,8 @@ def _checked(data: Any) -> tuple[list[Any], str]:
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
     if isinstance(data, NumberRows):
         raise InputError("found rows of numbers, expected strings: the kernel of numbers is treille.kernels.Linear()")
+    if isinstance(data, TreeParts):
+        raise InputError("found trees, expected strings: kernels of trees are such as treille.kernels.SubsetTree()")
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
         raise InputError(
             f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"

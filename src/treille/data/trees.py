@@ -26,14 +26,14 @@ T = TypeVar("T")
 class Trees(Batch):
     """Many trees in flat arrays: nodes of tree i, in preorder, are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
-    ``batch[i]`` is a `Tree`, the labels and parents of one tree, and ``str(batch[i])`` is that tree in brackets. Words of a sentence
-    are leaves like others.
+    ``batch[i]`` is a `Tree`, the labels and parents of one tree, and ``str(batch[i])`` is that tree in brackets. Words of a
+    sentence are leaves like others.
 
     Parameters
     ----------
     data : list of str, `Tree`, ``nltk.Tree``, or nested tuples or lists
-        A str holds a tree in brackets, ``(S (NP he) (VP))``; a tuple its label, then its children, ``("S", ("NP", "he"), ("VP",))``,
-        where a str is a leaf.
+        A str holds a tree in brackets, ``(S (NP he) (VP))``; a tuple its label, then its children, where a str is a leaf:
+        ``("S", ("NP", "he"), ("VP",))``.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -149,7 +149,9 @@ class Trees(Batch):
 
     @classmethod
     def from_ast(cls, sources: Iterable[str], *, names: bool = False) -> Trees:
-        """From Python source: the syntax tree that Python's own parser makes of each. With `names`, identifiers and constants are leaves.
+        """From Python source: the syntax tree that Python's own parser makes of each.
+
+        With `names`, identifiers and constants are leaves.
 
         >>> str(Trees.from_ast(["x = 1"], names=True)[0])
         '(Module (Assign (Name x) (Constant 1)))'
@@ -314,8 +316,9 @@ def looks_like_trees(data: Any) -> bool:
     first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) else None
     if isinstance(first, Tree) or _is_nltk(first):
         return True
-    nested = isinstance(first, (tuple, list)) and len(first) > 1 and isinstance(first[0], str)
-    return nested and any(isinstance(child, (tuple, list)) for child in first[1:])
+    if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
+        return False
+    return any(isinstance(child, (tuple, list)) for child in first[1:])
 
 
 def recoded(left: Trees, right: Trees) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -373,8 +376,9 @@ def _tree(item: Any, i: int) -> Tree:
     waiting: list[tuple[Any, int]] = [(item, -1)]
     while waiting:
         node, parent = waiting.pop()
+        children: tuple[Any, ...] = ()
         if isinstance(node, str) and parent >= 0:
-            label, children = node, ()
+            label = node
         elif _is_nltk(node):
             label, children = node.label(), tuple(node)
         elif isinstance(node, (tuple, list)) and len(node) > 0:

@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from treille.data import Trees
 from treille.io import InputError, open_text, read
 from treille.io.jsonl import records
 
@@ -62,6 +65,83 @@ def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "t
         sequences += (text.upper() for text in examples.texts)
         labels += examples.labels or ()
     return sequences, labels
+
+
+def trec_qc(
+    split: Split = "train", trees: Literal["parse", "grct", "lct", "loct"] = "parse", fine: bool = False
+) -> tuple[Trees, list[str]]:
+    """Questions with what they ask for, in 6 classes, or 50 `fine` ones: 5,452 to train and 500 to test.
+
+    Trees are parses, or trees made of dependencies: grct, lct or loct. Read from `trec_qc/{train,test}.jsonl.gz`.
+
+    >>> if data_folder():
+    ...     questions, labels = trec_qc("test")
+    ...     assert len(questions) == len(labels) == 500
+    """
+    if trees not in ("parse", "grct", "lct", "loct"):
+        raise InputError(f"trees is {trees!r}, expected parse, grct, lct or loct")
+    found, labels = list[str](), list[str]()
+    for part in _parts(split):
+        examples = read(_file("trec_qc", f"{part}.jsonl.gz"), text=trees, label="fine" if fine else "coarse")
+        found += examples.texts
+        labels += examples.labels or ()
+    return Trees(found), labels
+
+
+def cslog(name: Literal["cslog1", "cslog2", "cslog12"] = "cslog1") -> tuple[Trees, list[str]]:
+    """Visits to a web site as trees of pages, `0` or `1` for where visitors came from. Read from `cslog/NAME.tsv.gz`.
+
+    >>> if data_folder():
+    ...     visits, labels = cslog("cslog2")
+    ...     assert len(visits) == len(labels) == 7409
+    """
+    return _labelled_trees("cslog", f"{name}.tsv.gz")
+
+
+def inex(split: Split = "train") -> tuple[Trees, list[str]]:
+    """INEX 2005, the structure of XML documents of 11 journals: 4,820 to train and 4,811 to test.
+
+    Read from `inex/inex2005.{train,test}.tsv.gz`.
+
+    >>> if data_folder():
+    ...     documents, labels = inex("test")
+    ...     assert len(documents) == len(labels) == 4811
+    """
+    parts = [_labelled_trees("inex", f"inex2005.{part}.tsv.gz") for part in _parts(split)]
+    trees = parts[0][0] if len(parts) == 1 else Trees([tree for batch, _ in parts for tree in batch])
+    return trees, [label for _, labels in parts for label in labels]
+
+
+def kegg_glycan(name: Literal["leukemia", "cystic"] = "leukemia") -> tuple[Trees, list[str], np.ndarray]:
+    """Glycans that occur in a disease, `1`, or not, `-1`, and the fold, 0 to 9, in which each is tested.
+
+    Read from `kegg_glycan/NAME.tsv.gz` and `kegg_glycan/NAME.test_folds.txt.gz`.
+
+    >>> if data_folder():
+    ...     glycans, labels, folds = kegg_glycan("cystic")
+    ...     assert len(glycans) == len(labels) == len(folds) == 160
+    """
+    trees, labels = _labelled_trees("kegg_glycan", f"{name}.tsv.gz")
+    folds = np.full(len(trees), -1)
+    with open_text(_file("kegg_glycan", f"{name}.test_folds.txt.gz")) as lines:
+        for line in lines:
+            fold, _, members = line.partition(":")
+            folds[np.array(members.split(), dtype=int) - 1] = int(fold)
+    return trees, labels, folds
+
+
+def treebank_sample() -> Trees:
+    """The part of the Penn Treebank that NLTK has: 3,914 parse trees. Read from `treebank_sample/trees.tsv.gz`.
+
+    >>> if data_folder():
+    ...     assert len(treebank_sample()) == 3914
+    """
+    return _labelled_trees("treebank_sample", "trees.tsv.gz")[0]
+
+
+def _labelled_trees(*parts: str) -> tuple[Trees, list[str]]:
+    examples = read(_file(*parts), format="trees", labelled=True)
+    return Trees(examples.trees), examples.labels or []
 
 
 def _parts(split: str) -> tuple[str, ...]:

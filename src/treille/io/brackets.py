@@ -20,9 +20,9 @@ def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "ite
 
     >>> parse(["(S (NP he))"]).alphabet
     ['NP', 'S', 'he']
-    >>> parse(["(S)", "(S (NP he)"])
+    >>> parse(["(S)", "(S) (NP he)"])
     Traceback (most recent call last):
-    treille.io.errors.InputError: item 1, column 1: the bracket opened here is not closed; write a bracket inside a label as -LRB- or -RRB-
+    treille.io.errors.InputError: item 1, column 5: a second tree begins here, expected one a line
     """
     labels, parents, offsets, alphabet, fault = _core.read_brackets(_encodable(texts, place), threads)
     if fault is not None:

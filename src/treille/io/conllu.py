@@ -18,7 +18,7 @@ def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Itera
     Children stand in the order of the sentence. Several heads of a sentence hang from a root ``ROOT``. Ranges of tokens (``1-2``)
     and empty nodes (``1.1``) are left out.
 
-    >>> text = ["# label = yes", "1\\the\\the\\tPRON\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\tsit\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
+    >>> text = ["# label = yes", "1\\the\\t_\\t_\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\t_"]
     >>> [(line, comments, str(tree)) for line, comments, tree in sentences(text, "cats.conllu")]
     [(1, {'label': 'yes'}, '(root nsubj)')]
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from . import trees
 from .fields import TEXTS
 from .svmlight import looks_like_svmlight
 
@@ -14,13 +15,15 @@ SUFFIXES = {
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".ffn", ".faa"),
     "fastq": (".fastq", ".fq"),
     "svmlight": (".svmlight", ".libsvm", ".svm"),
+    **trees.SUFFIXES,
 }
 
 
 def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     """The format of a file, and what told it: its `name` or its `content`.
 
-    A first line is a header of a table only if it names the text: any sentence may hold a comma.
+    A first line is a header of a table only if it names the text: any sentence may hold a comma. A table of two columns
+    with no header, a label and a tree in brackets, is a file of trees.
 
     >>> guess("mail.csv.gz", "text,label"), guess("-", "text\\tlabel"), guess("mail.txt", "Well, then")
     (('csv', 'name'), ('tsv', 'content'), ('lines', 'content'))
@@ -28,7 +31,10 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     stem = os.path.basename(name).lower().removesuffix(".gz")
     for kind, suffixes in SUFFIXES.items():
         if stem.endswith(suffixes):
-            return kind, "name"
+            is_forest = kind == "tsv" and text is None and trees.looks_like_trees(line)
+            return ("trees", "content") if is_forest else (kind, "name")
+    if text is None and trees.looks_like_trees(line):
+        return "trees", "content"
     if line.startswith(">"):
         return "fasta", "content"
     if line.lstrip().startswith("{"):

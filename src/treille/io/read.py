@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from . import fasta, fastq, jsonl, lines, svmlight, table
+from . import fasta, fastq, jsonl, lines, svmlight, table, trees
 from .errors import InputError
 from .fields import LABELS, TEXTS, Fields, choose
 from .guess import guess
 from .labels import Found, as_labels
 from .records import NumberRows, Records
 from .source import open_text, source_name
+from .tree_parts import TreeParts
 
 TITLES = {
     "jsonl": jsonl.TITLE,
@@ -24,6 +25,7 @@ TITLES = {
     "fasta": fasta.TITLE,
     "fastq": fastq.TITLE,
     "svmlight": svmlight.TITLE,
+    **trees.TITLES,
 }
 FORMATS = tuple(TITLES)
 UNNAMED = {
@@ -31,6 +33,7 @@ UNNAMED = {
     "fasta": "label first in its header",
     "fastq": "label first in its header",
     "svmlight": "label first on its line",
+    **trees.UNNAMED,
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # one letter is as well a class as a name
@@ -38,7 +41,7 @@ HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # one letter is as well a class as a n
 
 @dataclass(frozen=True)
 class Examples:
-    """What a file held: texts or rows of numbers, labels if it has some, and a `note` that says how it was understood.
+    """What a file held: texts, rows of numbers or trees, labels if it has some, and a `note` that says how it was understood.
 
     >>> examples = Examples(["a vine"], ["0.5"], "csv", "vines.csv", "vines.csv: 1 example, CSV")
     >>> examples.X, examples.labels, examples.targets()
@@ -53,13 +56,16 @@ class Examples:
     lines: Sequence[int] = ()  # on which each example begins
     fields: Sequence[str] = ()  # of the first example
     numbers: NumberRows | None = None
+    trees: TreeParts | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
     @property
-    def X(self) -> list[str] | NumberRows:
-        """What kernels and estimators read: the texts, or the rows of numbers where the file holds those."""
+    def X(self) -> list[str] | NumberRows | TreeParts:
+        """What kernels and estimators read: the texts, or the rows of numbers or trees where the file holds those."""
+        if self.trees is not None:
+            return self.trees
         return self.texts if self.numbers is None else self.numbers
 
     def targets(self) -> list[float]:
@@ -88,12 +94,12 @@ def read(
     encoding: str = "utf-8",
     labelled: bool | None = None,
 ) -> Examples:
-    """Read the texts and labels of a file; `-` is standard input, gzip is recognised.
+    """Read the texts and labels of a file; `-` is standard input, gzip is recognised. A folder holds XML documents.
 
     Parameters
     ----------
-    format : one of jsonl, csv, tsv, lines, fasta, fastq, svmlight; by default told from the name, else from the
-        content.
+    format : one of jsonl, csv, tsv, lines, fasta, fastq, svmlight, trees, conllu, newick, xml; by default told from the
+        name, else from the content.
     text : the field of the text, or several joined with one blank: `title+body`. The columns of a table with no header
         are called 1, 2, 3 and so on.
     label : the field of the label; `topics=acq` makes the labels `acq` and `not acq`, where the field equals the
@@ -115,12 +121,16 @@ def read(
     source = source_name(path)
     if format is not None and format not in FORMATS:
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
+    if format in (None, "xml") and os.path.isdir(path):
+        return _of_trees("xml", "content", trees.read_folder(path), source, label, labelled)
     with open_text(path, encoding) as stream:
         head = _head(stream)
         if not head or not head[-1].strip():
             raise InputError(f"{source}: the file is empty, expected at least one example")
         kind, told = (format, "") if format else guess(source, head[-1], text)
         whole = chain(head, stream)
+        if kind in trees.TITLES:
+            return _of_trees(kind, told, trees.read_trees(kind, whole, source, text, label), source, label, labelled)
         fields: Fields | None
         if kind == "svmlight":
             fields = choose(["label", "text"], text, label, labelled, f"{source}, line {len(head)}")
@@ -135,6 +145,15 @@ def read(
         raise InputError(f"{source}: found {first} and no example after it, expected at least one")
     labels = None if fields.label is None else as_labels(found, fields.label, fields.value, source)
     examples = Examples(texts, labels, kind, source, "", [number for number, _ in found], names, numbers)
+    return replace(examples, note=_note(examples, told, fields))
+
+
+def _of_trees(
+    kind: str, told: str, rows: trees.TreeRows, source: str, label: str | None, labelled: bool | None
+) -> Examples:
+    fields = choose(rows.fields, rows.text, label, labelled, source)
+    labels = None if fields.label is None else as_labels(rows.found, fields.label, fields.value, source)
+    examples = Examples([], labels, kind, source, "", [line for line, _ in rows.found], rows.fields, None, rows.trees)
     return replace(examples, note=_note(examples, told, fields))
 
 
@@ -222,6 +241,8 @@ def _note(examples: Examples, told: str, fields: Fields) -> str:
     column = "column " * headless
     if examples.numbers is not None:
         parts.append(f"{len(examples.numbers.names):,} columns")
+    elif examples.trees is not None:
+        parts.append(f"{len(examples.trees.labels):,} nodes")
     elif kind not in UNNAMED:
         parts.append(f"text = {column}{' + '.join(fields.texts)}")
     if examples.labels is None:

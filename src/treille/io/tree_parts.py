@@ -69,20 +69,18 @@ def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) 
     codes = {label: code for code, label in enumerate(alphabet)}
     offsets = np.zeros(len(items) + 1, np.int64)
     np.cumsum([len(labels) for labels, _ in items], out=offsets[1:])
-    labels = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
-    parents = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
-    parents = np.clip(parents, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
-    order, sorted_parents, fault = _core.to_preorder(parents, offsets)
+    coded = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
+    given = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
+    above = np.clip(given, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
+    order, in_order, fault = _core.to_preorder(above, offsets)
     if fault is not None:
         tree, node, message = fault
         raise InputError(
             f"{place(tree)}, node {node}: {message}" if len(items[tree][0]) else f"{place(tree)}: {message}"
         )
-    return (
-        TreeParts(labels[order], sorted_parents, offsets, alphabet)
-        if len(order)
-        else TreeParts(labels, parents, offsets, alphabet)
-    )
+    if len(order):
+        coded, above = coded[order], in_order
+    return TreeParts(coded, above, offsets, alphabet)
 
 
 def spell(labels: Sequence[str], parents: Sequence[int]) -> str:

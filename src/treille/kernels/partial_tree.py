@@ -12,8 +12,8 @@ from treille.kernels.tree_kernels import MatchedNodes, check_share
 class PartialTree(MatchedNodes):
     """Common fragments of two trees that hold any of a node's children, in order (Moschitti).
 
-    k(x, y) = sum over nodes u of x and v of y with the same label of ``D(u, v) = mu * (decay^2 + sum over children I of u and J of v,
-    equally many, of decay^(d(I) + d(J)) * product of D(I_k, J_k))``. Leaves are nodes like others.
+    k(x, y) = sum over nodes u of x and v of y with the same label of ``D(u, v) = mu * (decay^2 + sum over children I of u and J
+    of v, equally many, of decay^(d(I) + d(J)) * product of D(I_k, J_k))``. Leaves are nodes like others.
 
     Parameters
     ----------

@@ -12,8 +12,9 @@ class SubsetTree(MatchedNodes):
     """Common fragments of two trees that hold, of every node, all children or none (Collins and Duffy).
 
     k(x, y) = sum over nodes u of x and v of y with the same label and the same labels of children of
-    ``D(u, v) = decay * product over the children of (sigma + D(child of u, child of v))``, D = 0 for all other pairs. A fragment with
-    m inner nodes so counts decay^m. Leaves (the words of a parse tree) are no nodes of their own: D between two leaves is no factor.
+    ``D(u, v) = decay * product over the children of (sigma + D(child of u, child of v))``, D = 0 for all other pairs. A fragment
+    with m inner nodes so counts decay^m. Leaves (the words of a parse tree) are no nodes of their own: a factor between two leaves
+    is 1.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class SubsetTree(MatchedNodes):
 
     def check(self) -> None:
         check_share("decay", self.decay)
-        check_share("sigma", self.sigma, low_too=True)
+        check_share("sigma", self.sigma, "from 0")
         check_choice("leaves", self.leaves)
 
     def rule(self) -> Any:

@@ -26,8 +26,8 @@ class SubTree(TreeKernel):
     decay : float
         Above 0, at most 1: the price of each node of a subtree.
     leaves : bool
-        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as in
-        XML.
+        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as
+        in XML.
 
     References
     ----------
@@ -108,7 +108,8 @@ class SubTreeMap(FeatureMap):
         return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.decay, self.leaves)
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.features.parts(np.arange(self.n_features))
+        cells, starts, subtrees = self.features.parts(np.arange(self.n_features))
+        return cells, starts, subtrees
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         cells, starts, subtrees = self._parts()
@@ -118,5 +119,7 @@ class SubTreeMap(FeatureMap):
         return _rebuild, (self._parts(), self.alphabet, self.decay, self.leaves)
 
 
-def _rebuild(parts: tuple[np.ndarray, ...], alphabet: list[str], decay: float, leaves: bool) -> SubTreeMap:
+def _rebuild(
+    parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], decay: float, leaves: bool
+) -> SubTreeMap:
     return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, decay, leaves), alphabet, decay, leaves)

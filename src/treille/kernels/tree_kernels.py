@@ -27,6 +27,7 @@ class MatchedNodes(TreeKernel):
     """k(x, y) = the sum over pairs of matching nodes of what hangs from both. There are no explicit features."""
 
     index: ClassVar[Any]  # the core's, of the nodes that match
+    decay: float
 
     @abstractmethod
     def rule(self) -> Any:
@@ -60,25 +61,17 @@ class MatchedNodes(TreeKernel):
     def _check_finite(self, values: np.ndarray) -> None:
         if not np.isfinite(values.sum()):
             where = " and ".join(map(str, np.argwhere(~np.isfinite(values))[0]))
-            raise InputError(f"k of the trees {where} is too large for a float64: lower decay, which is {self.decay!r}")  # type: ignore[attr-defined]
+            raise InputError(f"k of the trees {where} is too large for a float64: lower decay, which is {self.decay!r}")
 
 
-def check_share(name: str, value: Any, low_too: bool = False) -> float:
-    """A number above 0 and at most 1, or 0 as well."""
-    low = (
-        isinstance(value, Real)
-        and not isinstance(value, bool)
-        and (0 < float(value) or (low_too and float(value) == 0))
-    )
-    if not low or not float(value) <= 1:
-        raise InputError(
-            f"{name} is {value!r}, expected a number {'from 0' if low_too else 'above 0 and'} {'to' if low_too else 'at most'} 1"
-        )
-    return float(value)
+def check_share(name: str, value: Any, least: str = "above 0") -> None:
+    """Refuses what is no number of at most 1 and above 0, or, with `least` "from 0", of at least 0."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
+    if not (0 < number <= 1 or (number == 0 and least == "from 0")):
+        raise InputError(f"{name} is {value!r}, expected a number {least} to 1")
 
 
-def check_choice(name: str, value: Any) -> bool:
-    """True or False."""
+def check_choice(name: str, value: Any) -> None:
+    """Refuses what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} is {value!r}, expected True or False")
-    return bool(value)

@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Any
 
 from treille.data import Strings
+from treille.data.trees import looks_like_trees
 from treille.data.vectors import looks_like_vectors
 from treille.io.errors import InputError
-from treille.kernels import Kernel, Linear, NGram
+from treille.kernels import Kernel, Linear, NGram, SubsetTree
 from treille.kernels.given import as_kernel
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import NystromSpace
@@ -95,6 +96,8 @@ def default_kernel(X: Any) -> tuple[Kernel, str]:
     """A sensible kernel for data of this kind, and the reason."""
     if looks_like_vectors(X):
         return Linear(), "chosen: rows of numbers have a weight for each column"
+    if looks_like_trees(X):
+        return SubsetTree().normalized(), "chosen: fragments of trees, sizes evened out"
     unit = X.unit if isinstance(X, Strings) else Strings(list(islice(X, 1)) if isinstance(X, Iterable) else X).unit
     if unit in ("word", "token", "integer"):
         kernel = NGram(2, min_n=1, unit="word").normalized()

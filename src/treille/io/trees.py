@@ -1,0 +1,192 @@
+"""Files of trees: brackets with or without a label before them, CoNLL-U, Newick, and XML documents in folders."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import brackets, conllu, newick
+from .errors import InputError
+from .labels import Found
+from .tree_parts import Tree, TreeParts, pack
+from .xml_trees import html_tree, xml_tree
+
+TITLES = {
+    "trees": "trees in brackets",
+    "conllu": conllu.TITLE,
+    "newick": newick.TITLE,
+    "xml": "XML documents",
+}
+SUFFIXES = {
+    "trees": (".mrg", ".ptb", ".brackets", ".trees"),
+    "conllu": (".conllu",),
+    "newick": (".newick", ".nwk"),
+    "xml": (".xml",),
+}
+UNNAMED = {"trees": "label first on its line", "newick": "label first on its line", "xml": "label = name of the folder"}
+DOCUMENTS = (".xml", ".html", ".htm")
+NODE = re.compile(r"\(\s*[^()\s]|^\(\s*\(")
+
+
+@dataclass(frozen=True)
+class TreeRows:
+    """Trees of a file, what was found for the label of each, and the names of its fields."""
+
+    trees: TreeParts
+    found: Found
+    fields: list[str]
+    text: str  # the one the trees are of
+
+
+def looks_like_trees(line: str) -> bool:
+    """Whether a line holds a tree of two brackets at least, alone or after a label and a tab, or between |BT| and |ET|.
+
+    >>> [looks_like_trees(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
+    [True, True, True, False, False]
+    """
+    if "|BT" in line and "|ET|" in line:
+        return True
+    cells = line.strip().split("\t")
+    tree, depth = cells[-1].strip(), 0
+    if len(cells) > 2 or tree.count("(") < 2 or len(NODE.findall(tree)) < tree.count("("):
+        return False
+    for place, c in enumerate(tree):
+        depth += (c == "(") - (c == ")")
+        if depth <= 0:
+            return depth == 0 and place == len(tree) - 1
+    return False
+
+
+def read_trees(kind: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
+    """The trees of a file of this kind. `text` and `label` are what the user named.
+
+    >>> rows = read_trees("trees", ["a\\t(S (NP))\\n", "b\\t(S)\\n"], "trees.tsv", None, None)
+    >>> len(rows.trees), rows.found
+    (2, [(1, 'a'), (2, 'b')])
+    """
+    if kind == "conllu":
+        return _conllu(lines, source, text, label)
+    whole = "".join(lines)
+    if kind == "newick":
+        return _newick(whole, source)
+    if kind == "xml":
+        if not whole.lstrip().startswith("<"):
+            raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
+        return TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text")
+    return _brackets(whole, source, text)
+
+
+def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
+    """The XML and HTML documents of a folder; those in folders inside it have the name of that folder as label.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "red"
+    >>> place.mkdir()
+    >>> _ = (place / "one.xml").write_text("<vine><leaf/></vine>")
+    >>> read_folder(place.parent).found
+    [(1, 'red')]
+    """
+    root = Path(folder)
+    files = sorted(
+        file for file in root.rglob("*") if file.is_file() and file.name.lower().removesuffix(".gz").endswith(DOCUMENTS)
+    )
+    if not files:
+        raise InputError(
+            f"{folder}: is a folder without documents, expected a file, or a folder with .xml or .html files"
+        )
+    inside = {len(file.relative_to(root).parts) > 1 for file in files}
+    if len(inside) > 1:
+        first = next(file for file in files if file.parent == root)
+        raise InputError(f"{first}: stands beside folders, expected every document in a folder with its label as name")
+    labelled = inside.pop()
+    trees = [xml_tree(file) if ".xml" in file.name.lower() else html_tree(file) for file in files]
+    found: Found = [(1, file.relative_to(root).parts[0] if labelled else None) for file in files]
+    return TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
+
+
+def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
+    first = next(line for line in whole.split("\n") if line.strip())
+    if "|BT" in first:
+        return _marked(whole, source, text)
+    if "(" in first and "\t" not in first[: first.index("(")]:
+        split = brackets.split(whole)
+        found: Found = [(line, None) for line, _ in split]
+        return TreeRows(_parsed([tree for _, tree in split], found, source), found, ["text"], "text")
+    found, trees = [], []
+    for number, line in enumerate(whole.split("\n"), 1):
+        if line.strip():
+            label, tab, tree = line.partition("\t")
+            if not tab:
+                raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, a tab and a tree")
+            found.append((number, label.strip()))
+            trees.append(tree)
+    return TreeRows(_parsed(trees, found, source), found, ["label", "text"], "text")
+
+
+def _marked(whole: str, source: str, text: str | None) -> TreeRows:
+    found, trees, names = Found(), list[str](), list[str]()
+    for number, line in enumerate(whole.split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{source}, line {number}"
+        if "|BT" not in line:
+            raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
+        label, own = brackets.marked(line, place)
+        names = names or list(own)
+        if text is None and len(own) > 1:
+            raise InputError(
+                f'{place}: there are {len(own)} trees, choose one with --text NAME (text="NAME" in Python): {", ".join(own)}'
+            )
+        name = text if text is not None else names[0]
+        if name not in own:
+            raise InputError(f"{place}: there is no tree called {name!r}; there are: {', '.join(own)}")
+        found.append((number, label or None))
+        trees.append(own[name])
+    fields = ["label", *names] if any(label for _, label in found) else names
+    return TreeRows(_parsed(trees, found, source), found, fields, text or names[0])
+
+
+def _parsed(trees: list[str], found: Found, source: str) -> TreeParts:
+    return brackets.parse(trees, place=_lines(found, source))
+
+
+def _lines(found: Found, source: str) -> Callable[[int], str]:
+    return lambda i: f"{source}, the tree on line {found[i][0]}"
+
+
+def _newick(whole: str, source: str) -> TreeRows:
+    first = next(line for line in whole.split("\n") if line.strip())
+    if "\t" not in first.partition("(")[0]:
+        rows = list(newick.newick_trees(whole, source))
+        found: Found = [(line, None) for line, _ in rows]
+        return TreeRows(pack(tree for _, tree in rows), found, ["text"], "text")
+    found, trees = [], list[Tree]()
+    for number, line in enumerate(whole.split("\n"), 1):
+        if not line.strip():
+            continue
+        label, _, rest = line.partition("\t")
+        before = "\n" * (number - 1) + " " * (len(label) + 1)  # so that messages tell the true line and column
+        own = [tree for _, tree in newick.newick_trees(before + rest, source)]
+        if len(own) != 1:
+            raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")
+        found.append((number, label.strip()))
+        trees += own
+    return TreeRows(pack(trees), found, ["label", "text"], "text")
+
+
+def _conllu(lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
+    column = text if text in conllu.LABELS else "deprel"
+    if text is not None and text != column:
+        raise InputError(
+            f"{source}: --text is {text!r}, expected the column for the labels of nodes: {', '.join(conllu.LABELS)}"
+        )
+    rows = list(conllu.sentences(lines, source, column))
+    if not rows:
+        raise InputError(f"{source}: found no sentence, expected one at least")
+    name = (label or "label").partition("=")[0].strip()
+    found: Found = [(line, comments.get(name)) for line, comments, _ in rows]
+    fields = [*rows[0][1], column]
+    return TreeRows(pack((tree for _, _, tree in rows), _lines(found, source)), found, fields, column)

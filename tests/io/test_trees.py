@@ -1,0 +1,167 @@
+"""Files of trees: told by name or content, with labels where the format has them."""
+
+import gzip
+
+import pytest
+
+from treille import InputError, Trees
+from treille.io import read
+from treille.io.guess import guess
+
+TREE = "(S (NP he) (VP sat))"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def writer(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return writer
+
+
+def spelt(examples):
+    return Trees(examples.X).to_brackets()
+
+
+def fault(path, **options):
+    with pytest.raises(InputError) as caught:
+        read(path, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "expected"),
+    [
+        ("a.mrg", "( (S", ("trees", "name")),
+        ("a.ptb.gz", "(S", ("trees", "name")),
+        ("a.brackets", "(S)", ("trees", "name")),
+        ("a.tsv", f"1\t{TREE}", ("trees", "content")),
+        ("a.tsv", "1\t(yes)", ("tsv", "name")),
+        ("a.tsv", f"1\t{TREE}\tmore", ("tsv", "name")),
+        ("a.txt", TREE, ("trees", "content")),
+        ("a.txt", "(a remark) about (something)", ("lines", "content")),
+        ("a.txt", "((()))", ("lines", "content")),
+        ("a.dat", f"1 |BT| {TREE} |ET|", ("trees", "content")),
+        ("a.conllu", "# x", ("conllu", "name")),
+        ("a.nwk", "(A,B);", ("newick", "name")),
+        ("a.xml", "<a/>", ("xml", "name")),
+        ("a.csv", f"1,{TREE}", ("csv", "name")),
+    ],
+)
+def test_the_format_is_told_where_that_is_safe(name, line, expected):
+    assert guess(name, line) == expected
+
+
+def test_a_label_a_tab_and_a_tree(write):
+    examples = read(write("a.tsv", f"yes\t{TREE}\n\nno\t(S)\n"))
+    assert spelt(examples) == [TREE, "(S)"]
+    assert examples.labels == ["yes", "no"]
+    assert examples.lines == [1, 3]
+    assert examples.note.endswith(
+        "2 examples, trees in brackets (guessed from its content), 6 nodes, label first on its line"
+    )
+    assert read(write("b.tsv", f"3\t{TREE}\n"), labelled=False).labels is None
+
+
+def test_penn_files_go_over_several_lines_and_have_no_labels(write):
+    examples = read(write("a.mrg", "\n( (S (NP he)\n     (VP sat)) )\n( (S) )\n"))
+    assert spelt(examples) == [TREE, "(S)"]
+    assert examples.labels is None
+    assert examples.lines == [2, 4]
+
+
+def test_lines_of_svm_light_tk(write):
+    examples = read(write("a.dat", f"1 |BT| {TREE} |ET| 1:0.5 |EV|\n-1 |BT| (S) |ET|\n"))
+    assert spelt(examples) == [TREE, "(S)"]
+    assert examples.labels == ["1", "-1"]
+
+
+def test_lines_of_kelp_have_several_trees_by_name(write):
+    path = write("a.klp", f"HUM |BT:parse| {TREE} |ET| |BT:grct| (X(Y)) |ET|\n")
+    assert "choose one with --text NAME" in fault(path)
+    assert spelt(read(path, format="trees", text="grct")) == ["(X Y)"]
+    assert read(path, format="trees", text="grct").labels == ["HUM"]
+    assert "there is no tree called 'lct'; there are: parse, grct" in fault(path, format="trees", text="lct")
+
+
+def test_conllu_has_its_labels_in_comments(write):
+    rows = "1\the\the\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsat\tsit\tVERB\t_\t_\t0\troot\t_\t_\n"
+    path = write("a.conllu", f"# label = yes\n# kind = x\n{rows}\n# label = no\n# kind = y\n{rows}")
+    assert read(path).labels == ["yes", "no"]
+    assert read(path, label="kind").labels == ["x", "y"]
+    assert spelt(read(path)) == ["(root nsubj)"] * 2
+    assert spelt(read(path, text="upos")) == ["(VERB PRON)"] * 2
+    assert "expected the column" in fault(path, text="words")
+    assert read(write("b.conllu", rows)).labels is None
+    assert "found no sentence" in fault(write("c.conllu", "# nothing\n"))
+
+
+def test_newick_with_and_without_labels(write):
+    assert spelt(read(write("a.nwk", "(A,B);\n((A),\nB);\n"))) == ["(* (A) (B))", "(* (* A) (B))"]
+    examples = read(write("b.nwk", "x\t(A,B);\ny\tA;\n"))
+    assert examples.labels == ["x", "y"]
+    assert "line 2, column 6: found ',' outside" in fault(write("c.nwk", "x\tA;\ny\tA:1,B;\n"))
+    assert "line 1: found 2 trees" in fault(write("d.nwk", "x\tA;B;\n"))
+
+
+def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
+    write("corpus/red/1.xml", "<a><b/></a>")
+    write("corpus/white/2.xml", "<c/>")
+    (tmp_path / "corpus/white/3.xml.gz").write_bytes(gzip.compress(b"<d/>"))
+    examples = read(tmp_path / "corpus")
+    assert spelt(examples) == ["(a b)", "(c)", "(d)"]
+    assert examples.labels == ["red", "white", "white"]
+    assert examples.note.endswith("XML documents (guessed from its content), 4 nodes, label = name of the folder")
+    assert read(tmp_path / "corpus/white").labels is None
+    write("corpus/4.xml", "<a/>")
+    assert "4.xml: stands beside folders" in fault(tmp_path / "corpus")
+
+
+def test_html_documents_in_a_folder(write, tmp_path):
+    pytest.importorskip("lxml")
+    write("pages/x/1.html", "<p>one<p>two")
+    assert spelt(read(tmp_path / "pages")) == ["(html (body (p) (p)))"]
+
+
+def test_one_xml_file_is_one_tree(write):
+    assert spelt(read(write("a.xml", "<a><b/></a>"))) == ["(a b)"]
+    assert "a.xml, line 2, column 3: not valid XML: mismatched tag" in fault(write("a.xml", "<a>\n</b>"))
+    assert "expected XML" in fault(write("a.xml", "no"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.tsv",
+            f"1\t{TREE}\n2\t(S (NP)\n",
+            "a.tsv, the tree on line 2, column 1: the bracket opened here is not closed",
+        ),
+        ("a.tsv", f"1\t{TREE}\n2\t\n", "a.tsv, the tree on line 2, column 1: there is no tree"),
+        ("a.tsv", f"1\t{TREE}\n2\t(S) (S)\n", "a.tsv, the tree on line 2, column 5: a second tree begins here"),
+        (
+            "a.tsv",
+            f"1\t{TREE}\n{TREE}\n",
+            "a.tsv, line 2: found '(S (NP he) (VP sat))', expected a label, a tab and a tree",
+        ),
+        ("a.mrg", "(S\n(NP)\n(S))\nX\n", "a.mrg, the tree on line 4, column 1: found 'X', expected '('"),
+        (
+            "a.dat",
+            f"1 |BT| {TREE} |ET|\nno\n",
+            "a.dat, line 2: found 'no', expected a label and a tree between |BT| and |ET|",
+        ),
+    ],
+)
+def test_what_is_no_tree_is_refused_with_file_and_line(write, name, text, message):
+    assert message in fault(write(name, text))
+
+
+def test_a_file_without_labels_is_told_where_they_are_needed(write):
+    assert "no field is called label" in fault(write("a.mrg", "(S)"), labelled=True)
+
+
+def test_a_folder_without_documents_is_refused(tmp_path):
+    assert "is a folder without documents" in fault(tmp_path)
