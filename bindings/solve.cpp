@@ -10,6 +10,7 @@
 
 #include "rows.hpp"
 #include "solve/one_vs_rest.hpp"
+#include "solve/planes.hpp"
 #include "solve/smo.hpp"
 #include "spaces/side_by_side.hpp"
 
@@ -262,6 +263,23 @@ void bind_solve(nb::module_& m) {
       "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a,
       "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
       "The same with rows asked for by row(i), and kept in a cache of so many bytes.");
+
+  m.def(
+      "mix_planes",
+      [](In<double> G, In<double> b, InOut<double> a, double tol) {
+        nb::gil_scoped_release release;
+        PlaneMixture(view(G), view(b)).solve({a.data(), a.size()}, tol);
+      },
+      "G"_a, "b"_a, "a"_a, "tol"_a, "min 1/2 a'Ga - b'a over a >= 0 that sum to 1, from `a` on and into it, to a gap of `tol`.");
+  m.def(
+      "best_step",
+      [](In<double> y, In<double> C, bool squared, double slope, double curvature, In<double> outputs, In<double> direction) {
+        nb::gil_scoped_release release;
+        const Hinge loss({y.data(), y.data() + y.size()}, view(C), squared);
+        return best_step(loss, {slope, curvature}, view(outputs), view(direction));
+      },
+      "y"_a, "C"_a, "squared"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,
+      "The k of least slope k + curvature k^2 / 2 + the losses at outputs + k direction.");
 }
 
 }  // namespace treille

@@ -94,14 +94,14 @@ void bind_subpath(nb::module_& m) {
           "forest"_a, "n_labels"_a, "cumulative"_a)
       .def_static(
           "from_parts",
-          [](Ints path_label, Ints path_parent, Ints node_parent, Ints node_depth, Ints edge_start, Ints feature, std::int32_t n_labels,
-             In<double> cumulative) {
-            const auto copy = [](const Ints& values) { return Array<std::int32_t>(values.data(), values.data() + values.size()); };
-            return SubpathFeatures(
-                {copy(path_label), copy(path_parent), copy(node_parent), copy(node_depth), copy(edge_start), copy(feature)}, n_labels,
-                view(cumulative));
+          [](const std::tuple<Ints, Ints, Ints, Ints, Ints, Ints>& parts, std::int32_t n_labels, In<double> cumulative) {
+            return std::apply(
+                [&](const auto&... part) {
+                  return SubpathFeatures({Array<std::int32_t>(part.data(), part.data() + part.size())...}, n_labels, view(cumulative));
+                },
+                parts);
           },
-          "path_label"_a, "path_parent"_a, "node_parent"_a, "node_depth"_a, "edge_start"_a, "feature"_a, "n_labels"_a, "cumulative"_a)
+          "parts"_a, "n_labels"_a, "cumulative"_a)
       .def("parts",
            [](const SubpathFeatures& self) {
              const auto& p = self.parts();

@@ -8,6 +8,7 @@
 
 #include "gram_road.hpp"
 #include "patterns.hpp"
+#include "planes.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "spaces/code_rows.hpp"
 #include "spaces/csr.hpp"
@@ -473,5 +474,14 @@ int main() {
       tests::trees_are_their_definition(largest, threads, [](bool holds) { CHECK(holds); });
       ++passed;
     }
+  for (const std::size_t n : {1, 2, 7, 60})
+    for (const std::size_t rank : {1, 3, 80}) {
+      tests::mixtures_of_planes_are_proven(n, rank, [](bool holds) { CHECK(holds); });
+      ++passed;
+    }
+  for (const bool squared : {false, true}) {
+    tests::no_step_is_better_than_the_best(squared, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
   std::printf("%d passed, 0 failed\n", passed);
 }

@@ -1,6 +1,7 @@
 """Subpath and RootPaths against their definition, and their spaces and indexes against each other."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_the_upward_order_is_that_of_the_strings(X, Y):
         strings = sorted((upward(tree, node), i) for i, tree in enumerate(batch) for node in range(len(tree.labels)))
         owner, lcp, length = _core.upward_order(batch.arrays)
         assert [(len(s), i) for s, i in strings] == list(zip(length.tolist(), owner.tolist(), strict=True))
-        shared = [0] + [common(a, b) for (a, _), (b, _) in zip(strings, strings[1:], strict=False)]
+        shared = [0] + [common(a, b) for (a, _), (b, _) in pairwise(strings)]
         assert lcp.tolist() == shared
 
 
@@ -161,7 +162,7 @@ def test_chains_of_a_hundred_thousand_nodes_are_no_trouble():
             products[0, 0], sum((n - length + 1.0) ** 2 for length in range(1, n + 1)), rtol=1e-12
         )
         np.testing.assert_allclose(products[0, 3], 3 * n + 2 * (n - 1) + n - 2, rtol=1e-9)
-    features, rows = Subpath(0.5).fit_features(X)
+    _, rows = Subpath(0.5).fit_features(X)
     np.testing.assert_allclose(rows.diag(), Subpath(0.5).diag(X), rtol=1e-10)
     with pytest.raises(InputError, match=r"the rows of these trees would take up to .* or bound paths with max_length"):
         Subpath(1.0).fit_features(X)

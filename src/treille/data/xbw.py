@@ -23,9 +23,9 @@ class XBW(Batch):
     Nodes are numbers below `n_nodes`: siblings have consecutive ones, and the root of tree i is node i. A path is read downwards,
     ``"S/NP/NN"``, or a list of labels, where these hold a slash; it may begin anywhere.
 
-    Space is a bit a node for the shape, and the Huffman code of (label, leaf or not) for each: little more than 2N + N H0 bits for N
-    nodes whose labels have entropy H0, and less where labels tell leaves. `count` takes time that grows with the length of
-    the path and of the codes alone.
+    Space is a bit a node for the shape, and the Huffman code of (label, leaf or not) for each: little more than 2N + N H0 bits for
+    N nodes whose labels have entropy H0, and less where labels tell leaves. `count` takes time that grows with the length of the
+    path and of the codes alone.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ class XBW(Batch):
         return cls._read_state(spec, arrays)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        last, n_nodes, *rest = self._index.parts()
-        arrays = dict(zip(("last", "symbols", "lengths", "words", "sizes"), (last, *rest), strict=True))
+        last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
+        arrays = {"last": last, "symbols": symbols, "lengths": lengths, "words": words, "sizes": sizes}
         return {"batch": "XBW", "alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
 
     @classmethod

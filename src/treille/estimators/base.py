@@ -37,7 +37,7 @@ class KernelMachine(BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
-    _needs: type | None = None  # the one space it can use, if there is but one
+    _spaces: tuple[type, ...] = (RowsSpace, GramSpace)  # those it can use, the first one preferred
 
     def _plan(self, X: Any) -> tuple[Plan, Batch]:
         """What is chosen for X, and X as a batch."""
@@ -50,7 +50,7 @@ class KernelMachine(BaseEstimator):
         return chosen, batch
 
     def _choose(self, kernel: Any, X: Any) -> Plan:
-        return plan(kernel, X, self.solver, NystromSpace if self._nystrom() else self._needs)
+        return plan(kernel, X, self.solver, (NystromSpace,) if self._nystrom() else self._spaces)
 
     def _nystrom(self) -> Nystrom | None:
         """The approximation asked for, if any."""
@@ -157,9 +157,9 @@ def functions_of_weights(
     return KernelFunctions.of(kernel, space.landmarks, space.projection @ weights, bias)
 
 
-def functions_of_examples(space: GramSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
+def functions_of_examples(space: GramSpace | ProductSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k, by features where there are any: then it needs no examples."""
     if space.kernel.has_features:
-        rows = space.rows
+        rows = space.rows if isinstance(space, GramSpace) else RowsSpace.of(space.kernel, space.batch, space.n_jobs)
         return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)
     return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)

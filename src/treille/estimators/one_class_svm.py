@@ -61,7 +61,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [1, -1]
     """
 
-    _needs = GramSpace
+    _spaces = (GramSpace,)
 
     def __init__(
         self,

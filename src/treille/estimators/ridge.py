@@ -105,9 +105,8 @@ class Ridge(Regressor):
             solver_why = given if self.solver == "cholesky" else "because it needs the matrix only"
             return replace(chosen, space="gram", space_why=why, solver="cholesky", solver_why=solver_why)
         if not kernel.has_features:
-            why = f"because {kernel!r} multiplies its matrix in less time than it takes to write it out"
             solver_why = given if self.solver == "cg" else "because it needs products only"
-            return replace(chosen, space="product", space_why=why, solver="cg", solver_why=solver_why)
+            return replace(chosen, solver="cg", solver_why=solver_why)
         if self.solver == "auto":
             return replace(chosen, solver="primal or cg", solver_why="as the number of features asks")
         return replace(chosen, solver=self.solver, solver_why=given)

@@ -15,10 +15,11 @@ from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel
-from treille.solvers import SMO, DualCD
+from treille.solvers import SMO, CuttingPlane, DualCD
 from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
-from treille.spaces import Nystrom
+from treille.spaces import Nystrom, ProductSpace
+from treille.spaces.plan import SPACES
 
 
 class SVC(ClassifierMixin, KernelMachine):
@@ -40,13 +41,13 @@ class SVC(ClassifierMixin, KernelMachine):
     max_epochs : int
         Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
     fit_intercept : bool
-        Learn an intercept: with DualCD as the weight of a constant feature (regularised, like LIBLINEAR's), with SMO, which always
-        does, free of regularisation (like LIBSVM's).
+        Learn an intercept: with DualCD and CuttingPlane as the weight of a constant feature (regularised, like LIBLINEAR's), with
+        SMO, which always does, free of regularisation (like LIBSVM's).
     class_weight : dict, "balanced" or None
         Multiplies C for the examples of a class.
-    solver : "auto", DualCD or SMO
-        "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
-        ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    solver : "auto", DualCD, CuttingPlane or SMO
+        "auto" is DualCD where the kernel has explicit features, CuttingPlane where it multiplies its matrix fast, else SMO. Or a
+        solver with options of its own, such as ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
     space : "auto", "nystrom" or Nystrom
         "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` says how many.
         ``report_.approximation_error`` tells what is lost.
@@ -86,7 +87,7 @@ class SVC(ClassifierMixin, KernelMachine):
         max_epochs: int = 1000,
         fit_intercept: bool = True,
         class_weight: dict[Any, float] | str | None = None,
-        solver: str | DualCD | SMO = "auto",
+        solver: str | DualCD | CuttingPlane | SMO = "auto",
         space: str | Nystrom = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
@@ -106,6 +107,7 @@ class SVC(ClassifierMixin, KernelMachine):
         self.verbose = verbose
 
     classes_: np.ndarray
+    _spaces = SPACES
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
@@ -120,19 +122,25 @@ class SVC(ClassifierMixin, KernelMachine):
             "loss": self.loss,
             "tol": self.tol,
             "max_epochs": self.max_epochs,
-            "n_jobs": self.n_jobs,
         }
+        bias, n_jobs = 1.0 if self.fit_intercept else 0.0, self.n_jobs
         space: Space
         with progress_bar(len(positive), self.tol, self.verbose) as progress:
-            if chosen.space != "gram":
+            options["progress"] = progress
+            if chosen.space == "product":
+                space = ProductSpace.of(chosen.kernel, batch, n_jobs)
+                planes = self.solver if isinstance(self.solver, CuttingPlane) else CuttingPlane()
+                solution = planes.solve(space, codes, positive, C, bias=bias, **options)
+                assert solution.weights is not None
+                functions = functions_of_examples(space, solution.weights, solution.bias)
+            elif chosen.space != "gram":
                 space, dual_cd = self._by_rows(chosen, batch)
-                bias = 1.0 if self.fit_intercept else 0.0
                 seed = self.random_state
-                solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, progress=progress, **options)
+                solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, n_jobs=n_jobs, **options)
                 functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
             else:
                 space, smo = self._by_values(chosen, batch)
-                solution = smo.solve(space, codes, positive, C, progress=progress, **options)
+                solution = smo.solve(space, codes, positive, C, n_jobs=n_jobs, **options)
                 signs = np.where(codes == positive[:, None], 1.0, -1.0)
                 functions = functions_of_examples(space, (signs * solution.alpha).T, solution.bias)
         self.classes_ = classes
@@ -151,7 +159,7 @@ class SVC(ClassifierMixin, KernelMachine):
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
         check_whole("random_state", self.random_state, 0)
-        self._check_shared((DualCD, SMO))
+        self._check_shared((DualCD, CuttingPlane, SMO))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""

@@ -21,8 +21,8 @@ from treille.kernels.tree_kernels import TreeKernel, check_share
 class RootPaths(TreeKernel):
     """Common paths from the root: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p).
 
-    A path is the labels from the root down to a node: the places of an XML document, say. It has one occurrence for each node, so that
-    rows are short, and everything is linear in the nodes. `Subpath` counts paths that begin anywhere.
+    A path is the labels from the root down to a node: the places of an XML document, say. There is one for each node, so that rows
+    are short, and everything is linear in the nodes. `Subpath` counts paths that begin anywhere.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class RootPaths(TreeKernel):
         )
         n = len(label)
         sound = label.shape == parent.shape == feature.shape == (n,)
-        sound = sound and 0 <= label.min(initial=0) and label.max(initial=-1) < len(spec["alphabet"])
+        sound = sound and label.min(initial=0) >= 0 and label.max(initial=-1) < len(spec["alphabet"])
         sound = sound and bool((parent >= -1).all() and (parent < np.arange(n)).all())
         kept = np.sort(feature[feature >= 0])
         if not sound or not np.array_equal(kept, np.arange(len(kept))):

@@ -34,8 +34,8 @@ class Subpath(TreeKernel):
     max_length : int or None
         The number of labels of the longest paths that count; None: no bound.
     index : {"arrays", "xbw"}
-        With "xbw" the trees are held as their index, `treille.trees.XBW`, and trained on by products with the kernel's matrix, in some
-        bytes a node; there are no features then. "arrays" is faster.
+        With "xbw" the trees are held as their index, `treille.trees.XBW`, and trained on by products with the kernel's matrix, in
+        some bytes a node; there are no features then. "arrays" is faster.
 
     References
     ----------
@@ -101,21 +101,21 @@ class Subpath(TreeKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
             return super().load_features(spec, arrays)
-        parts = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
-        if not _fit_together(*parts, len(spec["alphabet"])):
+        parts: Any = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
+        if not _fit_together(len(spec["alphabet"]), *parts):
             raise InputError("the paths in the file do not fit its kernel")
         return _rebuild(parts, spec["alphabet"], self)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> PathProduct:
         trees = _trees(batch, n_jobs)
         weights = self.weights(trees)
+        matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
             matrix = _core.SubpathProduct.of(trees.arrays, weights)
-            held = matrix.nbytes + batch.nbytes
         else:
             matrix = _core.shared_paths(trees.arrays, weights, len(trees))
-            held = matrix.nbytes
-        return PathProduct(matrix, f"{len(trees.labels):,} nodes, {readable_size(held)}", effective_n_jobs(n_jobs))
+        size = readable_size(matrix.nbytes + batch.nbytes)
+        return PathProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         threads = effective_n_jobs(n_jobs)
@@ -204,19 +204,19 @@ class SubpathMap(FeatureMap):
         return _rebuild, (self.features.parts(), self.alphabet, self.kernel)
 
 
-def _rebuild(parts: tuple[np.ndarray, ...], alphabet: list[str], kernel: Subpath) -> SubpathMap:
+def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
     weights = kernel.weights_to(int(parts[3].max(initial=0)))
-    return SubpathMap(_core.SubpathFeatures.from_parts(*parts, len(alphabet), weights), alphabet, kernel)
+    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
 
 
 def _fit_together(
+    n_labels: int,
     path_label: np.ndarray,
     path_parent: np.ndarray,
     node_parent: np.ndarray,
     node_depth: np.ndarray,
     edge_start: np.ndarray,
     feature: np.ndarray,
-    n_labels: int,
 ) -> bool:
     """Whether these are the parts of a suffix tree: what a model file says is not trusted."""
 
@@ -247,7 +247,7 @@ def _parents_first(parents: np.ndarray) -> bool:
 
 def rows_by_frequency(matrix: sp.csr_matrix, threads: int) -> tuple[np.ndarray, Rows]:
     """Fitted rows, features numbered so that ids fall with frequency, and the column of each id."""
-    n_rows, n = matrix.shape
+    n = matrix.shape[1]
     holders = np.bincount(matrix.indices, minlength=n)
     order = np.argsort(-holders, kind="stable")
     ids = np.empty_like(order)

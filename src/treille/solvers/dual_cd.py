@@ -81,7 +81,7 @@ class DualCD(BaseEstimator):
             return _core.dual_cd(labels=labels, classes=classes, threads=effective_n_jobs(n_jobs), **shared)
 
         check_loss(loss, LOSSES)
-        _check_shape("labels", labels, (len(space.rows),))
+        check_shape("labels", labels, (len(space.rows),))
         return self._solve(space, run, len(classes), C, loss, bias, tol, max_epochs, seed, start, progress)
 
     def solve_regression(
@@ -106,7 +106,7 @@ class DualCD(BaseEstimator):
             return _core.dual_cd_regression(y=y, epsilon=float(epsilon), **shared)
 
         check_loss(loss, REGRESSION_LOSSES)
-        _check_shape("y", y, (len(space.rows),))
+        check_shape("y", y, (len(space.rows),))
         return self._solve(space, run, 1, C, loss, bias, tol, max_epochs, seed, start, progress)
 
     def _solve(
@@ -128,11 +128,11 @@ class DualCD(BaseEstimator):
         check_budget(self.max_seconds)
         rows, n, begun = space.rows, len(space.rows), time.perf_counter()
         C = np.ascontiguousarray(C, np.float64)
-        _check_shape("C", C, (n,))
+        check_shape("C", C, (n,))
         if not ((C >= 0) & (np.inf > C)).all():
             raise InputError("C holds a value that is not a number of at least 0")
         start = np.empty((0, n)) if start is None else np.ascontiguousarray(start, np.float64)
-        _check_shape("start", start, (n_problems, n) if len(start) else (0, n))
+        check_shape("start", start, (n_problems, n) if len(start) else (0, n))
         answers = run(
             rows=rows.for_core(),
             C=C,
@@ -162,6 +162,7 @@ def check_loss(loss: str, known: tuple[str, str]) -> None:
         raise InputError(f"loss is {loss!r}, expected {known[0]!r} or {known[1]!r}")
 
 
-def _check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
+def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
+    """Refuses an array of another shape."""
     if array.shape != expected:
         raise InputError(f"{name} has the shape {array.shape}, expected {expected}")

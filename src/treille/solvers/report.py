@@ -84,6 +84,8 @@ class Report:
 class Solution:
     """Weights (a row per feature, a column per class; None without features), biases, dual variables (a row per class), the report.
 
+    On a product, weights are coefficients of the examples: a row for each of them.
+
     >>> import numpy as np
     >>> Solution(np.zeros((3, 1)), np.zeros(1), np.zeros((1, 2)), Report(1, 1, 1, 0.0, "converged", 0)).weights.shape
     (3, 1)

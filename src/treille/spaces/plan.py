@@ -15,6 +15,8 @@ from treille.kernels import Kernel, Linear, NGram, SubsetTree
 from treille.kernels.given import as_kernel
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import NystromSpace
+from treille.spaces.product import ProductSpace
+from treille.spaces.rows import RowsSpace
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,21 @@ class Plan:
         return "\n".join(lines + [f"sizes: {self.sizes}"] * bool(self.sizes))
 
 
-def plan(kernel: Any, X: Any, solver: Any = "auto", needs: type | None = None) -> Plan:
+SPACES = (RowsSpace, ProductSpace, GramSpace)  # the first that a kernel offers is the cheapest
+SHORT = {RowsSpace: "rows", ProductSpace: "product", GramSpace: "gram"}
+SOLVERS = {
+    RowsSpace: ("DualCD", "because it needs rows and reports its duality gap"),
+    ProductSpace: ("CuttingPlane", "because it needs a product a round and reports its duality gap"),
+    GramSpace: ("SMO", "because it needs kernel values only, keeps some rows of them, and reports its duality gap"),
+}
+NEEDS = {RowsSpace: "explicit features", ProductSpace: "fast products of its matrix", GramSpace: "kernel values"}
+
+
+def plan(kernel: Any, X: Any, solver: Any = "auto", spaces: tuple[type, ...] = SPACES) -> Plan:
     """Picks what is left open: a kernel for the kind of `X`, a space the kernel offers, a solver that needs that space.
 
     `kernel` is a kernel, "precomputed", a function, or None; `solver` is "auto", or a solver, which says what space it needs;
-    `needs` is the space of an estimator that has no choice.
+    `spaces` are those that an estimator can use, the first one preferred.
 
     >>> plan(None, [["to", "be"], ["or", "not"]]).kernel
     NGram(n=2, min_n=1, unit='word').normalized()
@@ -58,38 +70,33 @@ def plan(kernel: Any, X: Any, solver: Any = "auto", needs: type | None = None) -
     if chosen is None:
         chosen, kernel_why = default_kernel(X)
     given = solver != "auto"
-    if needs is NystromSpace:
-        if given and solver.needs is GramSpace:
+    if NystromSpace in spaces:
+        if given and solver.needs is not RowsSpace:
             raise InputError(
-                "space='nystrom' makes features, but the solver needs kernel values: use 'auto' or DualCD()"
+                f"space='nystrom' makes features, but the solver needs {NEEDS[solver.needs]}: use 'auto' or DualCD()"
             )
         why = "as given: an approximation by kernel values with landmark examples"
         return Plan(chosen, kernel_why, "nystrom", why, "DualCD", "as given" if given else "because it needs rows")
-    if given and solver.needs is GramSpace:
-        why = "because the solver needs kernel values"
-        return Plan(chosen, kernel_why, "gram", why, type(solver).__name__, "as given")
-    if chosen.has_features and needs is not GramSpace:
-        return Plan(
-            chosen,
-            kernel_why,
-            "rows",
-            f"because {_family(chosen)} has explicit features: cost grows with the data, not with its square",
-            "DualCD",
-            "as given" if given else "because it needs rows and reports its duality gap",
-        )
-    if given:
+    offered = {RowsSpace: chosen.has_features, ProductSpace: chosen.has_product, GramSpace: True}
+    if given and not offered[solver.needs]:
         raise InputError(
-            f"{type(solver).__name__} needs explicit features, which {chosen!r} has not: use solver='auto' or SMO()"
+            f"{type(solver).__name__} needs {NEEDS[solver.needs]}, which {chosen!r} has not: use solver='auto' or SMO()"
         )
-    why = "the estimator needs kernel values" if needs is GramSpace else f"{_family(chosen)} has no explicit features"
-    return Plan(
-        chosen,
-        kernel_why,
-        "gram",
-        f"because {why}: cost grows with the square of the number of examples",
-        "SMO",
-        "because it needs kernel values only, keeps some rows of them, and reports its duality gap",
-    )
+    space = solver.needs if given else next(space for space in spaces if offered[space])
+    name, why = SOLVERS[space]
+    reason = _reason(chosen, space, space is not RowsSpace and given, spaces)
+    return Plan(chosen, kernel_why, SHORT[space], f"because {reason}", name, "as given" if given else why)
+
+
+def _reason(kernel: Kernel, space: type, asked: bool, spaces: tuple[type, ...]) -> str:
+    if asked:
+        return f"the solver needs {NEEDS[space]}"
+    if space is RowsSpace:
+        return f"{_family(kernel)} has explicit features: cost grows with the data, not with its square"
+    if space is ProductSpace:
+        return f"{_family(kernel)} has no explicit features, but multiplies its matrix in less time than it takes to write it out"
+    why = f"{_family(kernel)} has no explicit features" if RowsSpace in spaces else "the estimator needs kernel values"
+    return f"{why}: cost grows with the square of the number of examples"
 
 
 def default_kernel(X: Any) -> tuple[Kernel, str]:

@@ -1,0 +1,252 @@
+"""Cutting planes on products with the kernel's matrix; the two small problems of a round are in core/solve/planes.hpp."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from treille import _core
+from treille.io.errors import InputError
+from treille.solvers.dual_cd import LOSSES, check_loss, check_shape
+from treille.solvers.report import (
+    Progress,
+    Report,
+    Solution,
+    check_budget,
+    poll_until,
+    together,
+    warn_unless_converged,
+)
+from treille.spaces import ProductSpace
+
+TOWARDS = 0.1  # where to cut: this far from the best w seen to the best one for the planes. OCAS's mu
+POLL = 0.05  # seconds
+PRECISION = 0.01  # to which planes are mixed, as a part of the gap at hand
+PATIENCE = 20  # rounds that a plane without weight is kept
+STALLED = 50  # rounds without a smaller gap until rounding is to blame
+
+
+class CuttingPlane(BaseEstimator):
+    """Planes below the losses, one more each round, with one product K @ beta for it. Needs a product.
+
+    The intercept is the weight of a constant feature, regularised, as with DualCD: the optimum is the same.
+
+    Parameters
+    ----------
+    max_seconds : float or None
+        Stop after this time with what there is, and warn.
+
+    References
+    ----------
+    Joachims: Training linear SVMs in linear time. KDD 2006.
+    Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk minimization. JMLR 2009.
+
+    Examples
+    --------
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.AllSubstrings(0.5), solver=treille.solvers.CuttingPlane(max_seconds=10))
+    >>> model.fit(["ab", "cd"], [0, 1]).report_.status
+    'converged'
+    """
+
+    needs = ProductSpace
+
+    def __init__(self, max_seconds: float | None = None):
+        self.max_seconds = max_seconds
+
+    def solve(
+        self,
+        space: ProductSpace,
+        labels: np.ndarray,
+        classes: np.ndarray,
+        C: np.ndarray,
+        *,
+        loss: str = "hinge",
+        bias: float = 1.0,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """One two-class problem per entry k of `classes`: examples with that label against the rest. An epoch is a round.
+
+        `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
+        C, say). `progress(classes done, epochs, relative gap)` is called a few times a second. The problems go in step: a
+        product has a column for each of those at work.
+        """
+        begun = time.perf_counter()
+        labels, classes, C = np.asarray(labels), np.asarray(classes), np.ascontiguousarray(C, np.float64)
+        start = None if start is None else np.asarray(start, np.float64)
+        self._check(len(space), labels, classes, C, loss, start)
+        y = np.where(labels == classes[:, None], 1.0, -1.0)
+        problems = [
+            Bundle(signs, C, loss == "squared_hinge", None if start is None else start[k]) for k, signs in enumerate(y)
+        ]
+        at_work, told = problems, begun
+        poll = poll_until(begun, self.max_seconds, progress)
+        while at_work:
+            beta = np.stack([problem.next_plane() for problem in at_work], axis=1)
+            products = space.product(beta) + bias**2 * beta.sum(axis=0)
+            for problem, coefficients, outputs in zip(at_work, beta.T, products.T, strict=True):
+                problem.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(outputs), tol, max_epochs)
+            at_work = [problem for problem in at_work if not problem.status]
+            if at_work and time.perf_counter() - told > POLL:
+                told = time.perf_counter()
+                gap = max(problem.relative_gap for problem in at_work)
+                if not poll(len(problems) - len(at_work), at_work[0].epochs, gap):
+                    for problem in at_work:
+                        problem.end("max_seconds")
+                    break
+        seconds = time.perf_counter() - begun
+        report = together(tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems))
+        warn_unless_converged(report, tol)
+        weights = np.stack([problem.best for problem in problems], axis=1)
+        alpha = np.stack([problem.alpha for problem in problems])
+        return Solution(weights, bias * weights.sum(axis=0), alpha, report)
+
+    def _check(
+        self, n: int, labels: np.ndarray, classes: np.ndarray, C: np.ndarray, loss: str, start: np.ndarray | None
+    ) -> None:
+        check_loss(loss, LOSSES)
+        check_budget(self.max_seconds)
+        check_shape("labels", labels, (n,))
+        check_shape("C", C, (n,))
+        if not ((C >= 0) & (np.inf > C)).all():
+            raise InputError("C holds a value that is not a number of at least 0")
+        if start is not None:
+            check_shape("start", start, (len(classes), n))
+
+
+class Bundle:
+    """The planes of one problem, the best w for them, and the best w seen. A w is known by coefficients and outputs of examples.
+
+        primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i),     loss_i(f) = C_i max(0, 1 - y_i f), or its square
+
+    Plane t lies below the losses and touches them at one w. It is given by dual variables c_t, one for each example, whose values
+    0 <= c_ti <= C_i for the hinge (squared: c_ti >= 0) make it valid whatever they are:
+
+        sum_i loss_i(w.x_i)  >=  b_t + w.g_t,     g_t = -sum_i c_ti y_i x_i,     b_t = sum_i c_ti (squared: less c_ti^2 / 4 C_i)
+
+    The best w for the planes is -sum_t a_t g_t for the mixture a, a >= 0 and sum(a) = 1, that maximises b.a - 1/2 a'Ga, where
+    G_st = g_s.g_t; plane 0 is 0. alpha = sum_t a_t c_t is feasible for the dual of the whole problem, which is the proof.
+    One product for each plane, K (y c_t), gives its row of G and the outputs of all mixtures. The rest of a round is O(n t).
+
+    >>> bundle = Bundle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), squared=False)
+    >>> beta = bundle.next_plane()
+    >>> bundle.add(beta, np.eye(2) @ beta, tol=1e-3, max_epochs=10)
+    >>> bundle.status, bundle.primal, bundle.alpha.tolist()
+    ('converged', 1.0, [1.0, 1.0])
+    """
+
+    def __init__(self, y: np.ndarray, C: np.ndarray, squared: bool, start: np.ndarray | None = None):
+        n = len(y)
+        self.y, self.C, self.squared = y, C, squared
+        self.alpha, self.dual = np.zeros(n), 0.0
+        self.best, self.best_outputs = np.zeros(n), np.zeros(n)
+        self.primal = self._primal(self.best, self.best_outputs)
+        self.epochs, self.status = 0, ""
+        self.reached: tuple[np.ndarray, float] | None = (
+            None  # the best w and its primal value when the gap was first small
+        )
+        self.gram, self.offsets, self.mixture = np.zeros((1, 1)), np.zeros(1), np.ones(1)
+        self.shares, self.outputs, self.idle = [np.zeros(n, bool)], [np.zeros(n)], np.zeros(1, int)
+        self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
+        # What the losses weigh at the w to cut at: c_i = C_i share_i.
+        self.share = self._cut(self.best_outputs) if start is None else self._share(start)
+
+    @property
+    def relative_gap(self) -> float:
+        """Of the best w seen and the best dual point seen."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+    def next_plane(self) -> np.ndarray:
+        """The coefficients y_i c_i of the next plane, whose outputs `add` needs."""
+        return self.y * self.C * self.share
+
+    def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
+        """A round: adds the plane, mixes the planes anew, goes as far as is best towards the new w, and cuts near there."""
+        self.epochs += 1
+        row = np.array([beta @ other for other in self.outputs])
+        self.gram = np.block([[self.gram, row[:, None]], [row, beta @ outputs]])
+        self.offsets = np.append(self.offsets, self._offset(self.C * self.share))
+        self.mixture, self.idle = np.append(self.mixture, 0.0), np.append(self.idle, 0)
+        self.shares.append(self.share)
+        self.outputs.append(outputs)
+        _core.mix_planes(self.gram.ravel(), self.offsets, self.mixture, PRECISION * (self.primal - self.dual))
+        beta, mixed = self._improve()
+        self.share = self._cut((1 - TOWARDS) * self.best_outputs + TOWARDS * mixed)
+        self._forget()
+        if self._small_gap(tol) and self.reached is None:
+            # The best w is a mixture of all that came before, in which every example has some part. The search starts over from the
+            # planes' own w, where only those at the margin have, and is soon as good.
+            self.reached, self.least = (self.best, self.primal), np.inf
+            self.best, self.best_outputs, self.primal = beta, mixed, self._primal(beta, mixed)
+        self._judge(tol, max_epochs)
+
+    def end(self, status: str) -> None:
+        """No more rounds. A gap once reached is not lost."""
+        self.status = status
+        if status != "converged" and self.reached is not None:
+            (self.best, self.primal), self.status = self.reached, "converged"
+
+    def _improve(self) -> tuple[np.ndarray, np.ndarray]:
+        """The best dual point and the best w, from the mixture of planes at hand; coefficients and outputs of the mixture."""
+        alpha, outputs = np.zeros_like(self.C), np.zeros_like(self.C)
+        for t in np.flatnonzero(self.mixture):
+            alpha += self.mixture[t] * self.shares[t]
+            outputs += self.mixture[t] * self.outputs[t]
+        alpha *= self.C
+        beta = self.y * alpha
+        dual = self._offset(alpha) - 0.5 * float(beta @ outputs)
+        if dual > self.dual:
+            self.alpha, self.dual = alpha, dual
+        ahead, direction = beta - self.best, outputs - self.best_outputs
+        slope, curvature = float(self.best @ direction), float(ahead @ direction)
+        step = _core.best_step(self.y, self.C, self.squared, slope, curvature, self.best_outputs, direction)
+        best, best_outputs = self.best + step * ahead, self.best_outputs + step * direction
+        primal = self._primal(best, best_outputs)
+        if primal < self.primal:
+            self.best, self.best_outputs, self.primal = best, best_outputs, primal
+        return beta, outputs
+
+    def _forget(self) -> None:
+        """Drops the planes that have had no weight for long."""
+        self.idle = np.where(self.mixture > 0, 0, self.idle + 1)
+        self.idle[0] = 0
+        kept = np.flatnonzero(self.idle <= PATIENCE)
+        if len(kept) < len(self.idle):
+            self.gram = self.gram[np.ix_(kept, kept)]
+            self.offsets, self.mixture, self.idle = self.offsets[kept], self.mixture[kept], self.idle[kept]
+            self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
+
+    def _judge(self, tol: float, max_epochs: int) -> None:
+        gap = self.primal - self.dual
+        if gap < 0.99 * self.least:
+            self.least, self.since = gap, self.epochs
+        if self._small_gap(tol):
+            self.end("converged")
+        elif self.epochs >= max_epochs:
+            self.end("max_epochs")
+        elif self.epochs - self.since > STALLED:
+            self.end("rounding")
+
+    def _small_gap(self, tol: float) -> bool:
+        return self.primal - self.dual <= tol * self.primal
+
+    def _cut(self, outputs: np.ndarray) -> np.ndarray:
+        slack = 1 - self.y * outputs
+        return 2 * np.maximum(0, slack) if self.squared else slack > 0
+
+    def _share(self, alpha: np.ndarray) -> np.ndarray:
+        share = np.divide(np.maximum(0, alpha), self.C, out=np.zeros_like(self.C), where=self.C > 0)
+        return share if self.squared else np.minimum(1, share)
+
+    def _offset(self, alpha: np.ndarray) -> float:
+        total = float(alpha.sum())
+        return total - 0.25 * float(alpha @ self._share(alpha)) if self.squared else total
+
+    def _primal(self, beta: np.ndarray, outputs: np.ndarray) -> float:
+        slack = np.maximum(0, 1 - self.y * outputs)
+        return 0.5 * float(beta @ outputs) + float(self.C @ (slack**2 if self.squared else slack))

@@ -1,0 +1,287 @@
+"""CuttingPlane against DualCD, SMO, a general solver and the twins; its two small problems against their definitions."""
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treille import ConvergenceWarning, InputError, _core
+from treille.kernels import AllSubstrings, NGram
+from treille.solvers import SMO, CuttingPlane, DualCD, cutting_plane
+from treille.spaces import GramSpace, ProductSpace, RowsSpace
+from twins import dual, primal, solve_dual, with_bias
+
+LOSSES = ["hinge", "squared_hinge"]
+KERNEL = NGram(2, min_n=1).normalized()
+
+
+def examples(n=60, seed=0, n_classes=2, noise=0.15):
+    """Texts whose letters lean to their class, and codes, some of them wrong."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % n_classes
+    texts = ["".join(rng.choice(list("abcdef"[k:]), rng.integers(5, 15))) for k in codes]
+    return texts, np.where(rng.random(n) < noise, rng.integers(0, n_classes, n), codes)
+
+
+def weights(n, kind, codes):
+    draws = np.random.default_rng(1).uniform(0.1, 3, n)
+    return {"none": np.ones(n), "class": np.where(codes == 1, 3.0, 0.5), "sample": draws}[kind]
+
+
+def solve(texts, codes, C, kernel=KERNEL, solver=None, classes=(1,), **options):
+    options = {"tol": 1e-7, "max_epochs": 10_000} | options
+    space = ProductSpace.of(kernel, kernel.batch(texts))
+    return (solver or CuttingPlane()).solve(space, codes, np.array(classes), C, **options)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["none", "class", "sample"])
+@pytest.mark.parametrize(("C", "bias"), [(0.1, 1.0), (1.0, 1.0), (30.0, 1.0), (1.0, 0.0), (1.0, 3.0)])
+def test_the_optimum_is_dual_cds(loss, kind, C, bias):
+    texts, codes = examples(80, seed=3)
+    factors = C * weights(80, kind, codes)
+    ours = solve(texts, codes, factors, loss=loss, bias=bias)
+    rows = RowsSpace.of(KERNEL, KERNEL.batch(texts))
+    theirs = DualCD().solve(rows, codes, np.array([1]), factors, loss=loss, bias=bias, tol=1e-8, max_epochs=10**6)
+    assert ours.report.status == "converged"
+    assert ours.report.primal == pytest.approx(theirs.report.primal, rel=2e-7)
+    outputs = KERNEL(texts) @ ours.weights[:, 0] + bias * ours.bias[0]
+    expected = (rows.rows.to_csr() @ theirs.weights)[:, 0] + bias * theirs.bias[0]
+    np.testing.assert_allclose(outputs, expected, atol=2e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_with_a_large_constant_feature_the_optimum_is_smos(loss):
+    texts, codes = examples(70, seed=5)
+    kernel, C = AllSubstrings(0.5).normalized(), np.full(70, 2.0)
+    ours = solve(texts, codes, C, kernel, loss=loss, bias=1000.0)
+    theirs = SMO().solve(GramSpace(kernel, kernel.batch(texts)), codes, np.array([1]), C, loss=loss, tol=1e-9)
+    assert ours.report.primal == pytest.approx(theirs.report.primal, rel=1e-5)
+    assert 1000 * ours.bias[0] == pytest.approx(theirs.bias[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimum_is_that_of_a_general_solver(loss, seed):
+    cvxpy = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
+    texts, codes = examples(16, seed)
+    y, C = np.where(codes == 1, 1.0, -1.0), np.random.default_rng(seed).uniform(0.1, 5, 16)
+    root = np.linalg.cholesky(KERNEL(texts) + 1e-12 * np.eye(16))
+    w, b = cvxpy.Variable(16), cvxpy.Variable()
+    slack = cvxpy.pos(1 - cvxpy.multiply(y, root @ w + b))
+    losses = C @ (slack if loss == "hinge" else cvxpy.square(slack))
+    objective = cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + 0.5 * b**2 + losses)
+    value = cvxpy.Problem(objective).solve(solver="CLARABEL")
+    assert solve(texts, codes, C, loss=loss).report.primal == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-6, 1e-9])
+def test_the_report_is_the_twins(loss, tol):
+    kernel = AllSubstrings(0.7).normalized()
+    texts, codes = examples(50, seed=1)
+    K, y, C = kernel(texts), np.where(codes == 1, 1.0, -1.0), np.random.default_rng(0).uniform(0, 3, 50)
+    C[::7] = 0
+    s, squared = solve(texts, codes, C, kernel, loss=loss, tol=tol), loss == "squared_hinge"
+    beta, alpha = s.weights[:, 0], s.alpha[0]
+    assert s.report.primal == pytest.approx(primal(K, y, C, beta * y, s.bias[0], squared), rel=1e-9)
+    assert s.report.dual == pytest.approx(dual(with_bias(K, 1.0), y, C, alpha, squared), rel=1e-9)
+    assert 0 <= s.report.gap <= tol * s.report.primal
+    assert (alpha >= 0).all()
+    assert not alpha[::7].any()
+    assert squared or (alpha <= C * (1 + 1e-12)).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.text("ab", max_size=5), st.booleans(), st.sampled_from([0.0, 0.01, 0.3, 1.0, 10.0])), min_size=2
+    ),
+    st.sampled_from(LOSSES),
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_dual_and_primal_enclose_the_optimum(problem, loss, bias):
+    texts, codes, C = zip(*problem, strict=True)
+    codes, C, squared = np.array(codes, int), np.array(C), loss == "squared_hinge"
+    K, y = with_bias(KERNEL(texts), bias), np.where(codes == 1, 1.0, -1.0)
+    best = dual(K, y, C, solve_dual(K, y, C, squared, tol=1e-9), squared)
+    report = solve(texts, codes, C, loss=loss, bias=bias).report
+    slack = 1e-8 * max(1.0, best)
+    assert report.status == "converged"
+    assert report.dual - slack <= best <= report.primal + slack
+
+
+def test_classes_in_step_are_each_as_if_alone_and_threads_do_not_matter():
+    texts, codes = examples(90, seed=2, n_classes=4)
+    C, kernel = np.ones(90), AllSubstrings(0.5).normalized()
+    one, two = (
+        CuttingPlane().solve(ProductSpace.of(kernel, kernel.batch(texts), jobs), codes, np.arange(4), C)
+        for jobs in (1, 3)
+    )
+    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.alpha, two.alpha)
+    assert len(one.report.per_class) == 4
+    for k in range(4):
+        alone = solve(texts, codes, C, kernel, classes=(k,), tol=1e-3)
+        np.testing.assert_allclose(alone.weights[:, 0], one.weights[:, k], atol=1e-9)
+        assert alone.report.epochs == one.report.per_class[k].epochs
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_start_near_the_optimum_saves_rounds(loss):
+    texts, codes = examples(200, seed=4)
+    cold = solve(texts, codes, np.ones(200), loss=loss, tol=1e-5)
+    again = solve(texts, codes, np.ones(200), loss=loss, tol=1e-2, start=cold.alpha)
+    assert (again.report.status, again.report.epochs) == ("converged", 1)
+    near = np.full(200, 0.9)  # the start lies outside this box
+    warm, anew = (solve(texts, codes, near, loss=loss, tol=1e-2, start=s) for s in (cold.alpha, None))
+    assert warm.report.epochs < anew.report.epochs
+    exact = solve(texts, codes, near, loss=loss, start=cold.alpha)
+    assert exact.report.primal == pytest.approx(solve(texts, codes, near, loss=loss).report.primal, rel=2e-7)
+
+
+def test_only_support_vectors_have_a_part_in_the_answer():
+    texts, codes = examples(300, seed=9, noise=0.05)
+    K, y = KERNEL(texts) + 1, np.where(codes == 1, 1.0, -1.0)
+    w = solve(texts, codes, np.ones(300), tol=1e-5).weights[:, 0]
+    beyond = y * (K @ w) > 1.05
+    assert beyond.sum() > 30
+    assert not w[beyond].any()
+
+
+def test_a_gap_once_reached_is_not_lost_when_the_budget_ends():
+    """The search starts over when the gap is reached, for fewer examples in the answer."""
+    texts, codes = examples(200, seed=4)
+    K, y, C = KERNEL(texts), np.where(codes == 1, 1.0, -1.0), np.full(200, 10.0)
+    rounds = solve(texts, codes, C, tol=1e-3).report.epochs
+    early = solve(texts, codes, C, tol=1e-3, max_epochs=rounds - 1)
+    assert (early.report.status, early.report.epochs) == ("converged", rounds - 1)
+    assert early.report.relative_gap <= 1e-3
+    assert early.report.primal == pytest.approx(primal(K, y, C, y * early.weights[:, 0], early.bias[0]), rel=1e-9)
+
+
+@pytest.mark.parametrize("patience", [1, 5])
+def test_forgetting_planes_early_gives_the_same_optimum(patience, monkeypatch):
+    texts, codes = examples(120, seed=6, noise=0.3)
+    C = np.full(120, 5.0)
+    kept = solve(texts, codes, C)
+    monkeypatch.setattr(cutting_plane, "PATIENCE", patience)
+    monkeypatch.setattr(cutting_plane, "STALLED", 10_000)
+    assert solve(texts, codes, C).report.primal == pytest.approx(kept.report.primal, rel=2e-7)
+
+
+def test_equal_examples_of_both_classes_and_zero_rows_do_no_harm():
+    for texts in (["", "", "", ""], ["ab", "ab", "ab", "ab"]):
+        solution = solve(texts, np.array([0, 1, 0, 1]), np.ones(4))
+        assert solution.report.status == "converged"
+        assert solution.report.primal == pytest.approx(4.0)
+
+
+def test_no_weight_at_all_needs_no_rounds_to_speak_of():
+    solution = solve(["ab", "ba"], np.array([0, 1]), np.zeros(2))
+    assert (solution.report.status, solution.report.primal, solution.report.epochs) == ("converged", 0.0, 1)
+
+
+def test_a_gap_below_rounding_ends_and_is_told():
+    texts, codes = examples(200, seed=8)
+    with pytest.warns(ConvergenceWarning, match="stopped at the limits of float64"):
+        report = solve(texts, codes, np.full(200, 100.0), tol=1e-18).report
+    assert report.status == "rounding"
+    assert report.relative_gap < 1e-10
+
+
+@pytest.fixture(scope="module")
+def endless():
+    """Noise with a huge C."""
+    rng = np.random.default_rng(0)
+    return ["".join(row) for row in rng.choice(list("abcd"), (2000, 60))], rng.integers(0, 2, 2000), np.full(2000, 1e3)
+
+
+def test_the_budget_of_epochs_holds_and_is_told(endless):
+    with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with a relative duality gap of"):
+        report = solve(*endless, NGram(3), max_epochs=5).report
+    assert (report.status, report.epochs) == ("max_epochs", 5)
+    assert report.dual < report.primal
+
+
+def test_the_budget_of_time_holds_and_is_told(endless):
+    with pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
+        report = solve(*endless, NGram(3), CuttingPlane(max_seconds=0.3), classes=(0, 1)).report
+    assert [r.status for r in report.per_class] == ["max_seconds"] * 2
+    assert report.seconds < 3
+
+
+def test_progress_is_told_a_few_times_a_second(endless):
+    told = []
+    with pytest.warns(ConvergenceWarning):
+        solve(*endless, NGram(3), CuttingPlane(max_seconds=0.5), progress=lambda *state: told.append(state))
+    assert 3 <= len(told) <= 20
+    done, epochs, gaps = zip(*told, strict=True)
+    assert set(done) == {0}
+    assert list(epochs) == sorted(epochs)
+    assert all(gap > 0 for gap in gaps)
+
+
+def test_ctrl_c_ends_the_solver_at_once(endless):
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    begun = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solve(*endless, NGram(3), tol=1e-12)
+    finally:
+        timer.cancel()
+    assert time.perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize(
+    ("params", "changes", "message"),
+    [
+        ({"max_seconds": 0}, {}, "max_seconds is 0, expected a positive number or None"),
+        ({}, {"loss": "log"}, "loss is 'log', expected 'hinge' or 'squared_hinge'"),
+        ({}, {"C": np.ones(3)}, r"C has the shape \(3,\), expected \(10,\)"),
+        ({}, {"C": np.full(10, np.nan)}, "C holds a value that is not a number of at least 0"),
+        ({}, {"codes": np.zeros(9)}, r"labels has the shape \(9,\), expected \(10,\)"),
+        ({}, {"start": np.zeros((2, 10))}, r"start has the shape \(2, 10\), expected \(1, 10\)"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused(params, changes, message):
+    texts, codes = examples(10)
+    with pytest.raises(InputError, match=message):
+        solve(texts, **{"codes": codes, "C": np.ones(10)} | changes, solver=CuttingPlane(**params))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
+def test_the_best_mixture_of_planes_is_proven(n, rank, seed):
+    """Also where planes are alike: the rank is mostly below their number."""
+    rng = np.random.default_rng(seed)
+    g = rng.standard_normal((n, rank)).round(1)
+    G, b = g @ g.T, rng.standard_normal(n).round(1)
+    a = rng.random(n)
+    _core.mix_planes(G.ravel(), b, a, 1e-12)
+    assert (a >= 0).all()
+    assert a.sum() == pytest.approx(1)
+    r = G @ a - b
+    assert a @ r - r.min() <= 1e-11
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
+def test_no_step_is_better_than_the_best_one(n, squared, seed):
+    rng = np.random.default_rng(seed)
+    y, C = rng.choice([-1.0, 1.0], n), rng.choice([0.0, 0.5, 2.0], n)
+    f, d, (slope, curvature) = rng.standard_normal(n), rng.standard_normal(n), rng.uniform(0.1, 2, 2)
+
+    def value(k):
+        slack = np.maximum(0, 1 - y * (f + k * d))
+        return slope * k + 0.5 * curvature * k**2 + C @ (slack**2 if squared else slack)
+
+    best = _core.best_step(y, C, squared, slope, curvature, f, d)
+    tries = np.concatenate([best + np.array([-1e-3, 1e-3, -1e-6, 1e-6]), np.linspace(-20, 20, 401)])
+    assert value(best) <= min(map(value, tries)) + 1e-12
