@@ -139,7 +139,7 @@ def ridge(X, y, weights, alpha, fit_intercept=True):
 
 
 def path_counts(tree, from_root=False):
-    """How often each downward path of labels, read upwards, occurs in a tree of labels and parents; only those from the root, if so."""
+    """How often each downward path, read upwards, occurs in a tree of labels and parents; if so, only those from the root."""
     counts = Counter()
     for node in range(len(tree.labels)):
         path = []

@@ -137,7 +137,13 @@ class XBW(Batch):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
-        arrays = {"last": last, "symbols": symbols, "lengths": lengths, "words": words, "sizes": sizes}
+        arrays: dict[str, np.ndarray] = {
+            "last": last,
+            "symbols": symbols,
+            "lengths": lengths,
+            "words": words,
+            "sizes": sizes,
+        }
         return {"batch": "XBW", "alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
 
     @classmethod
