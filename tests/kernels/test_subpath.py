@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import treille
 from treille import InputError, Trees, _core
 from treille.estimators.functions import KernelFunctions, read_functions
 from treille.kernels import Kernel, RootPaths, Subpath
+from treille.solvers import CuttingPlane
 from treille.spaces import ProductSpace
 from treille.testing import check_kernel
 from treille.trees import XBW
@@ -178,6 +180,19 @@ def test_features_predict_what_examples_predict():
         np.testing.assert_allclose(model.decision_function(FOREST), K @ beta + model.intercept_, atol=1e-8)
 
 
+def test_features_and_products_by_either_index_reach_one_optimum():
+    X = Trees.from_parents([random_tree(int(size), 3) for size in RANDOM.integers(1, 30, 60)])
+    y = RANDOM.random(60) < 0.4
+    for kernel in (Subpath(0.5).normalized(), Subpath(0.9, 4).normalized()):
+        rows = treille.SVC(kernel, tol=1e-6, max_epochs=100_000).fit(X, y)
+        for index in ("arrays", "xbw"):
+            by_products = clone(kernel).set_params(kernel__index=index)
+            model = treille.SVC(by_products, tol=1e-6, max_epochs=100_000, solver=CuttingPlane()).fit(X, y)
+            assert model.plan_.space == "product"
+            np.testing.assert_allclose(model.report_.primal, rows.report_.primal, rtol=1e-5)
+            np.testing.assert_allclose(model.decision_function(X), rows.decision_function(X), atol=0.01)
+
+
 @pytest.mark.parametrize("kernel", [Subpath(0.5), Subpath(0.7, 2).normalized(), RootPaths(0.9)], ids=str)
 def test_models_come_back_from_their_files(kernel, tmp_path):
     y = [str(len(tree.labels) > 12) for tree in FOREST]
@@ -245,7 +260,7 @@ def test_no_trees_give_an_empty_matrix():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (Subpath(0), "decay is 0, expected a number above 0 and at most 1"),
+        (Subpath(0), "decay is 0, expected a number above 0"),
         (Subpath(1.5), "decay is 1.5, expected"),
         (Subpath("a"), "decay is 'a', expected"),
         (Subpath(0.5, 0), "max_length is 0, expected a whole number of at least 1"),
