@@ -32,10 +32,24 @@ Out<T> give(Buffer<T>&& buffer) {
 }
 
 template <class T>
-Out<T> give(const std::vector<T>& values) {
+Out<T> copied(std::span<const T> values) {
   Buffer<T> copy(values.size());
   std::copy(values.begin(), values.end(), copy.data());
   return give(std::move(copy));
+}
+
+template <class T>
+Out<T> give(const std::vector<T>& values) {
+  return copied(std::span<const T>(values));
+}
+
+// Matrices are written row by row.
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+inline Out<double> give_matrix(Buffer<double>&& values, std::size_t n_rows, std::size_t n_columns) {
+  auto* owner = new Buffer<double>(std::move(values));
+  return Out<double>(owner->data(), {n_rows, n_columns},
+                     nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); }));
 }
 
 }  // namespace treille

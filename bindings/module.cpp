@@ -11,8 +11,10 @@ void bind_suffix(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_spaces(nb::module_& m);
 void bind_solve(nb::module_& m);
+void bind_subpath(nb::module_& m);
 void bind_subsequence(nb::module_& m);
 void bind_tree_kernels(nb::module_& m);
+void bind_xbw(nb::module_& m);
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -25,6 +27,8 @@ NB_MODULE(_core, m) {
   treille::bind_patterns(m);
   treille::bind_spaces(m);
   treille::bind_solve(m);
+  treille::bind_subpath(m);
   treille::bind_subsequence(m);
   treille::bind_tree_kernels(m);
+  treille::bind_xbw(m);
 }

@@ -12,8 +12,6 @@ using namespace nb::literals;
 namespace treille {
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 template <class Index>
 auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, int threads) {
   SuffixArray<Index> sorted;
@@ -22,12 +20,6 @@ auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::in
     sorted = suffix_array<Index>({view(symbols), view(offsets)}, alphabet_size, threads);
   }
   return std::tuple(give(std::move(sorted.suffix)), give(std::move(sorted.sequence)), give(std::move(sorted.lcp)));
-}
-
-Out<double> give_matrix(Buffer<double>&& values, std::size_t n_rows, std::size_t n_columns) {
-  auto* owner = new Buffer<double>(std::move(values));
-  return Out<double>(owner->data(), {n_rows, n_columns},
-                     nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); }));
 }
 
 }  // namespace

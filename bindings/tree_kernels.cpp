@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "forest.hpp"
 #include "rows.hpp"
 #include "trees/brackets.hpp"
 #include "trees/preorder.hpp"
@@ -19,11 +20,6 @@ using namespace nb::literals;
 
 namespace treille {
 namespace {
-
-// Labels, parents, offsets.
-using ForestIn = std::tuple<In<std::int32_t>, In<std::int32_t>, In<std::int64_t>>;
-
-Forest read(const ForestIn& forest) { return {view(std::get<0>(forest)), view(std::get<1>(forest)), view(std::get<2>(forest))}; }
 
 std::string_view utf8(nb::handle text) {
   Py_ssize_t size;

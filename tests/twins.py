@@ -136,3 +136,26 @@ def ridge(X, y, weights, alpha, fit_intercept=True):
         penalty[-1, -1] = 0.0
     both = np.linalg.solve(wide.T @ (weights[:, None] * wide) + penalty, wide.T @ (weights[:, None] * y))
     return (both[:-1], both[-1]) if fit_intercept else (both, np.zeros(y.shape[1]))
+
+
+def path_counts(tree, from_root=False):
+    """How often each downward path, read upwards, occurs in a tree of labels and parents; if so, only those from the root."""
+    counts = Counter()
+    for node in range(len(tree.labels)):
+        path = []
+        while node >= 0:
+            path.append(tree.labels[node])
+            node = tree.parents[node]
+            if node < 0 or not from_root:
+                counts[tuple(path)] += 1
+    return counts
+
+
+def path_kernel(decay, max_length=inf, from_root=False):
+    """k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length."""
+
+    def k(x, y):
+        left, right = path_counts(x, from_root), path_counts(y, from_root)
+        return sum(decay ** len(p) * left[p] * right[p] for p in left if len(p) <= max_length)
+
+    return k

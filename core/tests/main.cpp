@@ -18,6 +18,8 @@
 #include "spaces/outputs.hpp"
 #include "spaces/rows.hpp"
 #include "spaces/side_by_side.hpp"
+#include "subpath.hpp"
+#include "succinct.hpp"
 #include "text/encode.hpp"
 #include "text/lcp_intervals.hpp"
 #include "text/ngram_rows.hpp"
@@ -500,6 +502,23 @@ int main() {
   }
   for (const int threads : {1, 3}) {
     tests::lattices_are_their_paths(threads, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
+  for (const std::size_t n : {0, 1, 64, 511, 512, 513, 65536, 200000})
+    for (const unsigned one_in : {0u, 1u, 2u, 1000u}) {
+      tests::bits_are_counted_and_found(n, one_in, [](bool holds) { CHECK(holds); });
+      ++passed;
+    }
+  for (const std::uint64_t largest : {0ull, 1ull, 5ull, 255ull, (1ull << 33) + 7}) {
+    tests::packed_numbers_come_back(largest, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
+  for (const std::int32_t n_symbols : {1, 2, 3, 20, 900}) {
+    tests::symbols_are_counted_and_found(1000, n_symbols, [](bool holds) { CHECK(holds); });
+    ++passed;
+  }
+  for (const int threads : {1, 3}) {
+    tests::subpaths_are_their_definition(threads, [](bool holds) { CHECK(holds); });
     ++passed;
   }
   std::printf("%d passed, 0 failed\n", passed);

@@ -83,21 +83,40 @@ void with_width(std::size_t width, Use&& use) {
 SubstringTree SubstringTree::build(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, std::size_t n_left,
                                    int threads) {
   SubstringTree tree(data.size(), n_left);
+  const auto fill = [&]<class Index>(Index) {
+    const SuffixArray<Index> sorted = suffix_array<Index>(data, alphabet_size, threads);
+    tree.fill(
+        sorted.sequence, sorted.lcp,
+        [&](std::int32_t i, std::size_t r) {
+          return data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[r];
+        },
+        weights);
+  };
   if (needs_wide_index(data))
-    tree.fill<std::int64_t>(data, alphabet_size, weights, threads);
+    fill(std::int64_t{});
   else
-    tree.fill<std::int32_t>(data, alphabet_size, weights, threads);
+    fill(std::int32_t{});
   return tree;
 }
 
 template <class Index>
-void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads) {
-  const SuffixArray<Index> sorted = suffix_array<Index>(data, alphabet_size, threads);
+SubstringTree SubstringTree::of_sorted(const SortedStrings<Index>& strings, std::size_t n_owners, const SubstringWeights& weights,
+                                       std::size_t n_left) {
+  SubstringTree tree(n_owners, n_left);
+  tree.fill(strings.owner, strings.lcp, [&](std::int32_t, std::size_t r) { return std::int64_t{strings.length[r]}; }, weights);
+  return tree;
+}
+
+template SubstringTree SubstringTree::of_sorted(const SortedStrings<std::int32_t>&, std::size_t, const SubstringWeights&, std::size_t);
+template SubstringTree SubstringTree::of_sorted(const SortedStrings<std::int64_t>&, std::size_t, const SubstringWeights&, std::size_t);
+
+template <class Index, class Length>
+void SubstringTree::fill(const Buffer<std::int32_t>& owner, const Buffer<Index>& lcp, Length&& length, const SubstringWeights& weights) {
   const Lengths lengths(weights);
   auto& nodes = nodes_.template emplace<Array<Node<Index>>>();
-  const std::int32_t* const sequence = sorted.sequence.data();
-  nodes.reserve(sorted.lcp.size());  // more than there will be: pages are taken when they are written
-  entries_.reserve(sorted.lcp.size());
+  const std::int32_t* const sequence = owner.data();
+  nodes.reserve(lcp.size());  // more than there will be: pages are taken when they are written
+  entries_.reserve(lcp.size());
   const auto kind = [&](std::int32_t i) { return two_sided() ? static_cast<std::int32_t>(static_cast<std::size_t>(i) >= n_left_) : i; };
 
   // Intervals whose parent is still to come. One kind of sequence below: no node.
@@ -108,7 +127,7 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
   };
   std::vector<Done> done;
   lcp_intervals(
-      static_cast<Index>(sorted.lcp.size()), [&](Index r) { return lengths.depth(sorted.lcp[static_cast<std::size_t>(r)]); },
+      static_cast<Index>(lcp.size()), [&](Index r) { return lengths.depth(lcp[static_cast<std::size_t>(r)]); },
       [&](const LcpInterval<Index>& u) {
         std::size_t children = done.size();
         while (children > 0 && done[children - 1].first >= u.first) --children;
@@ -125,9 +144,7 @@ void SubstringTree::fill(const Sequences& data, std::int32_t alphabet_size, cons
             const std::int32_t i = sequence[r];
             meet(kind(i));
             if (own_.empty()) continue;
-            const auto length =
-                data.offsets[static_cast<std::size_t>(i) + 1] - data.offsets.front() - sorted.suffix[static_cast<std::size_t>(r)];
-            own_[static_cast<std::size_t>(i)] += lengths.up_to(length) - above;
+            own_[static_cast<std::size_t>(i)] += lengths.up_to(length(i, static_cast<std::size_t>(r))) - above;
           }
         };
         Index next = u.first;

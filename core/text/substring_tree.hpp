@@ -25,6 +25,13 @@
 
 namespace treille {
 
+// Strings in lexicographic order, those that are prefixes first: whose each is, what it shares with the one before, how long it is.
+template <class Index>
+struct SortedStrings {
+  Buffer<std::int32_t> owner;
+  Buffer<Index> lcp, length;
+};
+
 // Which lengths count, and for how much: W is 0 up to min_length - 1, and constant from its last entry on.
 struct SubstringWeights {
   std::int64_t min_length;
@@ -38,6 +45,11 @@ class SubstringTree {
   // Building needs about 30 bytes a symbol, with 32-bit indices.
   static SubstringTree build(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, std::size_t n_left,
                              int threads);
+
+  // The same for any strings in order: `strings` are then the suffixes, and their owners, of which there are n_owners, the sequences.
+  template <class Index>
+  static SubstringTree of_sorted(const SortedStrings<Index>& strings, std::size_t n_owners, const SubstringWeights& weights,
+                                 std::size_t n_left);
 
   // out = K beta; both matrices have n_functions columns and are written row by row. A thread takes eight columns at a time, and for
   // them 64 bytes a node.
@@ -66,8 +78,8 @@ class SubstringTree {
   SubstringTree(std::size_t n_sequences, std::size_t n_left)
       : own_(n_left < n_sequences ? 0 : n_sequences), n_sequences_(n_sequences), n_left_(n_left) {}
   bool two_sided() const { return n_left_ < n_sequences_; }
-  template <class Index>
-  void fill(const Sequences& data, std::int32_t alphabet_size, const SubstringWeights& weights, int threads);
+  template <class Index, class Length>
+  void fill(const Buffer<std::int32_t>& owner, const Buffer<Index>& lcp, Length&& length, const SubstringWeights& weights);
   template <class Load, class Store>
   void by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const;
 

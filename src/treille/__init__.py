@@ -10,7 +10,7 @@
 
 from importlib.metadata import version
 
-from treille import automata, kernels, solvers
+from treille import automata, kernels, solvers, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
@@ -42,4 +42,5 @@ __all__ = [
     "protein",
     "reverse_complement",
     "solvers",
+    "trees",
 ]

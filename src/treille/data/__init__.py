@@ -11,8 +11,10 @@ from treille.data.strings import Strings
 from treille.data.table import Table
 from treille.data.trees import Tree, Trees
 from treille.data.vectors import Vectors
+from treille.data.xbw import XBW
 
 __all__ = [
+    "XBW",
     "Batch",
     "CenteredRows",
     "DenseRows",

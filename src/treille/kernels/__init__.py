@@ -15,6 +15,8 @@ from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
 from treille.kernels.rational import Rational
+from treille.kernels.root_paths import RootPaths
+from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
@@ -41,8 +43,10 @@ __all__ = [
     "Precomputed",
     "Product",
     "Rational",
+    "RootPaths",
     "Scaled",
     "SubTree",
+    "Subpath",
     "Subsequence",
     "SubsetTree",
     "Sum",

@@ -1,0 +1,16 @@
+#pragma once
+// Forests across the pane.
+
+#include <nanobind/stl/tuple.h>
+
+#include "arrays.hpp"
+#include "trees/forest.hpp"
+
+namespace treille {
+
+// Labels, parents, offsets.
+using ForestIn = std::tuple<In<std::int32_t>, In<std::int32_t>, In<std::int64_t>>;
+
+inline Forest read(const ForestIn& forest) { return {view(std::get<0>(forest)), view(std::get<1>(forest)), view(std::get<2>(forest))}; }
+
+}  // namespace treille

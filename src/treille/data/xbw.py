@@ -1,0 +1,195 @@
+"""The XBW index of trees: searched and navigated in little more space than shape and labels need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data.base import Batch, as_index
+from treille.data.trees import Trees
+from treille.io.errors import InputError
+from treille.io.model import read_model, write_model
+from treille.io.tree_parts import Tree, TreeParts
+
+
+class XBW(Batch):
+    """Trees as one index, which finds paths, and goes up and down, without decoding them; no pointer is kept for any node.
+
+    Nodes are numbers below `n_nodes`: siblings have consecutive ones, and the root of tree i is node i. A path is read downwards,
+    ``"S/NP/NN"``, or a list of labels, where these hold a slash; it may begin anywhere.
+
+    Space is a bit a node for the shape, and the Huffman code of (label, leaf or not) for each: little more than 2N + N H0 bits for
+    N nodes whose labels have entropy H0, and less where labels tell leaves. `count` takes time that grows with the length of the
+    path and of the codes alone.
+
+    Parameters
+    ----------
+    trees : Trees, or what makes one
+    n_jobs : int or None
+        Threads, to read trees from texts; None is 1, -1 is all.
+
+    References
+    ----------
+    Ferragina, Luccio, Manzini, Muthukrishnan: Compressing and indexing labeled trees, with applications. J. ACM 2009.
+
+    Examples
+    --------
+    >>> from treille.trees import XBW
+    >>> index = XBW(["(S (NP (NN vine)) (VP (V grows)))", "(NP (DT the) (NN vine))"])
+    >>> index.count("NP/NN"), index.count("S/NP/NN"), index.count("NN/NP")
+    (2, 1, 0)
+    >>> node = int(index.find("S/NP")[0])
+    >>> index.label(index.parent(node)), [index.label(child) for child in index.children(node)], str(index.subtree(node))
+    ('S', ['NN'], '(NP (NN vine))')
+    """
+
+    alphabet: list[str]
+
+    def __init__(self, trees: Any, n_jobs: int | None = None):
+        trees = trees if isinstance(trees, Trees) else Trees(trees, n_jobs)
+        self._index = _core.Xbw.of(trees.arrays)
+        self.alphabet = trees.alphabet
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are in all trees."""
+        return self._index.n_nodes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in memory, but for the names of labels."""
+        return self._index.nbytes
+
+    def count(self, path: str | Sequence[str]) -> int:
+        """How many nodes the path ends at."""
+        codes = self._codes(path)
+        return 0 if codes is None else self._index.count(codes)
+
+    def find(self, path: str | Sequence[str]) -> np.ndarray:
+        """The nodes that the path ends at, in rising order."""
+        codes = self._codes(path)
+        return np.empty(0, np.int64) if codes is None else self._index.find(codes)
+
+    def label(self, node: int) -> str:
+        """The label of a node."""
+        return self.alphabet[self._index.label(self._node(node))]
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether a node has no children."""
+        return self._index.is_leaf(self._node(node))
+
+    def children(self, node: int) -> range:
+        """The children of a node, in their order."""
+        return range(*self._index.children(self._node(node)))
+
+    def parent(self, node: int) -> int | None:
+        """The parent of a node; None for a root."""
+        return self._index.parent(self._node(node))
+
+    def tree(self, node: int) -> int:
+        """The number of the tree that holds a node; takes a step for each node above it."""
+        return self._index.root(self._node(node))
+
+    def subtree(self, node: int) -> Tree:
+        """A node with all that hangs from it."""
+        return self._forest([self._node(node)], 1)[0]
+
+    def trees(self, n_jobs: int | None = None) -> Trees:
+        """The trees themselves, decoded.
+
+        >>> from treille.trees import XBW
+        >>> XBW(["(S (NP he) (VP))"]).trees().to_brackets()
+        ['(S (NP he) (VP))']
+        """
+        return self._forest(np.arange(len(self)), effective_n_jobs(n_jobs))
+
+    def __getitem__(self, key: Any) -> Any:
+        key = as_index(key, len(self))
+        return self.subtree(key) if isinstance(key, int) else XBW(self._forest(np.arange(len(self))[key], 1))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the index to a file (safetensors) that `XBW.load` reads.
+
+        >>> import tempfile, pathlib
+        >>> from treille.trees import XBW
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "trees.xbw"
+        >>> XBW(["(S (NP he) (VP))"]).save(path)
+        >>> XBW.load(path).count("S/NP")
+        1
+        """
+        write_model(path, *self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> XBW:
+        """The index that a file holds."""
+        spec, arrays = read_model(path)
+        if spec.get("batch") != "XBW":
+            raise InputError(f"{os.fspath(path)}: no index of trees, expected a file that XBW.save wrote")
+        return cls._read_state(spec, arrays)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
+        arrays: dict[str, np.ndarray] = {
+            "last": last,
+            "symbols": symbols,
+            "lengths": lengths,
+            "words": words,
+            "sizes": sizes,
+        }
+        return {"batch": "XBW", "alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
+
+    @classmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
+        alphabet, n_nodes = list(spec["alphabet"]), int(spec["n_nodes"])
+        last, words = (np.ascontiguousarray(arrays[name], np.uint64) for name in ("last", "words"))
+        sizes, symbols = (
+            np.ascontiguousarray(arrays["sizes"], np.int64),
+            np.ascontiguousarray(arrays["symbols"], np.int32),
+        )
+        sound = n_nodes >= 0 and (sizes >= 0).all() and (sizes <= n_nodes).all()
+        sound = sound and len(last) == _words(n_nodes) and len(words) == _words(sizes).sum()
+        if not sound or symbols.max(initial=0) // 2 >= max(1, len(alphabet)):
+            raise InputError("the index in the file does not fit together: make it again from its trees")
+        batch = cls.__new__(cls)
+        batch.alphabet = alphabet
+        try:
+            lengths = np.ascontiguousarray(arrays["lengths"], np.uint8)
+            batch._index = _core.Xbw.from_parts(last, n_nodes, symbols, lengths, words, sizes)
+        except ValueError as error:
+            raise InputError(f"the index in the file is damaged ({error}): make it again from its trees") from None
+        return batch
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return XBW._read_state, self.state()
+
+    def __repr__(self) -> str:
+        return f"XBW({len(self):,} trees, {self.n_nodes:,} nodes, {len(self.alphabet):,} labels)"
+
+    def _node(self, node: int) -> int:
+        if not 0 <= node < self.n_nodes:
+            raise IndexError(f"node {node} does not exist: there are {self.n_nodes:,}")
+        return int(node)
+
+    def _codes(self, path: str | Sequence[str]) -> np.ndarray | None:
+        """The path in codes; None where a label is unknown."""
+        labels = path.split("/") if isinstance(path, str) else list(path)
+        if not labels:
+            raise InputError("the path is empty: it needs one label at least")
+        known = self.__dict__.setdefault("_known", {label: code for code, label in enumerate(self.alphabet)})
+        return np.array([known[x] for x in labels], np.int32) if all(x in known for x in labels) else None
+
+    def _forest(self, nodes: Any, threads: int) -> Trees:
+        labels, parents, offsets = self._index.subtrees(np.asarray(nodes, np.int64), threads)
+        return Trees(TreeParts(labels, parents, offsets, self.alphabet))
+
+
+def _words(n_bits: Any) -> Any:
+    return (n_bits + 63) // 64

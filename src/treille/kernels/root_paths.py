@@ -1,0 +1,151 @@
+"""Paths from the root to a node."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import Batch, Rows, Trees
+from treille.data.trees import recoded_by
+from treille.io.errors import InputError
+from treille.kernels.base import FeatureMap
+from treille.kernels.subpath import rows_by_frequency, squares
+from treille.kernels.tree_kernels import TreeKernel, check_share
+
+
+class RootPaths(TreeKernel):
+    """Common paths from the root: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p).
+
+    A path is the labels from the root down to a node: the places of an XML document, say. There is one for each node, so that rows
+    are short, and everything is linear in the nodes. `Subpath` counts paths that begin anywhere.
+
+    Parameters
+    ----------
+    decay : float
+        What each label of a path multiplies its weight by, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> from treille.kernels import RootPaths
+    >>> RootPaths()(["(a (b) (b))", "(a (b c))", "(b)"]).tolist()  # a, a/b twice
+    [[5.0, 3.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    def __init__(self, decay: float = 1.0):
+        self.decay = decay
+
+    def check(self) -> None:
+        check_share("decay", self.decay)
+
+    def counted(self, forest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[sp.csr_matrix, Paths]:
+        """The rows of a forest over its own paths, and these."""
+        self.check()
+        path, label, parent, length = _core.root_paths(forest)
+        ones = np.ones(len(path))
+        matrix = sp.csr_matrix((ones, path, forest[2].copy()), shape=(len(forest[2]) - 1, len(label)))
+        matrix.sum_duplicates()
+        matrix.data *= np.sqrt(float(self.decay) ** length)[matrix.indices]
+        matrix.eliminate_zeros()  # a decay to the power of a great length may be nothing
+        return matrix, (label, parent, length)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
+        assert isinstance(batch, Trees)
+        matrix, (label, parent, _) = self.counted(batch.arrays)
+        order, rows = rows_by_frequency(matrix, effective_n_jobs(n_jobs))
+        feature = np.empty(len(order), np.int32)
+        feature[order] = np.arange(len(order))
+        return RootPathsMap(label, parent, feature, batch.alphabet, self), rows
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> RootPathsMap:
+        label, parent, feature = (
+            np.ascontiguousarray(arrays[name], np.int32) for name in ("label", "parent", "feature")
+        )
+        n = len(label)
+        sound = label.shape == parent.shape == feature.shape == (n,)
+        sound = sound and label.min(initial=0) >= 0 and label.max(initial=-1) < len(spec["alphabet"])
+        sound = sound and bool((parent >= -1).all() and (parent < np.arange(n)).all())
+        kept = np.sort(feature[feature >= 0])
+        if not sound or not np.array_equal(kept, np.arange(len(kept))):
+            raise InputError("the paths in the file do not fit its kernel")
+        return RootPathsMap(label, parent, feature, spec["alphabet"], self)
+
+
+Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, the paths above, lengths
+
+
+class RootPathsMap(FeatureMap):
+    """Paths with their ids; some may have none, and only lead to others."""
+
+    def __init__(
+        self, label: np.ndarray, parent: np.ndarray, feature: np.ndarray, alphabet: list[str], kernel: RootPaths
+    ):
+        self.label = label
+        self.parent = parent
+        self.feature = feature
+        self.alphabet = alphabet
+        self.kernel = kernel
+
+    @property
+    def n_features(self) -> int:
+        return len(self._path_of)
+
+    @cached_property
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        keys = _keys(self.parent, self.label)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    @cached_property
+    def _path_of(self) -> np.ndarray:
+        """By feature."""
+        paths = np.flatnonzero(self.feature >= 0)
+        return paths[np.argsort(self.feature[paths])]
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Trees)
+        matrix, (label, parent, length) = self.kernel.counted(recoded_by(batch, self.alphabet))
+        keys, paths = self._sorted
+        found = np.full(len(label) + 1, -1, np.int64)  # the last stands above the roots
+        order = np.argsort(length, kind="stable")
+        for level in np.split(order, np.cumsum(np.bincount(length, minlength=1)[:-1])):
+            wanted = _keys(found[parent[level]], label[level])
+            at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+            same = (keys[at] == wanted) & ((found[parent[level]] >= 0) | (parent[level] < 0)) if len(keys) else at < 0
+            found[level[same]] = paths[at[same]]
+        ids = np.where(found[:-1] >= 0, self.feature[found[:-1]] if len(self.feature) else -1, -1)
+        threads = effective_n_jobs(n_jobs)
+        return Rows.from_csr(matrix, ids, squares(matrix), self.n_features, self.n_features, threads)
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        labels, path = [], int(self._path_of[id])
+        while path >= 0:
+            labels.append(self.alphabet[self.label[path]])
+            path = int(self.parent[path])
+        return "/" + "/".join(reversed(labels))
+
+    def restrict(self, ids: np.ndarray) -> RootPathsMap:
+        feature = np.full(len(self.feature), -1, np.int32)
+        feature[self._path_of[ids]] = np.arange(len(ids))
+        kept = feature >= 0
+        reached = np.flatnonzero(kept)
+        while len(reached):  # up to the roots, a level at a time
+            reached = np.unique(self.parent[reached])
+            reached = reached[reached >= 0]
+            reached = reached[~kept[reached]]
+            kept[reached] = True
+        number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(np.int32)  # the last stands above the roots
+        return RootPathsMap(self.label[kept], number[self.parent[kept]], feature[kept], self.alphabet, self.kernel)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"alphabet": self.alphabet}, {"label": self.label, "parent": self.parent, "feature": self.feature}
+
+
+def _keys(parent: np.ndarray, label: np.ndarray) -> np.ndarray:
+    return (parent.astype(np.int64) + 1) << 32 | label

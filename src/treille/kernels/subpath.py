@@ -1,0 +1,273 @@
+"""Subpaths: labels from an ancestor down to a descendant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+
+from treille import _core
+from treille.data import XBW, Batch, FeatureRows, Rows, Trees
+from treille.data.base import available_memory, readable_size
+from treille.data.trees import recoded, recoded_by
+from treille.io.errors import InputError
+from treille.io.parameters import check_whole
+from treille.kernels.base import FeatureMap, LinearMap
+from treille.kernels.tree_kernels import TreeKernel, check_share
+
+INDEXES = ("arrays", "xbw")
+ENTRY = 40  # bytes that an entry takes while rows are made of it
+
+
+class Subpath(TreeKernel):
+    """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
+
+    A path is the labels from any node down to one below it, or a label alone; the order of siblings does not count. Exact, in time
+    linear in the nodes: paths are read off the suffix tree of upward strings, whose edges are the features.
+
+    Parameters
+    ----------
+    decay : float
+        What each label of a path multiplies its weight by, above 0 and at most 1.
+    max_length : int or None
+        The number of labels of the longest paths that count; None: no bound.
+    index : {"arrays", "xbw"}
+        With "xbw" the trees are held as their index, `treille.trees.XBW`, and trained on by products with the kernel's matrix, in
+        some bytes a node; there are no features then. "arrays" is faster.
+
+    References
+    ----------
+    Kimura, Kashima: Fast computation of subpath kernel for trees. ICML 2012.
+
+    Examples
+    --------
+    >>> from treille.kernels import Subpath
+    >>> Subpath(decay=0.5)(["(a (b c))", "(a (b) (b))"]).tolist()  # a, b, a/b: 0.5 (1 + 2) + 0.25 (2)
+    [[2.125, 2.0], [2.0, 3.5]]
+    """
+
+    def __init__(self, decay: float = 0.5, max_length: int | None = None, index: str = "arrays"):
+        self.decay = decay
+        self.max_length = max_length
+        self.index = index
+
+    def check(self) -> None:
+        check_share("decay", self.decay)
+        if self.max_length is not None:
+            check_whole("max_length", self.max_length, bits=31)
+        if self.index not in INDEXES:
+            raise InputError(f"index is {self.index!r}, expected 'arrays' or 'xbw'")
+
+    @property
+    def has_features(self) -> bool:
+        return self.index == "arrays"
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
+        if self.index == "xbw":
+            return X if isinstance(X, XBW) else XBW(X, n_jobs)
+        return _trees(X, n_jobs) if isinstance(X, XBW) else super().batch(X, n_jobs)
+
+    def weights(self, *batches: Trees) -> np.ndarray:
+        """W(0) = 0, W(1), ...: the running sums of decay^length, up to where one more changes nothing."""
+        self.check()
+        most = max((int(np.diff(batch.offsets).max(initial=0)) for batch in batches), default=0)
+        return self.weights_to(most)
+
+    def weights_to(self, most: int) -> np.ndarray:
+        """The same for paths of `most` labels at most."""
+        most = most if self.max_length is None else min(most, int(self.max_length))
+        weights = float(self.decay) ** np.arange(most + 1)
+        sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
+        return sums[: 1 + np.count_nonzero(np.diff(sums))]
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        if not self.has_features:
+            return super().fit_features(batch, n_jobs)
+        assert isinstance(batch, Trees)
+        features = _core.SubpathFeatures.fit(batch.arrays, len(batch.alphabet), self.weights(batch))
+        needed, available = ENTRY * features.most_entries, available_memory()
+        if needed > available:
+            raise InputError(
+                f"the rows of these trees would take up to {readable_size(needed)}, but {readable_size(available)} are free: "
+                "train by products, with solver=CuttingPlane() or Subpath(index='xbw'), or bound paths with max_length"
+            )
+        threads = effective_n_jobs(n_jobs)
+        matrix = _matrix(features.transform(batch.arrays, threads), len(features))
+        order, rows = rows_by_frequency(matrix, threads)
+        return SubpathMap(features.restrict(order), batch.alphabet, self), rows
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        if not self.has_features:
+            return super().load_features(spec, arrays)
+        parts: Any = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
+        if not _fit_together(len(spec["alphabet"]), *parts):
+            raise InputError("the paths in the file do not fit its kernel")
+        return _rebuild(parts, spec["alphabet"], self)
+
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> PathProduct:
+        trees = _trees(batch, n_jobs)
+        weights = self.weights(trees)
+        matrix: _core.SubpathProduct | _core.SubstringTree
+        if self.index == "xbw":
+            matrix = _core.SubpathProduct.of(trees.arrays, weights)
+        else:
+            matrix = _core.shared_paths(trees.arrays, weights, len(trees))
+        size = readable_size(matrix.nbytes + batch.nbytes)
+        return PathProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        threads = effective_n_jobs(n_jobs)
+        if right is None:
+            trees = _trees(left, n_jobs)
+            return _core.shared_paths(trees.arrays, self.weights(trees), len(trees)).gram(threads)
+        if len(left) < len(right):  # each column costs a pass over the nodes
+            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
+        return self._between(left, right, n_jobs).gram(threads) if len(right) else np.zeros((len(left), 0))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        if not len(left) or not len(right):
+            return np.zeros((len(left), coefficients.shape[1]))
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
+
+    def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
+        """One structure of both batches, for products between them; neither may be empty."""
+        x, y = _trees(left, n_jobs), _trees(right, n_jobs)
+        labels, parents, offsets = recoded(x, y)
+        forest = (
+            np.concatenate([labels, y.labels]),
+            np.concatenate([parents, y.parents]),
+            np.concatenate([offsets, offsets[-1] + y.offsets[1:]]),
+        )
+        return _core.shared_paths(forest, self.weights(x, y), len(x))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        trees = _trees(batch, n_jobs)
+        return _core.subpath_self(trees.arrays, self.weights(trees), effective_n_jobs(n_jobs))
+
+
+class PathProduct(LinearMap):
+    """The matrix of path counts as a linear map: O(N) a product, N nodes in all."""
+
+    def __init__(self, matrix: _core.SubstringTree | _core.SubpathProduct, size: str, threads: int):
+        self.matrix = matrix
+        self.size = size
+        self.threads = threads
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        beta = np.ascontiguousarray(beta, dtype=np.float64)
+        columns = beta[:, None] if beta.ndim == 1 else beta
+        return self.matrix.product(columns, self.threads).reshape(beta.shape)
+
+    def sizes(self) -> str:
+        return self.size
+
+
+PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
+
+
+class SubpathMap(FeatureMap):
+    """Edges of the suffix tree with their ids. A name in brackets is that of all paths on the edge: ``(S/)NP/NN`` is two."""
+
+    def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
+        self.features = features
+        self.alphabet = alphabet
+        self.kernel = kernel
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Trees)
+        n, threads = self.n_features, effective_n_jobs(n_jobs)
+        matrix = _matrix(self.features.transform(recoded_by(batch, self.alphabet), threads), n)
+        return Rows.from_csr(matrix, np.arange(n), self.kernel.diagonal(batch, n_jobs), n, n, threads)
+
+    def name(self, id: int) -> str:
+        if not 0 <= id < self.n_features:
+            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        upwards, shortest = self.features.path(id)
+        labels = [self.alphabet[label] for label in reversed(upwards)]
+        more = len(labels) - shortest
+        return f"({'/'.join(labels[:more])}/)" * (more > 0) + "/".join(labels[more:])
+
+    def restrict(self, ids: np.ndarray) -> SubpathMap:
+        return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"alphabet": self.alphabet}, dict(zip(PARTS, self.features.parts(), strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.features.parts(), self.alphabet, self.kernel)
+
+
+def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
+    weights = kernel.weights_to(int(parts[3].max(initial=0)))
+    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
+
+
+def _fit_together(
+    n_labels: int,
+    path_label: np.ndarray,
+    path_parent: np.ndarray,
+    node_parent: np.ndarray,
+    node_depth: np.ndarray,
+    edge_start: np.ndarray,
+    feature: np.ndarray,
+) -> bool:
+    """Whether these are the parts of a suffix tree: what a model file says is not trusted."""
+
+    def within(values: np.ndarray, least: int, stop: int) -> bool:
+        return values.ndim == 1 and bool(((values >= least) & (values < stop)).all())
+
+    n_paths, n = len(path_label), len(node_parent)
+    if len(path_parent) != n_paths or not len(node_depth) == len(edge_start) == len(feature) == n:
+        return False
+    if not (within(path_label, 0, n_labels) and within(edge_start, 0, n_paths) and within(feature, -1, n)):
+        return False
+    if not (_parents_first(path_parent) and _parents_first(node_parent)):
+        return False
+    numbers = np.sort(feature[feature >= 0])
+    above = np.where(node_parent < 0, 0, node_depth[node_parent])
+    lengths = np.zeros(n_paths, np.int64)
+    for path, parent in enumerate(path_parent.tolist()):
+        lengths[path] = 1 if parent < 0 else lengths[parent] + 1
+    edges = node_depth.astype(np.int64) - above
+    return bool(
+        (numbers == np.arange(len(numbers))).all() and (edges > 0).all() and (edges <= lengths[edge_start]).all()
+    )
+
+
+def _parents_first(parents: np.ndarray) -> bool:
+    return parents.ndim == 1 and bool(((parents >= -1) & (parents < np.arange(len(parents)))).all())
+
+
+def rows_by_frequency(matrix: sp.csr_matrix, threads: int) -> tuple[np.ndarray, Rows]:
+    """Fitted rows, features numbered so that ids fall with frequency, and the column of each id."""
+    n = matrix.shape[1]
+    holders = np.bincount(matrix.indices, minlength=n)
+    order = np.argsort(-holders, kind="stable")
+    ids = np.empty_like(order)
+    ids[order] = np.arange(n)
+    n_shared = int(np.count_nonzero(holders > 1))
+    return order, Rows.from_csr(matrix, ids, squares(matrix), n, n_shared, threads)
+
+
+def squares(matrix: sp.csr_matrix) -> np.ndarray:
+    """The squared norm of every row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(rows, matrix.data**2, minlength=matrix.shape[0])
+
+
+def _matrix(rows: tuple[np.ndarray, np.ndarray, np.ndarray], n_features: int) -> sp.csr_matrix:
+    indptr, features, values = rows
+    return sp.csr_matrix((values, features, indptr), shape=(len(indptr) - 1, n_features))
+
+
+def _trees(batch: Any, n_jobs: int | None) -> Trees:
+    trees = batch.trees(n_jobs) if isinstance(batch, XBW) else batch
+    assert isinstance(trees, Trees)
+    return trees
