@@ -17,8 +17,8 @@
 #include <tuple>
 #include <vector>
 
+#include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
-#include "automata/string_trie.hpp"
 
 namespace treille {
 
@@ -102,7 +102,7 @@ class PrefixCounter {
     here.resize(n);
   }
 
-  StringTrie trie_;
+  InternedStrings trie_;
   std::vector<double> values_;  // by node
   std::vector<double> forward_, backward_;
   std::vector<std::vector<Waiting>> waiting_;  // by state

@@ -95,7 +95,7 @@ class Propagator {
       if (values_[node] != 0) sink(node, values_[node]);
   }
 
-  const StringTrie& trie() const { return trie_; }
+  const InternedStrings& trie() const { return trie_; }
 
  private:
   struct Waiting {
@@ -194,20 +194,20 @@ class Propagator {
   std::vector<char> is_found_;
   std::vector<std::uint32_t> found_;
   std::vector<std::vector<Waiting>> waiting_;  // by pair
-  StringTrie trie_;
+  InternedStrings trie_;
 };
 
 // Features of one part of the data: strings by first occurrence, and in how many lattices each stands.
 struct Found {
-  StringTrie trie;
+  InternedStrings trie;
   std::vector<std::uint32_t> nodes, ids;
   Array<std::uint32_t> examples;
 
   std::uint32_t insert(std::span<const std::int32_t> labels) {
     std::uint32_t node = 0;
     for (const std::int32_t label : labels) node = trie.child(node, label);
-    ids.resize(trie.size(), StringTrie::kAbsent);
-    if (ids[node] == StringTrie::kAbsent) {
+    ids.resize(trie.size(), InternedStrings::kAbsent);
+    if (ids[node] == InternedStrings::kAbsent) {
       ids[node] = static_cast<std::uint32_t>(nodes.size());
       nodes.push_back(node);
       examples.push_back(0);
@@ -226,7 +226,7 @@ void scan(Propagator& propagator, const Lattices& data, std::span<const std::int
       propagator.trie().spell(node, labels);
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(labels);
-      if (id != StringTrie::kAbsent) part.add(id, value);
+      if (id != InternedStrings::kAbsent) part.add(id, value);
     });
     part.end_row();
   }
@@ -310,7 +310,7 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   features.nodes_.resize(all.nodes.size());
   for (std::size_t id = 0; id < all.nodes.size(); ++id) features.nodes_[rank[id]] = all.nodes[id];
   features.trie_ = std::move(all.trie);
-  features.ids_.assign(features.trie_.size(), StringTrie::kAbsent);
+  features.ids_.assign(features.trie_.size(), InternedStrings::kAbsent);
   for (std::uint32_t id = 0; id < features.nodes_.size(); ++id) features.ids_[features.nodes_[id]] = id;
   features.n_shared_ = static_cast<std::size_t>(std::count_if(all.examples.begin(), all.examples.end(), [](auto n) { return n > 1; }));
   rows.entries = join_parts(std::move(parts), renamed, features.size());
@@ -326,7 +326,7 @@ RationalFeatures RationalFeatures::from_strings(std::span<const std::int32_t> la
   features.trie_ = std::move(all.trie);
   features.nodes_ = std::move(all.nodes);
   features.ids_ = std::move(all.ids);
-  features.ids_.resize(features.trie_.size(), StringTrie::kAbsent);
+  features.ids_.resize(features.trie_.size(), InternedStrings::kAbsent);
   return features;
 }
 
@@ -343,8 +343,8 @@ NGramRows RationalFeatures::transform(const Machine& T, const Lattices& data, st
         [&](const std::vector<std::int32_t>& labels) {
           std::uint32_t node = 0;
           for (const std::int32_t label : labels)
-            if (node != StringTrie::kAbsent) node = trie_.find_child(node, label);
-          return node == StringTrie::kAbsent ? node : ids_[node];
+            if (node != InternedStrings::kAbsent) node = trie_.find_child(node, label);
+          return node == InternedStrings::kAbsent ? node : ids_[node];
         },
         parts[at(p)], rows.sq_norms.data());
   });

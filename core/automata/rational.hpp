@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
 #include "automata/machine.hpp"
-#include "automata/string_trie.hpp"
 #include "text/ngram_rows.hpp"
 
 namespace treille {
@@ -48,7 +48,7 @@ class RationalFeatures {
   std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> strings() const;
 
  private:
-  StringTrie trie_;
+  InternedStrings trie_;
   std::vector<std::uint32_t> nodes_;  // of each feature
   std::vector<std::uint32_t> ids_;    // of each node, or kAbsent
   std::size_t n_shared_ = 0;

@@ -12,11 +12,11 @@
 
 namespace treille {
 
-class StringTrie {
+class InternedStrings {
  public:
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
-  StringTrie() { clear(); }
+  InternedStrings() { clear(); }
 
   void clear() {
     if (nodes_.size() * 8 < slots_.size()) {  // few strings in a large table: empty their slots only
