@@ -2,6 +2,7 @@
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
+from treille.data.feature_strings import FeatureStrings
 from treille.data.objects import KernelValues, Objects
 from treille.data.rows import FeatureRows, RowProducts, Rows
 from treille.data.sequences import dna, protein, reverse_complement
@@ -16,6 +17,7 @@ __all__ = [
     "CenteredRows",
     "DenseRows",
     "FeatureRows",
+    "FeatureStrings",
     "KernelValues",
     "Objects",
     "RowProducts",

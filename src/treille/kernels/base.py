@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
-from treille.data import Batch, FeatureRows
+from treille.data import Batch, FeatureRows, FeatureStrings
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 
@@ -51,6 +51,13 @@ class FeatureMap(ABC):
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What to keep in a model file: JSON values, and arrays."""
+
+    def strings(self) -> FeatureStrings:
+        """The features as strings of symbols, where they are that."""
+        raise InputError(
+            f"{type(self).__name__.removesuffix('Map')} has features that are no strings of symbols: a trie or an automaton "
+            "of weights needs such as those of NGram or Gappy"
+        )
 
 
 class LinearMap(ABC):
@@ -120,6 +127,10 @@ class Kernel(BaseEstimator, ABC):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
+
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        """The arrays of ``FeatureMap.state`` for features that are these strings."""
+        raise InputError(f"{self!r} has no features that are strings of symbols")
 
     @property
     def has_product(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, Rows, Strings
+from treille.data import Batch, FeatureRows, FeatureStrings, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
@@ -25,6 +25,9 @@ class PatternKernel(SequenceKernel):
     @abstractmethod
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:
         """A pattern as people read it. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
+
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        return {"patterns": strings.matrix(int(np.diff(strings.offsets).max(initial=0)))[0]}
 
     def declared(self) -> list[Any] | None:
         """The alphabet, where it is a parameter."""
@@ -117,6 +120,12 @@ class PatternMap(SequenceMap):
         if len(lengths):
             arrays["lengths"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    def strings(self) -> FeatureStrings:
+        cells, lengths = self._parts()
+        if len(lengths):  # the first cell is a place
+            return super().strings()
+        return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)
