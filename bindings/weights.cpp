@@ -66,7 +66,7 @@ ArcsOut arcs(const WeightAutomaton& automaton) {
           give(std::move(weights)), give(std::move(targets)), give(std::move(finals))};
 }
 
-using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint8_t>, Out<std::int32_t>, Out<double>, std::int32_t, double>;
+using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint8_t>, Out<std::int32_t>, Out<double>>;
 
 }  // namespace
 
@@ -134,27 +134,25 @@ void bind_weights(nb::module_& m) {
               p = pack(self);
             }
             using treille::give;
-            return PackedOut{give(p.states), give(p.targets), give(p.classes), give(p.labels),
-                             give(p.weights), p.entry.cls,    p.entry.weight};
+            return PackedOut{give(p.states), give(p.targets), give(p.classes), give(p.labels), give(p.weights)};
           },
-          "States, targets, classes, labels, weights, and the class and the number before all paths.");
+          "States, targets, classes, labels and weights.");
 
   m.def(
       "unpack_weights",
-      [](Bytes states, Bytes targets, Bytes classes, In<std::int32_t> labels, In<double> weights, std::int32_t entry_class,
-         double entry_weight, std::int32_t n_labels, std::int32_t n_classes, std::int64_t n_strings) {
+      [](Bytes states, Bytes targets, Bytes classes, In<std::int32_t> labels, In<double> weights, std::int32_t n_labels,
+         std::int32_t n_classes, std::int64_t n_strings) {
         WeightedStrings out;
         {
           nb::gil_scoped_release release;
-          Unpacker unpacker(view(states), view(targets), view(classes), view(labels), view(weights), {entry_class, entry_weight}, n_labels,
-                            n_classes);
+          Unpacker unpacker(view(states), view(targets), view(classes), view(labels), view(weights), n_labels, n_classes);
           out = unpacker.strings(n_strings);
         }
         using treille::give;
         return std::tuple(give(out.symbols), give(out.offsets), give(out.cls), give(out.weight));
       },
-      "states"_a, "targets"_a, "classes"_a, "labels"_a, "weights"_a, "entry_class"_a, "entry_weight"_a, "n_labels"_a, "n_classes"_a,
-      "n_strings"_a, "The strings of a packed automaton in order: symbols, offsets, and each one's class and weight.");
+      "states"_a, "targets"_a, "classes"_a, "labels"_a, "weights"_a, "n_labels"_a, "n_classes"_a, "n_strings"_a,
+      "The strings of a packed automaton in order: symbols, offsets, and each one's class and weight.");
 }
 
 }  // namespace treille

@@ -51,23 +51,23 @@ class WeightAutomaton {
   const ClassWeight& entry() const { return entry_; }  // what stands before all paths
   const ClassWeight& final(std::uint32_t s) const { return finals_[s]; }
   std::span<const WeightArc> arcs(std::uint32_t s) const { return {arcs_.data() + offsets_[s], arcs_.data() + offsets_[s + 1]}; }
-  std::size_t nbytes() const { return offsets_.size() * 8 + arcs_.size() * sizeof(WeightArc) + finals_.size() * sizeof(ClassWeight); }
+  std::size_t nbytes() const { return offsets_.size() * 8 + arcs_.size() * (4 + sizeof(WeightArc)) + finals_.size() * sizeof(ClassWeight); }
 
   const WeightArc* find(std::uint32_t s, std::int32_t label) const {
-    const WeightArc* low = arcs_.data() + offsets_[s];
-    const WeightArc* high = arcs_.data() + offsets_[s + 1];
+    std::size_t low = offsets_[s], high = offsets_[s + 1];
     while (high - low > 8) {
-      const WeightArc* middle = low + (high - low) / 2;
-      (middle->label <= label ? low : high) = middle;
+      const std::size_t middle = low + (high - low) / 2;
+      (labels_[middle] <= label ? low : high) = middle;
     }
     for (; low < high; ++low)
-      if (low->label == label) return low;
+      if (labels_[low] == label) return &arcs_[low];
     return nullptr;
   }
 
   // Arcs lead to states that were added before.
   std::uint32_t add(const ClassWeight& final, std::span<const WeightArc> arcs) {
     arcs_.insert(arcs_.end(), arcs.begin(), arcs.end());
+    for (const WeightArc& arc : arcs) labels_.push_back(arc.label);
     offsets_.push_back(arcs_.size());
     finals_.push_back(final);
     return static_cast<std::uint32_t>(finals_.size() - 1);
@@ -80,6 +80,7 @@ class WeightAutomaton {
  private:
   Array<std::size_t> offsets_;
   Array<WeightArc> arcs_;
+  Array<std::int32_t> labels_;  // of the arcs once more, side by side: what a search reads
   Array<ClassWeight> finals_;
   std::uint32_t start_ = 0;
   ClassWeight entry_;

@@ -1,10 +1,11 @@
 #pragma once
 // A weight automaton in few bytes, and its strings read back: what model files hold.
 //
-// A state is written as its number of arcs, whether it is final and whether its futures are of several classes; then labels, targets,
-// numbers and classes of its arcs, each in an array of its own. A target with one arc to it is written as 0 and follows in its turn, depth
-// first; the others are numbered from 1, the more arcs lead there the earlier, and follow the start in that order. So most
-// targets take a byte. The first number of a state is 1 by construction, and is not written.
+// States that several arcs lead to are numbered from 1, the more arcs the earlier. A block is the start, or one of these in their order,
+// and all states that one path alone leads to from there, depth first. A state is written as its number of arcs and whether it is
+// final; its arcs as label and number of the target, 0 where that follows in the same block. Numbers and classes stand where a
+// block is left only, at arcs to numbered states and at the ends of strings, multiplied from the block's head: so those of the first
+// block are weights of strings as they are, of which many are equal, not quotients of such.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "automata/minimal_weights.hpp"
@@ -19,10 +22,9 @@
 namespace treille {
 
 struct PackedWeights {
-  std::vector<std::uint8_t> states, targets, classes;  // numbers of 7 bits a byte
+  std::vector<std::uint8_t> states, targets, classes;  // numbers of 7 bits a byte; classes count from 1, 0 is elsewhere
   std::vector<std::int32_t> labels;
   std::vector<double> weights;
-  ClassWeight entry;
 };
 
 namespace packed {
@@ -54,10 +56,15 @@ class Numbers {
 
 }  // namespace packed
 
+// What a path holds up to some point, and what the next part adds.
+inline ClassWeight joined(const ClassWeight& before, const ClassWeight& next) {
+  if (before.cls != kElsewhere && next.cls != kElsewhere) throw std::invalid_argument("the automaton has a path that names two classes");
+  return {before.cls == kElsewhere ? next.cls : before.cls, before.weight * next.weight};
+}
+
 inline PackedWeights pack(const WeightAutomaton& automaton) {
   PackedWeights out;
   if (automaton.size() == 0) return out;
-  out.entry = automaton.entry();
   std::vector<std::uint32_t> arcs_to(automaton.size(), 0), shared, number(automaton.size(), 0);
   for (std::uint32_t s = 0; s < automaton.size(); ++s)
     for (const WeightArc& arc : automaton.arcs(s)) ++arcs_to[arc.target];
@@ -66,31 +73,31 @@ inline PackedWeights pack(const WeightAutomaton& automaton) {
   std::stable_sort(shared.begin(), shared.end(), [&](std::uint32_t a, std::uint32_t b) { return arcs_to[a] > arcs_to[b]; });
   for (std::uint32_t k = 0; k < shared.size(); ++k) number[shared[k]] = k + 1;
 
-  std::vector<std::uint32_t> waiting;
-  auto write = [&](std::uint32_t state) {
-    waiting.push_back(state);
+  auto leave = [&](const ClassWeight& value) {
+    packed::put(out.classes, static_cast<std::uint64_t>(value.cls + 1));
+    out.weights.push_back(value.weight);
+  };
+  std::vector<std::pair<std::uint32_t, ClassWeight>> waiting;
+  auto write_block = [&](std::uint32_t head, const ClassWeight& entry) {
+    waiting.emplace_back(head, entry);
     while (!waiting.empty()) {
-      const std::uint32_t s = waiting.back();
+      const auto [s, so_far] = waiting.back();
       waiting.pop_back();
       const auto arcs = automaton.arcs(s);
       const ClassWeight& final = automaton.final(s);
-      const bool is_final = final.cls != kNotFinal;
-      const bool mixed =
-          (is_final && final.cls != kElsewhere) || std::any_of(arcs.begin(), arcs.end(), [](const WeightArc& a) { return a.cls != kElsewhere; });
-      packed::put(out.states, 4 * arcs.size() + 2 * mixed + is_final);
-      if (mixed && is_final) packed::put(out.classes, static_cast<std::uint64_t>(final.cls + 1));
-      for (std::size_t a = 0; a < arcs.size(); ++a) {
-        out.labels.push_back(arcs[a].label);
-        packed::put(out.targets, number[arcs[a].target]);
-        if (mixed) packed::put(out.classes, static_cast<std::uint64_t>(arcs[a].cls + 1));
-        if (a > 0 || is_final) out.weights.push_back(arcs[a].weight);
+      packed::put(out.states, 2 * arcs.size() + (final.cls != kNotFinal));
+      if (final.cls != kNotFinal) leave(joined(so_far, final));
+      for (const WeightArc& arc : arcs) {
+        out.labels.push_back(arc.label);
+        packed::put(out.targets, number[arc.target]);
+        if (number[arc.target] != 0) leave(joined(so_far, {arc.cls, arc.weight}));
       }
       for (std::size_t a = arcs.size(); a-- > 0;)
-        if (number[arcs[a].target] == 0) waiting.push_back(arcs[a].target);
+        if (number[arcs[a].target] == 0) waiting.emplace_back(arcs[a].target, joined(so_far, {arcs[a].cls, arcs[a].weight}));
     }
   };
-  write(automaton.start());
-  for (const std::uint32_t s : shared) write(s);
+  write_block(automaton.start(), automaton.entry());
+  for (const std::uint32_t s : shared) write_block(s, {});
   return out;
 }
 
@@ -105,14 +112,12 @@ struct WeightedStrings {
 class Unpacker {
  public:
   Unpacker(std::span<const std::uint8_t> states, std::span<const std::uint8_t> targets, std::span<const std::uint8_t> classes,
-           std::span<const std::int32_t> labels, std::span<const double> weights, const ClassWeight& entry, std::int32_t n_labels,
-           std::int32_t n_classes)
+           std::span<const std::int32_t> labels, std::span<const double> weights, std::int32_t n_labels, std::int32_t n_classes)
       : states_(states),
         targets_(targets),
         classes_(classes),
         labels_(labels),
         weights_(weights),
-        entry_(entry),
         n_labels_(n_labels),
         n_classes_(n_classes) {}
 
@@ -126,9 +131,9 @@ class Unpacker {
 
  private:
   struct Arc {
-    std::int32_t label, cls;
+    std::int32_t label;
     std::int64_t target;  // -k: the k-th shared state
-    double weight;
+    ClassWeight value;
   };
   struct State {
     std::size_t first, end;
@@ -137,53 +142,49 @@ class Unpacker {
 
   [[noreturn]] static void fail(const char* what) { throw std::invalid_argument(std::string("the automaton ") + what); }
 
-  std::int32_t read_class() {
+  ClassWeight read_value() {
     const std::uint64_t cls = classes_.take();
     if (cls > static_cast<std::uint64_t>(n_classes_)) fail("names a class that there is not");
-    return static_cast<std::int32_t>(cls) - 1;
+    if (next_weight_ == weights_.size()) fail("has too few weights");
+    return {static_cast<std::int32_t>(cls) - 1, weights_[next_weight_++]};
+  }
+
+  // One state; the arcs to states that follow in the same block are added to those that wait.
+  void read_state(std::vector<std::size_t>& waiting) {
+    const std::uint64_t head = states_.take();
+    if (head >> 1 > labels_.size() - next_label_) fail("has fewer labels than arcs");
+    State state{arcs_.size(), arcs_.size() + static_cast<std::size_t>(head >> 1), {kNotFinal, 0}};
+    if (head & 1) state.final = read_value();
+    for (std::size_t a = state.first; a < state.end; ++a) {
+      Arc arc{labels_[next_label_++], -static_cast<std::int64_t>(std::min<std::uint64_t>(targets_.take(), ~std::uint32_t{0})), {}};
+      if (arc.label < 0 || arc.label >= n_labels_) fail("has a label outside the alphabet");
+      if (a > state.first && arc.label <= arcs_.back().label) fail("has labels that do not rise");
+      if (arc.target != 0) arc.value = read_value();
+      arcs_.push_back(arc);
+    }
+    for (std::size_t a = state.end; a-- > state.first;)
+      if (arcs_[a].target == 0) waiting.push_back(a);
+    table_.push_back(state);
   }
 
   void read_states() {
-    std::vector<std::int64_t> shared;
-    std::size_t label = 0, weight = 0;
+    std::vector<std::int64_t> heads;
     std::vector<std::size_t> waiting;
     while (!states_.done()) {
-      if (!table_.empty()) shared.push_back(static_cast<std::int64_t>(table_.size()));
-      bool root = true;
-      for (waiting.clear(); root || !waiting.empty();) {
-        if (!root) {
-          arcs_[waiting.back()].target = static_cast<std::int64_t>(table_.size());
-          waiting.pop_back();
-        }
-        root = false;
-        const std::uint64_t head = states_.take();
-        const bool mixed = (head & 2) != 0, is_final = (head & 1) != 0;
-        const std::uint64_t degree = head >> 2;
-        if (degree > labels_.size() - label) fail("has fewer labels than arcs");
-        ClassWeight final{kNotFinal, 0};
-        if (is_final) final = {mixed ? read_class() : kElsewhere, 1};
-        const std::size_t first = arcs_.size();
-        for (std::uint64_t a = 0; a < degree; ++a) {
-          Arc arc{labels_[label++], kElsewhere, -static_cast<std::int64_t>(std::min<std::uint64_t>(targets_.take(), ~std::uint32_t{0})), 1};
-          if (arc.label < 0 || arc.label >= n_labels_) fail("has a label outside the alphabet");
-          if (a > 0 && arc.label <= arcs_.back().label) fail("has labels that do not rise");
-          if (mixed) arc.cls = read_class();
-          if (a > 0 || is_final) {
-            if (weight == weights_.size()) fail("has fewer weights than arcs");
-            arc.weight = weights_[weight++];
-          }
-          arcs_.push_back(arc);
-        }
-        table_.push_back({first, arcs_.size(), final});
-        for (std::size_t a = arcs_.size(); a-- > first;)
-          if (arcs_[a].target == 0) waiting.push_back(a);
+      heads.push_back(static_cast<std::int64_t>(table_.size()));
+      read_state(waiting);
+      while (!waiting.empty()) {
+        arcs_[waiting.back()].target = static_cast<std::int64_t>(table_.size());
+        waiting.pop_back();
+        read_state(waiting);
       }
     }
-    if (label != labels_.size() || weight != weights_.size() || !targets_.done() || !classes_.done()) fail("has more numbers than arcs");
+    if (next_label_ != labels_.size() || next_weight_ != weights_.size() || !targets_.done() || !classes_.done())
+      fail("has more numbers than arcs");
     for (Arc& arc : arcs_)
       if (arc.target < 0) {
-        if (static_cast<std::size_t>(-arc.target) > shared.size()) fail("has an arc to a state that there is not");
-        arc.target = shared[static_cast<std::size_t>(-arc.target) - 1];
+        if (static_cast<std::size_t>(-arc.target) >= heads.size()) fail("has an arc to a state that there is not");
+        arc.target = heads[static_cast<std::size_t>(-arc.target)];
       }
   }
 
@@ -224,14 +225,14 @@ class Unpacker {
       path.push_back({s, table_[s].first, so_far});
       const ClassWeight& final = table_[s].final;
       if (final.cls == kNotFinal) return;
-      const std::int32_t cls = join(so_far.cls, final.cls);
-      if (cls < 0 || cls >= n_classes_) fail("has a path that names no class");
+      const ClassWeight whole = joined(so_far, final);
+      if (whole.cls < 0) fail("has a path that names no class");
       out.symbols.insert(out.symbols.end(), string.begin(), string.end());
       out.offsets.push_back(static_cast<std::int64_t>(out.symbols.size()));
-      out.cls.push_back(cls);
-      out.weight.push_back(so_far.weight * final.weight);
+      out.cls.push_back(whole.cls);
+      out.weight.push_back(whole.weight);
     };
-    enter(0, entry_);
+    enter(0, {});
     while (!path.empty()) {
       Point& point = path.back();
       if (point.next == table_[point.state].end) {
@@ -241,20 +242,15 @@ class Unpacker {
       }
       const Arc& arc = arcs_[point.next++];
       string.push_back(arc.label);
-      enter(static_cast<std::size_t>(arc.target), {join(point.so_far.cls, arc.cls), point.so_far.weight * arc.weight});
+      enter(static_cast<std::size_t>(arc.target), joined(point.so_far, arc.value));
     }
-  }
-
-  static std::int32_t join(std::int32_t before, std::int32_t here) {
-    if (before != kElsewhere && here != kElsewhere) fail("has a path that names two classes");
-    return before == kElsewhere ? here : before;
   }
 
   packed::Numbers states_, targets_, classes_;
   std::span<const std::int32_t> labels_;
   std::span<const double> weights_;
-  ClassWeight entry_;
   std::int32_t n_labels_, n_classes_;
+  std::size_t next_label_ = 0, next_weight_ = 0;
   std::vector<State> table_;
   std::vector<Arc> arcs_;
 };

@@ -105,29 +105,30 @@ class AutomatonRows {
 
   template <class Weights>
   void walk(std::size_t i, const Weights& w) const {
+    struct Point {
+      std::uint32_t state;
+      ClassWeight so_far;
+    };
     struct Walk {
-      struct Point {
-        std::uint32_t state;
-        ClassWeight so_far;
-      };
       const WeightAutomaton& automaton;
       std::vector<Found>& found;
-      std::vector<Point> path;
-      void back_to(std::size_t depth) { path.resize(depth + 1); }
+      std::vector<Point> path;  // by depth
+      std::size_t depth = 0;
+      void back_to(std::size_t kept) { depth = kept; }
       void step(std::int32_t symbol) {
-        const Point from = path.back();
+        const Point& from = path[depth];
         const WeightArc& arc = *automaton.find(from.state, symbol);
-        path.push_back({arc.target, {arc.cls == kElsewhere ? from.so_far.cls : arc.cls, from.so_far.weight * arc.weight}});
+        path[++depth] = {arc.target, {arc.cls == kElsewhere ? from.so_far.cls : arc.cls, from.so_far.weight * arc.weight}};
       }
       void arrive(double value) {
-        const auto& [state, so_far] = path.back();
-        const ClassWeight& final = automaton.final(state);
-        found.push_back({final.cls == kElsewhere ? so_far.cls : final.cls, value * so_far.weight * final.weight});
+        const auto& [state, so_far] = path[depth];
+        const std::int32_t cls = automaton.final(state).cls;
+        found.push_back({cls == kElsewhere ? so_far.cls : cls, value * so_far.weight});  // a final weight is 1 always
       }
     };
     w.found.clear();
-    Walk walk{automaton_, w.found, {{automaton_.start(), automaton_.entry()}}};
-    walk.path.reserve(rows_.longest() + 1);
+    Walk walk{automaton_, w.found, std::vector<Point>(rows_.longest() + 1)};
+    walk.path[0] = {automaton_.start(), automaton_.entry()};
     rows_.read(i, walk);
     w.row = i;
   }

@@ -78,14 +78,17 @@ class TrieRows {
     struct Walk {
       const StringTrie& trie;
       std::vector<Found>& found;
-      std::vector<std::uint32_t> path;
-      void back_to(std::size_t depth) { path.resize(depth + 1); }
-      void step(std::int32_t symbol) { path.push_back(trie.child(path.back(), symbol)); }
-      void arrive(double value) { found.push_back({path.back(), value}); }
+      std::vector<std::uint32_t> path;  // by depth
+      std::size_t depth = 0;
+      void back_to(std::size_t kept) { depth = kept; }
+      void step(std::int32_t symbol) {
+        path[depth + 1] = trie.child(path[depth], symbol);
+        ++depth;
+      }
+      void arrive(double value) { found.push_back({path[depth], value}); }
     };
     w.found.clear();
-    Walk walk{trie_, w.found, {0}};
-    walk.path.reserve(rows_.longest() + 1);
+    Walk walk{trie_, w.found, std::vector<std::uint32_t>(rows_.longest() + 1, 0)};
     rows_.read(i, walk);
     w.row = i;
   }

@@ -52,10 +52,15 @@ class FeatureMap(ABC):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What to keep in a model file: JSON values, and arrays."""
 
+    @property
+    def has_strings(self) -> bool:
+        """Whether the features are strings of symbols, so that tries and automata can hold them."""
+        return type(self).strings is not FeatureMap.strings
+
     def strings(self) -> FeatureStrings:
-        """The features as strings of symbols, where they are that."""
+        """The features as strings of symbols, feature by feature."""
         raise InputError(
-            f"{type(self).__name__.removesuffix('Map')} has features that are no strings of symbols: a trie or an automaton "
+            f"the features, such as {self.name(0) if self.n_features else None!r}, are no strings of symbols: a trie or an automaton "
             "of weights needs such as those of NGram or Gappy"
         )
 

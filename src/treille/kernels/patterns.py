@@ -121,9 +121,13 @@ class PatternMap(SequenceMap):
             arrays["lengths"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
+    @property
+    def has_strings(self) -> bool:
+        return len(self.features.lengths()) == 0  # else the first cell is a place
+
     def strings(self) -> FeatureStrings:
-        cells, lengths = self._parts()
-        if len(lengths):  # the first cell is a place
+        cells, _ = self._parts()
+        if not self.has_strings:
             return super().strings()
         return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
 

@@ -68,6 +68,10 @@ class WrappedMap(FeatureMap):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return self.inner.state()
 
+    @property
+    def has_strings(self) -> bool:
+        return self.inner.has_strings
+
     def strings(self) -> FeatureStrings:
         return self.inner.strings()
 
