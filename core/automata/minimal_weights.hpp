@@ -64,7 +64,6 @@ class WeightAutomaton {
     return nullptr;
   }
 
-  // Arcs lead to states that were added before.
   std::uint32_t add(const ClassWeight& final, std::span<const WeightArc> arcs) {
     arcs_.insert(arcs_.end(), arcs.begin(), arcs.end());
     for (const WeightArc& arc : arcs) labels_.push_back(arc.label);
@@ -110,8 +109,32 @@ class WeightMinimizer {
 
   WeightAutomaton run() {
     for (auto s = static_cast<std::uint32_t>(trie_.size()); s-- > 0;) merged_[s] = merge(s);
-    if (!cls_.empty()) out_.begin_at(merged_[0].state, merged_[0].pushed);
-    return std::move(out_);
+    return cls_.empty() ? WeightAutomaton() : numbered(merged_[0]);
+  }
+
+  // Depth first from the start: a path without branches is then one run of memory.
+  WeightAutomaton numbered(const Merged& start) const {
+    Array<std::uint32_t> number(out_.size(), kFree), order;
+    std::vector<std::uint32_t> waiting{start.state};
+    while (!waiting.empty()) {
+      const std::uint32_t s = waiting.back();
+      waiting.pop_back();
+      if (number[s] != kFree) continue;
+      number[s] = static_cast<std::uint32_t>(order.size());
+      order.push_back(s);
+      const auto arcs = out_.arcs(s);
+      for (std::size_t a = arcs.size(); a-- > 0;)
+        if (number[arcs[a].target] == kFree) waiting.push_back(arcs[a].target);
+    }
+    WeightAutomaton result;
+    std::vector<WeightArc> arcs;
+    for (const std::uint32_t s : order) {
+      arcs.assign(out_.arcs(s).begin(), out_.arcs(s).end());
+      for (WeightArc& arc : arcs) arc.target = number[arc.target];
+      result.add(out_.final(s), arcs);
+    }
+    result.begin_at(0, start.pushed);
+    return result;
   }
 
   Merged merge(std::uint32_t s) {

@@ -1,8 +1,8 @@
 #pragma once
 // Strings of symbols, and the trie of many of them: the deterministic machine with one state for each prefix.
 //
-// States are numbered breadth first, the children of a state side by side and in the order of their labels, so that two numbers a
-// state are all there is. Building costs one counting sort for each position of the longest string.
+// The children of a state stand side by side in the order of their labels, after it. Building costs one counting sort for each position
+// of the longest string.
 
 #include <algorithm>
 #include <cstdint>
@@ -57,10 +57,46 @@ class StringTrie {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  StringTrie() = default;
-
   // `order` is sorted_strings(strings); the strings differ.
   StringTrie(const SymbolStrings& strings, std::span<const std::uint32_t> order) : end_(strings.size()) {
+    lay_out(strings, order);
+    number();
+    for (std::size_t z = 0; z < strings.size(); ++z) {
+      std::uint32_t state = 0;
+      for (const std::int32_t symbol : strings[z]) state = child(state, symbol);
+      end_[z] = state;
+    }
+  }
+
+  std::size_t size() const { return states_.size(); }
+  std::size_t n_arcs() const { return size() - 1; }
+  std::uint32_t end(std::size_t z) const { return end_[z]; }  // the state of string z
+  std::int32_t label(std::uint32_t state) const { return states_[state].label; }
+  std::uint32_t first_child(std::uint32_t state) const { return states_[state].first; }
+  std::uint32_t end_of_children(std::uint32_t state) const { return states_[state].first + states_[state].children; }
+
+  // kNone where no string goes on that way.
+  std::uint32_t child(std::uint32_t state, std::int32_t symbol) const {
+    std::uint32_t low = first_child(state), high = end_of_children(state);
+    while (high - low > 8) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      (label(middle) <= symbol ? low : high) = middle;
+    }
+    for (; low < high; ++low)
+      if (label(low) == symbol) return low;
+    return kNone;
+  }
+
+  std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * end_.size(); }
+
+ private:
+  struct State {
+    std::int32_t label = 0;  // of the arc that leads there
+    std::uint32_t first = 0, children = 0;
+  };
+
+  // Breadth first: the children of a state are then side by side as they come.
+  void lay_out(const SymbolStrings& strings, std::span<const std::uint32_t> order) {
     std::vector<std::size_t> next{1};  // by depth: states so far, then the number of the next one
     visit_new_prefixes(strings, order, [&](std::size_t depth, std::uint32_t) {
       if (next.size() <= depth) next.resize(depth + 1, 0);
@@ -69,45 +105,34 @@ class StringTrie {
     const std::size_t n = std::accumulate(next.begin(), next.end(), std::size_t{0});
     if (n >= kNone) throw std::length_error("a trie of more than 2^32 states");
     std::exclusive_scan(next.begin(), next.end(), next.begin(), std::size_t{0});
-    label_.resize(n);
-    first_.resize(n + 1);
+    states_.resize(n);
     std::vector<std::uint32_t> path(next.size(), 0);
     visit_new_prefixes(strings, order, [&](std::size_t depth, std::uint32_t z) {
       path[depth] = static_cast<std::uint32_t>(next[depth]++);
-      label_[path[depth]] = strings[z][depth - 1];
-      ++first_[path[depth - 1] + 1];
+      states_[path[depth]].label = strings[z][depth - 1];
+      State& parent = states_[path[depth - 1]];
+      if (parent.children++ == 0) parent.first = path[depth];
     });
-    first_[0] = 1;
-    for (std::size_t s = 0; s < n; ++s) first_[s + 1] += first_[s];
-    for (std::size_t z = 0; z < strings.size(); ++z) {
-      std::uint32_t state = 0;
-      for (const std::int32_t symbol : strings[z]) state = child(state, symbol);
-      end_[z] = state;
-    }
   }
 
-  std::size_t size() const { return label_.size(); }
-  std::size_t n_arcs() const { return size() - 1; }
-  std::uint32_t end(std::size_t z) const { return end_[z]; }  // the state of string z
-  std::int32_t label(std::uint32_t state) const { return label_[state]; }
-  std::uint32_t first_child(std::uint32_t state) const { return first_[state]; }
-  std::uint32_t end_of_children(std::uint32_t state) const { return first_[state + 1]; }
-
-  // kNone where no string goes on that way.
-  std::uint32_t child(std::uint32_t state, std::int32_t symbol) const {
-    std::uint32_t low = first_[state], high = first_[state + 1];
-    while (high - low > 8) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (label_[middle] <= symbol ? low : high) = middle;
+  // Depth first, each time all children of a state: a path without branches is then one run of memory.
+  void number() {
+    Array<State> numbered;
+    numbered.reserve(states_.size());
+    numbered.push_back(states_[0]);
+    std::vector<std::uint32_t> waiting{0};
+    while (!waiting.empty()) {
+      const std::uint32_t s = waiting.back();
+      waiting.pop_back();
+      const std::uint32_t from = numbered[s].first;
+      const auto to = static_cast<std::uint32_t>(numbered.size());
+      numbered[s].first = to;
+      for (std::uint32_t k = 0; k < numbered[s].children; ++k) numbered.push_back(states_[from + k]);
+      for (std::uint32_t k = numbered[s].children; k-- > 0;) waiting.push_back(to + k);
     }
-    for (; low < high; ++low)
-      if (label_[low] == symbol) return low;
-    return kNone;
+    states_ = std::move(numbered);
   }
 
-  std::size_t nbytes() const { return 4 * (label_.size() + first_.size() + end_.size()); }
-
- private:
   template <class Visit>
   static void visit_new_prefixes(const SymbolStrings& strings, std::span<const std::uint32_t> order, Visit&& visit) {
     std::span<const std::int32_t> before;
@@ -118,8 +143,7 @@ class StringTrie {
     }
   }
 
-  Array<std::int32_t> label_;   // of the arc that leads to a state
-  Array<std::uint32_t> first_;  // the children of s are first_[s] .. first_[s + 1]
+  Array<State> states_;
   Array<std::uint32_t> end_;
 };
 

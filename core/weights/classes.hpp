@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "memory.hpp"
@@ -26,7 +27,7 @@ namespace treille {
 
 struct FeatureClasses {
   Array<std::uint32_t> of;     // the class of each feature: shared ones first, the more frequent the earlier, then a private one a row
-  Array<double> value;         // v(z); 0 where no row holds z
+  Array<double> value;         // v(z), positive for the first of a class; 0 where no row holds z
   Array<double> square;        // |c|^2
   std::size_t n_shared = 0;    // classes of features that the rows share
   std::size_t n_classes = 0;   // with the private ones
@@ -55,17 +56,17 @@ class ClassFinder {
 
   // The rows by class. The private class of a row comes last.
   CodedEntries merged_rows(const FeatureClasses& classes) const {
-    std::vector<double> norm(classes.n_shared);
-    for (std::size_t c = 0; c < classes.n_shared; ++c) norm[c] = std::sqrt(classes.square[c]);
-    Array<std::uint32_t> leader(classes.n_shared, kNone);  // the first feature of a class speaks for it
-    for (std::size_t z = data_.n_shared; z-- > 0;) leader[classes.of[z]] = static_cast<std::uint32_t>(z);
+    Array<double> factor(classes.n_shared);  // by which the first number of a class speaks for all of it
+    for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
     std::vector<RowPart> parts(static_cast<std::size_t>(threads_));
     run_parts(threads_, [&](int p) {
       RowPart& part = parts[static_cast<std::size_t>(p)];
       for (std::size_t i = cuts_[p]; i < cuts_[p + 1]; ++i) {
         for (const Word* e = begin(i); e < split_[i]; ++e) {
-          const std::uint32_t c = classes.of[id(*e)];
-          if (leader[c] == id(*e) && value(*e) != 0) part.add(c, value(*e) / classes.value[id(*e)] * norm[c]);
+          if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
+          const std::uint32_t mark = mark_[id(*e)], c = mark & ~(kAlone | kLeads);
+          if ((mark & kLeads) == 0 || value(*e) == 0) continue;
+          part.add(c, (mark & kAlone) != 0 ? value(*e) : value(*e) * factor[c]);
         }
         double square = 0;
         for (const Word* e = split_[i]; e < end(i); ++e) square += value(*e) * value(*e);
@@ -78,6 +79,8 @@ class ClassFinder {
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr int kAhead = 16;                                       // entries from which memory is asked for
+  static constexpr std::uint32_t kAlone = 1u << 31, kLeads = 1u << 30;  // in mark_: the only feature of its class; the first
 
   struct Column {
     std::uint64_t hash = 0;
@@ -96,6 +99,7 @@ class ClassFinder {
         const std::uint64_t row = spread(i + 1);
         const Word* e = std::partition_point(begin(i), split_[i], [&](Word w) { return id(w) < ranges[p]; });
         for (; e < split_[i] && id(*e) < ranges[p + 1]; ++e) {
+          if (e + kAhead < split_[i]) __builtin_prefetch(&columns_[id(e[kAhead])], 1);
           const std::uint32_t own = code(*e);
           if (data_.palette[own] == 0) continue;
           Column& column = columns_[id(*e)];
@@ -125,6 +129,11 @@ class ClassFinder {
       }
       out_.of[z] = slots[slot];
     }
+    if (leader_.size() >= kLeads) throw std::length_error("more than 2^30 classes of features");
+    mark_.assign(out_.of.begin(), out_.of.begin() + static_cast<std::ptrdiff_t>(data_.n_shared));
+    Array<std::uint32_t> members(leader_.size(), 0);
+    for (const std::uint32_t c : mark_) ++members[c];
+    for (std::size_t c = 0; c < leader_.size(); ++c) mark_[leader_[c]] |= members[c] == 1 ? kAlone | kLeads : kLeads;
   }
 
   // Every entry must stand in a row that holds its class's first feature, too, at the same quotient. As many holders each, so the rows
@@ -138,13 +147,14 @@ class ClassFinder {
       Array<Seen> seen(leader_.size());
       for (std::size_t i = cuts_[p]; i < cuts_[p + 1]; ++i)
         for (const Word* e = begin(i); e < split_[i]; ++e) {
-          const std::uint32_t own = code(*e), c = out_.of[id(*e)], first = leader_[c];
-          if (data_.palette[own] == 0) continue;
-          if (id(*e) == first) {
+          if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
+          const std::uint32_t mark = mark_[id(*e)], own = code(*e), c = mark & ~(kAlone | kLeads);
+          if ((mark & kAlone) != 0 || data_.palette[own] == 0) continue;
+          if ((mark & kLeads) != 0) {
             seen[c] = {static_cast<std::uint32_t>(i + 1), own};
             continue;
           }
-          const std::uint32_t of_first = columns_[first].first, of_own = columns_[id(*e)].first;
+          const std::uint32_t of_first = columns_[leader_[c]].first, of_own = columns_[id(*e)].first;
           const bool same = seen[c].row == i + 1 && ((seen[c].code == of_first && own == of_own) ||
                                                      quotient(seen[c].code, of_first) == quotient(own, of_own));
           if (!same) wrong[static_cast<std::size_t>(p)].push_back(static_cast<std::uint32_t>(id(*e)));
@@ -154,6 +164,7 @@ class ClassFinder {
       for (const std::uint32_t z : part)
         if (leader_[out_.of[z]] != z) {
           out_.of[z] = static_cast<std::uint32_t>(leader_.size());
+          mark_[z] = out_.of[z] | kLeads;
           leader_.push_back(z);
         }
   }
@@ -169,8 +180,8 @@ class ClassFinder {
 
   void measure() {
     out_.value.assign(data_.n_features, 0.0);  // and so it stays for those that no row holds
-    for (std::size_t z = 0; z < data_.n_shared; ++z)
-      if (columns_[z].first != kNone) out_.value[z] = data_.palette[columns_[z].first];
+    auto first = [&](std::size_t z) { return columns_[z].first == kNone ? 0.0 : data_.palette[columns_[z].first]; };
+    for (std::size_t z = 0; z < data_.n_shared; ++z) out_.value[z] = std::copysign(1.0, first(leader_[out_.of[z]])) * first(z);
     for (std::size_t i = 0; i < split_.size(); ++i)
       for (const Word* e = split_[i]; e < end(i); ++e) out_.value[id(*e)] = value(*e);
     out_.square.assign(out_.n_classes, 0.0);
@@ -196,6 +207,7 @@ class ClassFinder {
   std::vector<const Word*> split_;  // where row i's private features begin
   Array<Column> columns_;
   Array<std::uint32_t> leader_;  // the first feature of each shared class
+  Array<std::uint32_t> mark_;    // by shared feature: its class, and whether it is the first or the only one there
   FeatureClasses out_;
 };
 

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from treille.data import Batch
 from treille.estimators.automaton import pack_weights, unpack_weights
 from treille.io.errors import InputError
+from treille.io.model import file_bytes
 from treille.kernels import FeatureMap, Kernel
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
@@ -68,7 +69,7 @@ class LinearFunctions(Functions):
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
         if weights == "automaton" or (weights == "auto" and self.features.has_strings):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
-        spec, arrays = min(ways, key=lambda way: sum(array.nbytes for array in way[1].values()))
+        spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
 
 
