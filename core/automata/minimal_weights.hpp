@@ -54,14 +54,15 @@ class WeightAutomaton {
   std::size_t nbytes() const { return offsets_.size() * 8 + arcs_.size() * (4 + sizeof(WeightArc)) + finals_.size() * sizeof(ClassWeight); }
 
   const WeightArc* find(std::uint32_t s, std::int32_t label) const {
-    std::size_t low = offsets_[s], high = offsets_[s + 1];
-    while (high - low > 8) {
-      const std::size_t middle = low + (high - low) / 2;
-      (labels_[middle] <= label ? low : high) = middle;
+    const std::int32_t* found = labels_.data() + offsets_[s];
+    std::size_t left = offsets_[s + 1] - offsets_[s];
+    if (left == 0) return nullptr;
+    while (left > 1) {  // no branch on what is found: it could not be foretold
+      const std::size_t half = left / 2;
+      found = found[half] <= label ? found + half : found;
+      left -= half;
     }
-    for (; low < high; ++low)
-      if (labels_[low] == label) return &arcs_[low];
-    return nullptr;
+    return *found == label ? arcs_.data() + (found - labels_.data()) : nullptr;
   }
 
   std::uint32_t add(const ClassWeight& final, std::span<const WeightArc> arcs) {

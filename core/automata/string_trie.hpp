@@ -77,14 +77,15 @@ class StringTrie {
 
   // kNone where no string goes on that way.
   std::uint32_t child(std::uint32_t state, std::int32_t symbol) const {
-    std::uint32_t low = first_child(state), high = end_of_children(state);
-    while (high - low > 8) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (label(middle) <= symbol ? low : high) = middle;
+    const State* child = states_.data() + first_child(state);
+    std::uint32_t left = states_[state].children;
+    if (left == 0) return kNone;
+    while (left > 1) {  // no branch on what is found: it could not be foretold
+      const std::uint32_t half = left / 2;
+      child = child[half].label <= symbol ? child + half : child;
+      left -= half;
     }
-    for (; low < high; ++low)
-      if (label(low) == symbol) return low;
-    return kNone;
+    return child->label == symbol ? static_cast<std::uint32_t>(child - states_.data()) : kNone;
   }
 
   std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * end_.size(); }
