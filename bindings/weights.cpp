@@ -71,9 +71,10 @@ using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint
 }  // namespace
 
 void bind_weights(nb::module_& m) {
-  m.def("merged_rows", &merged, "rows"_a, "threads"_a,
-        "Rows by class of features with proportional columns (indptr, entries, code_bits, palette), the number of classes and of those that "
-        "rows share, and each feature's class and factor.");
+  m.def(
+      "merged_rows", &merged, "rows"_a, "threads"_a,
+      "Rows by class of features with proportional columns (indptr, entries, code_bits, palette), the number of classes and of those that "
+      "rows share, and each feature's class and factor.");
 
   nb::class_<NaiveRows>(m, "NaiveRows", "Rows with W' as the alphas alone.")
       .def_static(

@@ -3,8 +3,8 @@
     TREILLE_DATA=folder python benchmarks/papers/lattice_svm.py [--sets subset full] [--kernels 4-gram ...]
         [--budget 600] [--write docs/generated/lattice_svm]
 
-Reuters-21578, ModApte split, training and test stories together, title and body as they stand; the subset is the first 466 training
-stories with a body (the paper does not say which it took). acq against the rest, counts as they are, C = 1, to a relative duality
+Reuters-21578, ModApte split, training and test stories together, title and body as they stand; the subset is the first 466
+training stories with a body (the paper does not say which it took). acq against the rest, counts as they are, C = 1, to a relative duality
 gap of 1e-3, one thread; gappy n-grams have at most two symbols in a gap and decay 1/2. Seconds are those of training, features given.
 A run that would take longer than the budget is not made: its time is extrapolated from runs on parts of the stories, each twice as
 many as the one before, and marked with ~.
@@ -243,9 +243,7 @@ def main() -> None:
             theirs = TABLE_4.get((which, name), ("", ""))
             faster = [f"{run.seconds / runs['merged'].seconds:.3g}" for run in (smo, runs["flat"])]
             gaps = [run.gap for run in (*runs.values(), smo) if run.gap]
-            times.append(
-                [which, name, *theirs, smo, *runs.values(), *faster, max(gaps, key=float)]
-            )
+            times.append([which, name, *theirs, smo, *runs.values(), *faster, max(gaps, key=float)])
             print(*map(str, times[-1]), sep=" | ", flush=True)
             costs += [[which, name, *cost] for cost in measured_costs(runs)]
             paper = TABLE_5.get((which, name))

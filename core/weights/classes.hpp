@@ -26,11 +26,11 @@
 namespace treille {
 
 struct FeatureClasses {
-  Array<std::uint32_t> of;     // the class of each feature: shared ones first, the more frequent the earlier, then a private one a row
-  Array<double> value;         // v(z), positive for the first of a class; 0 where no row holds z
-  Array<double> square;        // |c|^2
-  std::size_t n_shared = 0;    // classes of features that the rows share
-  std::size_t n_classes = 0;   // with the private ones
+  Array<std::uint32_t> of;    // the class of each feature: shared ones first, the more frequent the earlier, then a private one a row
+  Array<double> value;        // v(z), positive for the first of a class; 0 where no row holds z
+  Array<double> square;       // |c|^2
+  std::size_t n_shared = 0;   // classes of features that the rows share
+  std::size_t n_classes = 0;  // with the private ones
 };
 
 template <class Word>
@@ -41,8 +41,7 @@ class ClassFinder {
   ClassFinder(const Data& data, int threads) : data_(data), cuts_(balanced_cuts(data.indptr, threads)), threads_(threads) {
     const std::size_t n = data.indptr.size() - 1;
     split_.resize(n);
-    for (std::size_t i = 0; i < n; ++i)
-      split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
+    for (std::size_t i = 0; i < n; ++i) split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
   }
 
   FeatureClasses find() {
@@ -79,7 +78,7 @@ class ClassFinder {
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  static constexpr int kAhead = 16;                                       // entries from which memory is asked for
+  static constexpr int kAhead = 16;                                     // entries from which memory is asked for
   static constexpr std::uint32_t kAlone = 1u << 31, kLeads = 1u << 30;  // in mark_: the only feature of its class; the first
 
   struct Column {
@@ -155,8 +154,8 @@ class ClassFinder {
             continue;
           }
           const std::uint32_t of_first = columns_[leader_[c]].first, of_own = columns_[id(*e)].first;
-          const bool same = seen[c].row == i + 1 && ((seen[c].code == of_first && own == of_own) ||
-                                                     quotient(seen[c].code, of_first) == quotient(own, of_own));
+          const bool same = seen[c].row == i + 1 &&
+                            ((seen[c].code == of_first && own == of_own) || quotient(seen[c].code, of_first) == quotient(own, of_own));
           if (!same) wrong[static_cast<std::size_t>(p)].push_back(static_cast<std::uint32_t>(id(*e)));
         }
     });

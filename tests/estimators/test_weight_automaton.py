@@ -1,6 +1,8 @@
 """W' as a minimal automaton: it is minimal, it gives every string its weight, and models saved that way decide the same."""
 
 import json
+import zlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +27,9 @@ def minimal(weights, classes=None):
     offsets = np.cumsum([0, *map(len, strings)])
     symbols = np.array([ord(c) - ord("a") for c in "".join(strings)], np.int32)
     classes = np.zeros(len(strings)) if classes is None else np.array([classes[s] for s in strings])
-    return _core.WeightAutomaton.minimal(symbols, offsets, classes.astype(np.int32), np.array(list(weights.values()), float))
+    return _core.WeightAutomaton.minimal(
+        symbols, offsets, classes.astype(np.int32), np.array(list(weights.values()), float)
+    )
 
 
 def residuals(weights, classes):
@@ -58,7 +62,7 @@ def test_packed_strings_are_read_back(drawn):
     classes = {s: c for s, (_, _, c) in drawn.items()}
     packed = minimal(weights, classes).pack()
     symbols, offsets, found, values = _core.unpack_weights(*packed, 3, 3, len(weights))
-    spelled = ["".join(chr(ord("a") + c) for c in symbols[a:b]) for a, b in zip(offsets, offsets[1:], strict=False)]
+    spelled = ["".join(chr(ord("a") + c) for c in symbols[a:b]) for a, b in pairwise(offsets)]
     assert spelled == sorted(weights)
     assert [classes[s] for s in spelled] == found.tolist()
     assert values == pytest.approx([weights[s] for s in spelled], rel=1e-12)
@@ -170,7 +174,7 @@ def damage(path, change):
     spec, arrays = json.loads(json.dumps(spec)), {name: array.copy() for name, array in arrays.items()}
     change(spec, arrays)
     write_model(path, spec, arrays)
-    with pytest.raises(InputError, match="m.treille"):
+    with pytest.raises(InputError, match=r"m\.treille"):
         treille.load(path)
 
 
@@ -178,9 +182,7 @@ def swap(name, make):
     """Replaces one packed array by what `make` makes of it."""
 
     def change(spec, arrays):
-        import zlib
-
-        size, kind = spec["automaton"]["arrays"][name]
+        _, kind = spec["automaton"]["arrays"][name]
         planes = np.frombuffer(zlib.decompress(arrays[f"automaton.{name}"].tobytes()), np.uint8)
         values = np.ascontiguousarray(planes.reshape(np.dtype(kind).itemsize, -1).T).view(kind).ravel()
         values = make(values.copy())

@@ -35,7 +35,7 @@ class FeatureStrings:
         return cls(np.ascontiguousarray(symbols, np.int32), np.ascontiguousarray(offsets, np.int64), names)
 
     def matrix(self, width: int, least: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The inverse of `of_matrix`: rows of `width` symbols, 0 beyond the end, and lengths, all from `least` (None: `width`) on."""
+        """The inverse of `of_matrix`: rows of `width` symbols, 0 beyond the end, and lengths, at least `least` (None: `width`)."""
         lengths = np.diff(self.offsets)
         if len(self) and not (width if least is None else least) <= lengths.min() <= lengths.max() <= width:
             raise InputError(f"the strings in the file are of {lengths.min()} to {lengths.max()} symbols")

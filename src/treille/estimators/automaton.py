@@ -26,7 +26,7 @@ def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
     >>> features, _ = NGram(2).fit_features(NGram(2).batch(["abb"]))
     >>> machine = weight_fst(features, np.array([2.0, -1.0]))
     >>> machine.n_states, machine.n_arcs, machine.input_symbols
-    (4, 4, ['<eps>', 'a', 'b'])
+    (3, 3, ['<eps>', 'a', 'b'])
     """
     kept = np.flatnonzero(weights)
     strings = features.strings()[kept]
@@ -51,7 +51,7 @@ def pack_weights(
     directions, classes = np.unique(_rounded(weights / first[:, None]), axis=0, return_inverse=True)
     states, targets, named, labels, numbers = _minimal(strings, classes.ravel(), first).pack()
     palette, codes = _palette(_rounded(numbers))
-    parts = {
+    parts: dict[str, np.ndarray] = {
         "states": states,
         "targets": targets,
         "classes": named,
@@ -81,13 +81,16 @@ def unpack_weights(
     if len(codes) and codes.max() >= len(palette):
         raise InputError("the weights in the file do not fit its automaton")
     symbols, offsets, classes, factors = _core.unpack_weights(
-        *(parts[name] for name in ("states", "targets", "classes", "labels")),
+        parts["states"],
+        parts["targets"],
+        parts["classes"],
+        parts["labels"],
         palette[codes],
         int(own["symbols"]),
         shape[0],
         int(own["strings"]),
     )
-    strings = FeatureStrings(symbols, offsets, range(int(own["symbols"])))
+    strings = FeatureStrings(symbols, offsets, [])  # the kernel knows the names
     features = kernel.load_features(spec["features"], kernel.string_arrays(strings))
     return features, factors[:, None] * parts["directions"].reshape(shape)[classes]
 

@@ -97,7 +97,9 @@ class KernelFunctions(Functions):
     def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_file_form(weights)
         if weights == "automaton":
-            raise InputError("weights is 'automaton', but the model keeps examples, not weights of features: use 'flat'")
+            raise InputError(
+                "weights is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
+            )
         spec, arrays = self.support.state()
         named = {f"support.{name}": array for name, array in arrays.items()}
         return {"support": spec}, named | {"coefficients": self.coefficients, "intercept": self.intercept}

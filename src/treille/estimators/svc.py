@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
 from treille.estimators.automaton import weight_fst
+from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
 from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
@@ -203,7 +203,7 @@ class SVC(ClassifierMixin, KernelMachine):
         >>> import treille
         >>> model = treille.SVC(treille.kernels.NGram(2)).fit(["abab", "cdcd"], [0, 1])
         >>> model.weight_automaton_.n_states, model.weight_automaton_.n_arcs
-        (4, 6)
+        (6, 8)
         """
         functions = self._linear()
         machines = [weight_fst(functions.features, column) for column in functions.weights.T]

@@ -60,8 +60,8 @@ class FeatureMap(ABC):
     def strings(self) -> FeatureStrings:
         """The features as strings of symbols, feature by feature."""
         raise InputError(
-            f"the features, such as {self.name(0) if self.n_features else None!r}, are no strings of symbols: a trie or an automaton "
-            "of weights needs such as those of NGram or Gappy"
+            f"the features, such as {self.name(0) if self.n_features else None!r}, are no strings of symbols: a trie or an "
+            "automaton of weights needs such as those of NGram or Gappy"
         )
 
 

@@ -15,7 +15,9 @@ from treille.io.errors import InputError
 from treille.kernels import FeatureMap
 
 FORMS = ("auto", "naive", "trie", "automaton", "flat", "merged")
-MANY = 8  # problems on the same rows from which on a search for classes of features is paid back
+# A search for classes of features costs about what a solver costs for one problem, and about as large a part of the entries goes as
+# stands in private features. So it pays where that part, times the number of problems, is well above 1.
+PAYS = 3.0
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class WeightForm:
     >>> kernel = NGram(2)
     >>> features, rows = kernel.fit_features(kernel.batch(["abcabc", "abcd", "cd"]))
     >>> print(weight_form("merged", features, rows))
-    merged, as given: 4 features in 3 cells, 5 of 6 entries left
+    merged, as given: 4 features in 3 cells, 4 of 7 entries left
     >>> weight_form("merged", features, rows).read(np.array([[1.0], [2.0], [3.0]])).round(2).ravel().tolist()
     [0.71, 0.71, 2.0, 3.0]
     """
@@ -35,7 +37,9 @@ class WeightForm:
     why: str
     core: Any  # the rows as solvers in the core take them
     sizes: str
-    classes: np.ndarray | None = None  # where cells stand for several features each: the cell of each feature, and its factor
+    classes: np.ndarray | None = (
+        None  # where cells stand for several features each: the cell of each feature, and its factor
+    )
     factors: np.ndarray | None = None
 
     def read(self, cells: np.ndarray) -> np.ndarray:
@@ -52,8 +56,11 @@ def weight_form(
     """The form that is asked for, or for "auto" the one that costs least for `n_problems` problems on the same rows.
 
     >>> from treille.kernels import NGram
-    >>> print(weight_form("auto", *NGram(1).fit_features(NGram(1).batch(["aab", "ac"]))))
-    flat, private features folded, because 1 problem does not pay for a search: 3 features in 1 cell and 2 numbers of rows
+    >>> form = weight_form("auto", *NGram(1).fit_features(NGram(1).batch(["aab", "ac"])))
+    >>> form.why
+    'private features folded, because only 2 of 4 entries are private, with 1 problem'
+    >>> form.sizes
+    '3 features in 1 cells and 2 numbers of rows'
     """
     check_form(name)
     threads = effective_n_jobs(n_jobs)
@@ -65,7 +72,12 @@ def weight_form(
             )
         return WeightForm("flat", "part by part", rows.for_core(), f"{rows.n_features:,} features")
     if name == "auto":
-        return _merged(rows, threads, f"because {n_problems} problems share it") if n_problems >= MANY else _folded(rows, n_problems)
+        private = rows.n_features - rows.n_shared  # one entry each
+        pays = n_problems * private >= PAYS * rows.n_entries > 0
+        said = (
+            f"{private:,} of {rows.n_entries:,} entries are private, with {n_problems} problem{'s' * (n_problems != 1)}"
+        )
+        return _merged(rows, threads, f"because {said}") if pays else _folded(rows, f"because only {said}")
     if name == "merged":
         return _merged(rows, threads, "as given")
     if name == "flat":
@@ -92,17 +104,23 @@ def check_form(name: Any) -> None:
         raise InputError(f"weights is {name!r}, expected one of {', '.join(map(repr, FORMS))}")
 
 
-def _folded(rows: Rows, n_problems: int) -> WeightForm:
-    count = "1 problem does" if n_problems == 1 else f"{n_problems} problems do"
-    cells = f"{rows.n_shared:,} cell{'s' * (rows.n_shared != 1)}"
-    sizes = f"{rows.n_features:,} features in {cells} and {len(rows):,} numbers of rows"
-    return WeightForm("flat", f"private features folded, because {count} not pay for a search", rows.for_core(), sizes)
+def _folded(rows: Rows, why: str) -> WeightForm:
+    sizes = f"{rows.n_features:,} features in {rows.n_shared:,} cells and {len(rows):,} numbers of rows"
+    return WeightForm("flat", f"private features folded, {why}", rows.for_core(), sizes)
 
 
 def _merged(rows: Rows, threads: int, why: str) -> WeightForm:
     entries, n_classes, n_shared, classes, factors = _core.merged_rows(rows.for_core(), threads)
-    fields = dict(zip(("indptr", "entries", "code_bits", "palette"), entries, strict=True))
-    merged = replace(rows, **fields, n_features=n_classes, n_shared=n_shared)
+    indptr, words, code_bits, palette = entries
+    merged = replace(
+        rows,
+        indptr=indptr,
+        entries=words,
+        code_bits=code_bits,
+        palette=palette,
+        n_features=n_classes,
+        n_shared=n_shared,
+    )
     shared = int(((merged.entries >> merged.code_bits) < n_shared).sum())
     sizes = f"{rows.n_features:,} features in {n_classes:,} cells, {shared:,} of {rows.n_entries:,} entries left"
     return WeightForm("merged", why, merged.for_core(), sizes, classes, factors)
