@@ -4,10 +4,10 @@
         [--budget 600] [--write docs/generated/lattice_svm]
 
 Reuters-21578, ModApte split, training and test stories together, title and body as they stand; the subset is the first 466
-training stories with a body (the paper does not say which it took). acq against the rest, counts as they are, C = 1, to a relative duality
-gap of 1e-3, one thread; gappy n-grams have at most two symbols in a gap and decay 1/2. Seconds are those of training, features given.
-A run that would take longer than the budget is not made: its time is extrapolated from runs on parts of the stories, each twice as
-many as the one before, and marked with ~.
+training stories with a body (the paper does not say which it took). acq against the rest, counts as they are, C = 1, to a
+relative duality gap of 1e-3, one thread; gappy n-grams have at most two symbols in a gap and decay 1/2. Seconds are those of
+training, features given. A run that would take longer than the budget is not made: its time is extrapolated from runs on parts
+of the stories, each twice as many as the one before, and marked with ~.
 """
 
 from __future__ import annotations
