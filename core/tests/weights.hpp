@@ -26,6 +26,8 @@ void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, 
   std::mt19937 random(3);
   auto w = rows.template zero<double>();
   auto expected = flat.template zero<double>();
+  double size = 1;  // of W', at most: errors of rounding are in proportion to it
+  auto norm = [&](std::size_t i) { return 1 + std::sqrt(flat.sq_norm(i)); };
   check(rows.size() == flat.size());
   for (int step = 0; step < 40 && rows.size() > 0; ++step) {
     const std::size_t i = random() % rows.size(), j = random() % rows.size();
@@ -33,17 +35,18 @@ void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, 
     if (step % 2 == 0) rows.dot(i, w);  // a step may come with a dot before it, or without
     rows.axpy(i, a, w);
     flat.axpy(i, a, expected);
+    size += std::abs(a) * norm(i);
     rows.prefetch(j);
-    check(std::abs(rows.dot(j, w) - flat.dot(j, expected)) < 1e-9);
-    check(std::abs(rows.sq_norm(j) - flat.sq_norm(j)) < 1e-9);
+    check(std::abs(rows.dot(j, w) - flat.dot(j, expected)) < 1e-11 * size * norm(j));
+    check(std::abs(rows.sq_norm(j) - flat.sq_norm(j)) < 1e-11 * norm(j) * norm(j));
   }
   auto coarse = rows.template zero<float>();
   rows.round(w, coarse);
-  for (std::size_t i = 0; i < rows.size(); ++i) check(std::abs(rows.dot(i, coarse) - flat.dot(i, expected)) < 1e-2);
+  for (std::size_t i = 0; i < rows.size(); ++i) check(std::abs(rows.dot(i, coarse) - flat.dot(i, expected)) < 1e-6 * size * norm(i));
   std::vector<double> found(n_features, 0.0), flat_found(n_features, 0.0);
   rows.write_weights(w, found.data(), 1);
   flat.write_weights(expected, flat_found.data(), 1);
-  for (std::size_t z = 0; z < n_features; ++z) check(std::abs(found[z] - flat_found[z]) < 1e-9);
+  for (std::size_t z = 0; z < n_features; ++z) check(std::abs(found[z] - flat_found[z]) < 1e-11 * size);
 }
 
 template <class Check>
@@ -117,17 +120,20 @@ void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int mi
                                            classes.n_classes,
                                            classes.n_shared});
   auto one = by_class.zero<double>(), other = folded.zero<double>();
+  double size = 1;
+  auto norm = [&](std::size_t i) { return 1 + std::sqrt(folded.sq_norm(i)); };
   for (std::size_t i = 0; i < data.size(); ++i) {
-    check(std::abs(by_class.sq_norm(i) - folded.sq_norm(i)) < 1e-9);
+    check(std::abs(by_class.sq_norm(i) - folded.sq_norm(i)) < 1e-11 * norm(i) * norm(i));
+    size += (1.0 + static_cast<double>(i)) * norm(i);
     by_class.axpy(i, 1.0 + static_cast<double>(i), one);
     folded.axpy(i, 1.0 + static_cast<double>(i), other);
   }
-  for (std::size_t i = 0; i < data.size(); ++i) check(std::abs(by_class.dot(i, one) - folded.dot(i, other)) < 1e-6);
+  for (std::size_t i = 0; i < data.size(); ++i) check(std::abs(by_class.dot(i, one) - folded.dot(i, other)) < 1e-11 * size * norm(i));
   std::vector<double> cells(classes.n_classes, 0.0), flat(features.size(), 0.0);
   by_class.write_weights(one, cells.data(), 1);
   folded.write_weights(other, flat.data(), 1);
   for (std::size_t z = 0; z < features.size(); ++z)
-    check(std::abs(classes.value[z] / std::sqrt(classes.square[classes.of[z]]) * cells[classes.of[z]] - flat[z]) < 1e-9);
+    check(std::abs(classes.value[z] / std::sqrt(classes.square[classes.of[z]]) * cells[classes.of[z]] - flat[z]) < 1e-11 * size);
 }
 
 }  // namespace treille::tests
