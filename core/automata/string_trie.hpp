@@ -88,6 +88,9 @@ class StringTrie {
     return child->label == symbol ? static_cast<std::uint32_t>(child - states_.data()) : kNone;
   }
 
+  // Asks for what a search among the children will read.
+  void prefetch_children(std::uint32_t state) const { __builtin_prefetch(states_.data() + first_child(state)); }
+
   std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * end_.size(); }
 
  private:

@@ -15,13 +15,21 @@ namespace treille {
 class TrieRows {
  public:
   struct Found {
-    std::uint32_t state;
+    std::uint32_t state, depth;
     double value;
+  };
+
+  // The prefixes of one length of a row's strings.
+  struct Level {
+    std::vector<std::uint32_t> parent;  // place in the level above
+    std::vector<std::int32_t> symbol;
+    std::vector<std::uint32_t> state;
   };
 
   template <class Real>
   struct Weights {
-    Array<Real> w;  // by state
+    Array<Real> w;                      // by state
+    mutable std::vector<Level> levels;  // work space of a walk
     mutable std::vector<Found> found;
     mutable std::size_t row;  // that `found` is of
   };
@@ -37,7 +45,7 @@ class TrieRows {
 
   template <class Real>
   Weights<Real> zero() const {
-    return {Array<Real>(trie_.size(), Real{0}), {}, size()};
+    return {Array<Real>(trie_.size(), Real{0}), std::vector<Level>(rows_.longest() + 1), {}, size()};
   }
 
   template <class Real>
@@ -73,23 +81,38 @@ class TrieRows {
   TrieRows(const typename CodedRows<Word>::Data& data, Word word, const SymbolStrings& strings, const Array<std::uint32_t>& order)
       : n_features_(data.n_features), trie_(strings, order), rows_(data, word, strings, order) {}
 
+  // Level by level: the searches of a level do not wait for each other, so that memory answers many at a time.
   template <class Weights>
   void walk(std::size_t i, const Weights& w) const {
-    struct Walk {
-      const StringTrie& trie;
+    struct Reader {
+      std::vector<Level>& levels;
       std::vector<Found>& found;
-      std::vector<std::uint32_t> path;  // by depth
+      std::vector<std::uint32_t> path;  // by depth, the place in its level
       std::size_t depth = 0;
       void back_to(std::size_t kept) { depth = kept; }
       void step(std::int32_t symbol) {
-        path[depth + 1] = trie.child(path[depth], symbol);
-        ++depth;
+        Level& next = levels[depth + 1];
+        next.parent.push_back(path[depth]);
+        next.symbol.push_back(symbol);
+        path[++depth] = static_cast<std::uint32_t>(next.parent.size() - 1);
       }
-      void arrive(double value) { found.push_back({path[depth], value}); }
+      void arrive(double value) { found.push_back({path[depth], static_cast<std::uint32_t>(depth), value}); }
     };
     w.found.clear();
-    Walk walk{trie_, w.found, std::vector<std::uint32_t>(rows_.longest() + 1, 0)};
-    rows_.read(i, walk);
+    for (Level& level : w.levels) {
+      level.parent.clear();
+      level.symbol.clear();
+    }
+    w.levels[0].state.assign(1, 0);
+    rows_.read(i, Reader{w.levels, w.found, std::vector<std::uint32_t>(rows_.longest() + 1, 0)});
+    for (std::size_t depth = 1; depth < w.levels.size(); ++depth) {
+      const Level& above = w.levels[depth - 1];
+      Level& level = w.levels[depth];
+      level.state.resize(level.parent.size());
+      for (const std::uint32_t parent : level.parent) trie_.prefetch_children(above.state[parent]);
+      for (std::size_t k = 0; k < level.parent.size(); ++k) level.state[k] = trie_.child(above.state[level.parent[k]], level.symbol[k]);
+    }
+    for (Found& f : w.found) f.state = w.levels[f.depth].state[f.state];
     w.row = i;
   }
 
