@@ -10,6 +10,7 @@ void bind_text(nb::module_& m);
 void bind_suffix(nb::module_& m);
 void bind_patterns(nb::module_& m);
 void bind_spaces(nb::module_& m);
+void bind_weights(nb::module_& m);
 void bind_solve(nb::module_& m);
 void bind_subpath(nb::module_& m);
 void bind_subsequence(nb::module_& m);
@@ -26,6 +27,7 @@ NB_MODULE(_core, m) {
   treille::bind_suffix(m);
   treille::bind_patterns(m);
   treille::bind_spaces(m);
+  treille::bind_weights(m);
   treille::bind_solve(m);
   treille::bind_subpath(m);
   treille::bind_subsequence(m);

@@ -13,6 +13,9 @@
 #include "solve/planes.hpp"
 #include "solve/smo.hpp"
 #include "spaces/side_by_side.hpp"
+#include "weights/automaton.hpp"
+#include "weights/naive.hpp"
+#include "weights/trie.hpp"
 
 using namespace nb::literals;
 
@@ -122,6 +125,8 @@ struct PartsIn {
 };
 
 using RowsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*>;
+// All forms of W', the slow ones, too.
+using FormsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
 
 // Calls `use` with the rows in the core's own form.
 template <class Use>
@@ -145,10 +150,23 @@ void with_rows(const PartsIn& in, Use&& use) {
   use(Parts(std::move(parts)));
 }
 
+template <FeatureRows R, class Use>
+void with_rows(const R& rows, Use&& use) {
+  use(rows);
+}
+
+template <class R>
+std::size_t n_features(const R& rows) {
+  if constexpr (FeatureRows<R>)
+    return rows.n_features();
+  else
+    return rows.n_features;
+}
+
 // `run(rows, poll, keep)` solves K problems on the rows.
-template <class Run>
-Answers solve(const RowsIn& in, std::size_t K, const nb::object& poll, Run&& run) {
-  const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), rows->n_features); }, in);
+template <class Given, class Run>
+Answers solve(const Given& in, std::size_t K, const nb::object& poll, Run&& run) {
+  const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
   Collector answers(K, n, F);
   PythonPoll polled(poll);
   {
@@ -209,7 +227,7 @@ void bind_solve(nb::module_& m) {
 
   m.def(
       "dual_cd",
-      [](RowsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
+      [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
          double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
         const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
         return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {

@@ -26,6 +26,7 @@
 #include "text/substring_tree.hpp"
 #include "text/suffix_array.hpp"
 #include "trees.hpp"
+#include "weights.hpp"
 
 using namespace treille;
 
@@ -521,5 +522,14 @@ int main() {
     tests::subpaths_are_their_definition(threads, [](bool holds) { CHECK(holds); });
     ++passed;
   }
+  for (const int which : {1, 2, 3, 300})
+    for (const int threads : {1, 3}) {
+      std::mt19937 random(static_cast<unsigned>(which));
+      const Corpus corpus = nasty_corpus(random, which);
+      auto check = [](bool holds) { CHECK(holds); };
+      tests::forms_of_weights_agree(corpus.view(), std::max(1, which), 3, 3, threads, check);
+      tests::forms_of_weights_agree(corpus.view(), std::max(1, which), 1, 20, threads, check);
+      passed += 2;
+    }
   std::printf("%d passed, 0 failed\n", passed);
 }

@@ -2,6 +2,7 @@
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
+from treille.data.feature_strings import FeatureStrings
 from treille.data.lattices import LatticeReport, Lattices
 from treille.data.objects import KernelValues, Objects
 from treille.data.rows import FeatureRows, RowProducts, Rows
@@ -19,6 +20,7 @@ __all__ = [
     "CenteredRows",
     "DenseRows",
     "FeatureRows",
+    "FeatureStrings",
     "KernelValues",
     "LatticeReport",
     "Lattices",

@@ -74,7 +74,8 @@ class KernelMachine(BaseEstimator):
         self.functions_ = functions
         self.report_ = replace(report, approximation_error=space.error) if isinstance(space, NystromSpace) else report
         self.n_iter_ = report.epochs
-        self.plan_ = replace(chosen, sizes=space.sizes())
+        form = space.form if isinstance(space, RowsSpace) else None
+        self.plan_ = replace(chosen, weights="" if form is None else str(form), sizes=space.sizes())
 
     def _check_shared(self, solvers: tuple[type, ...] = ()) -> Kernel | None:
         """Refuses values of the shared parameters that are out of their range; the kernel, if given."""
@@ -118,10 +119,10 @@ class KernelMachine(BaseEstimator):
         check_is_fitted(self, "functions_")
         return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
 
-    def _save(self, path: str | os.PathLike[str], classes: np.ndarray) -> None:
+    def _save(self, path: str | os.PathLike[str], classes: np.ndarray, weights: str = "flat") -> None:
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
-        functions_spec, arrays = self.functions_.state()
+        functions_spec, arrays = self.functions_.state(weights)
         spec |= functions_spec | self._extra()
         save_estimator(path, spec, arrays, classes)
 

@@ -10,7 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
+from treille.estimators.automaton import pack_weights, unpack_weights
 from treille.io.errors import InputError
+from treille.io.model import file_bytes
 from treille.kernels import FeatureMap, Kernel
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
@@ -37,8 +39,8 @@ class Functions(ABC):
         """How much is kept, in words."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file; `read_functions` is the inverse."""
+    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What to keep in a model file, weights written as asked; `read_functions` is the inverse."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,18 @@ class LinearFunctions(Functions):
     def sizes(self) -> str:
         return f"{self.features.n_features:,} features with weight"
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_file_form(weights)
         kept = np.flatnonzero(self.weights.any(axis=1))
-        spec, arrays = self.features.restrict(kept).state()
-        named = {f"features.{name}": array for name, array in arrays.items()}
-        return {"features": spec}, named | {"weights": self.weights[kept], "intercept": self.intercept}
+        ways = []
+        if weights != "automaton":
+            spec, arrays = self.features.restrict(kept).state()
+            named = {f"features.{name}": array for name, array in arrays.items()}
+            ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
+        if weights == "automaton" or (weights == "auto" and self.features.has_strings):
+            ways.append(pack_weights(self.features, kept, self.weights[kept]))
+        spec, arrays = min(ways, key=lambda way: file_bytes(*way))
+        return spec, arrays | {"intercept": self.intercept}
 
 
 @dataclass(frozen=True)
@@ -85,10 +94,21 @@ class KernelFunctions(Functions):
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_file_form(weights)
+        if weights == "automaton":
+            raise InputError(
+                "weights is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
+            )
         spec, arrays = self.support.state()
         named = {f"support.{name}": array for name, array in arrays.items()}
         return {"support": spec}, named | {"coefficients": self.coefficients, "intercept": self.intercept}
+
+
+def check_file_form(weights: str) -> None:
+    """Refuses what is no way to write weights to a model file."""
+    if weights not in ("auto", "flat", "automaton"):
+        raise InputError(f"weights is {weights!r}, expected 'auto', 'flat' or 'automaton'")
 
 
 def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
@@ -98,7 +118,11 @@ def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.nd
     intercept = arrays["intercept"]
     functions: LinearFunctions | KernelFunctions
     if part == "features":
-        functions = LinearFunctions(kernel.load_features(spec[part], own), arrays["weights"], intercept)
+        if "automaton" in spec:
+            features, weights = unpack_weights(kernel, spec, arrays)
+        else:
+            features, weights = kernel.load_features(spec[part], own), arrays["weights"]
+        functions = LinearFunctions(features, weights, intercept)
         found, expected = functions.weights.shape, (functions.features.n_features, n_functions)
     else:
         functions = KernelFunctions(kernel, Batch.from_state(spec[part], own), arrays["coefficients"], intercept)

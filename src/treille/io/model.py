@@ -35,6 +35,15 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
     write_whole(path, lambda file: file.write(data), "model")
 
 
+def file_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
+    """About how many bytes of a model file `spec` and `arrays` take.
+
+    >>> file_bytes({}, {"bias": np.zeros(2)})
+    118
+    """
+    return len(json.dumps(spec)) + sum(array.nbytes + 100 for array in arrays.values())  # 100: its name, kind and place
+
+
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The spec and the arrays of a model file, checked."""
     name = os.fspath(path)

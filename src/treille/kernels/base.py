@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
-from treille.data import Batch, FeatureRows
+from treille.data import Batch, FeatureRows, FeatureStrings
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
@@ -54,6 +54,18 @@ class FeatureMap(ABC):
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What to keep in a model file: JSON values, and arrays."""
+
+    @property
+    def has_strings(self) -> bool:
+        """Whether the features are strings of symbols, so that tries and automata can hold them."""
+        return type(self).strings is not FeatureMap.strings
+
+    def strings(self) -> FeatureStrings:
+        """The features as strings of symbols, feature by feature."""
+        raise InputError(
+            f"the features, such as {self.name(0) if self.n_features else None!r}, are no strings of symbols: a trie or an "
+            "automaton of weights needs such as those of NGram or Gappy"
+        )
 
 
 class LinearMap(ABC):
@@ -123,6 +135,10 @@ class Kernel(BaseEstimator, ABC):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
+
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        """The arrays of ``FeatureMap.state`` for features that are these strings."""
+        raise InputError(f"{self!r} has no features that are strings of symbols")
 
     @property
     def has_product(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Lattices, Rows, Strings
+from treille.data import Batch, FeatureStrings, Lattices, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow, whole
 from treille.kernels.suffix import SubstringProduct, longest
@@ -95,6 +95,11 @@ class NGram(SequenceKernel):
             raise InputError("the n-grams in the file do not fit its kernel")
         return _rebuild((grams.ravel(), lengths, min_n, n, scales, len(alphabet)), alphabet, unit)
 
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        min_n, n, _ = self._orders()
+        grams, lengths = strings.matrix(n, min_n)
+        return {"grams": grams} if min_n == n else {"grams": grams, "orders": lengths}
+
     def _orders(self) -> tuple[int, int, np.ndarray]:
         """Shortest and longest order, and by how much a count of each order is scaled in phi."""
         min_n = self.n if self.min_n is None else self.min_n
@@ -149,6 +154,10 @@ class NGramMap(SequenceMap):
         if len(lengths):
             arrays["orders"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    def strings(self) -> FeatureStrings:
+        grams, lengths, _, max_order, _, _ = self._parts()
+        return FeatureStrings.of_matrix(grams.reshape(-1, max_order), self.symbol_names(), lengths)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._parts(), self.alphabet, self.unit)

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, Lattices, Rows, Strings
+from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
@@ -29,6 +29,9 @@ class PatternKernel(SequenceKernel):
     @abstractmethod
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:
         """A pattern as people read it. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
+
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        return {"patterns": strings.matrix(int(np.diff(strings.offsets).max(initial=0)))[0]}
 
     def declared(self) -> list[Any] | None:
         """The alphabet, where it is a parameter."""
@@ -122,6 +125,16 @@ class PatternMap(SequenceMap):
         if len(lengths):
             arrays["lengths"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
+
+    @property
+    def has_strings(self) -> bool:
+        return len(self.features.lengths()) == 0  # else the first cell is a place
+
+    def strings(self) -> FeatureStrings:
+        cells, _ = self._parts()
+        if not self.has_strings:
+            return super().strings()
+        return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)

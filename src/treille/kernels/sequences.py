@@ -85,6 +85,10 @@ class SequenceMap(FeatureMap):
     def spell(self, id: int) -> str:
         """The name of a feature that exists."""
 
+    def symbol_names(self) -> list[str]:
+        """The symbols of the alphabet as people read them."""
+        return [self.joined([symbol]) for symbol in self.alphabet]
+
     def joined(self, symbols: Iterable[Any], between: str = "") -> str:
         """Symbols as people read them, words with blanks between them."""
         if self.unit == "byte":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows
+from treille.data import Batch, FeatureRows, FeatureStrings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.expression import Expression
@@ -25,6 +25,9 @@ class WrappedKernel(Expression, Kernel):
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
+
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        return self.kernel.string_arrays(strings)
 
     @property
     def has_features(self) -> bool:
@@ -64,6 +67,13 @@ class WrappedMap(FeatureMap):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return self.inner.state()
+
+    @property
+    def has_strings(self) -> bool:
+        return self.inner.has_strings
+
+    def strings(self) -> FeatureStrings:
+        return self.inner.strings()
 
 
 def check_is_kernel(name: str, value: Any) -> None:

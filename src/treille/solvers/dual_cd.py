@@ -126,7 +126,7 @@ class DualCD(BaseEstimator):
         if self.stopping not in ("gap", "gradient"):
             raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
         check_budget(self.max_seconds)
-        rows, n, begun = space.rows, len(space.rows), time.perf_counter()
+        n, begun = len(space.rows), time.perf_counter()
         C = np.ascontiguousarray(C, np.float64)
         check_shape("C", C, (n,))
         if not ((C >= 0) & (np.inf > C)).all():
@@ -134,7 +134,7 @@ class DualCD(BaseEstimator):
         start = np.empty((0, n)) if start is None else np.ascontiguousarray(start, np.float64)
         check_shape("start", start, (n_problems, n) if len(start) else (0, n))
         answers = run(
-            rows=rows.for_core(),
+            rows=space.for_core(),
             C=C,
             start=start.ravel(),
             squared=loss.startswith("squared"),
@@ -149,7 +149,7 @@ class DualCD(BaseEstimator):
         report = summary(answers, time.perf_counter() - begun, seed)
         warn_unless_converged(report, tol)
         return Solution(
-            answers.weights.reshape(rows.n_features, n_problems),
+            space.read_weights(answers.weights.reshape(-1, n_problems)),
             answers.bias,
             answers.alpha.reshape(n_problems, n),
             report,

@@ -95,6 +95,14 @@ class NystromSpace:
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
         return cls(landmarks, projection, rows, error)
 
+    def for_core(self) -> Any:
+        """The rows as solvers in the core take them."""
+        return self.rows.for_core()
+
+    def read_weights(self, cells: np.ndarray) -> np.ndarray:
+        """The weight of every feature, from what a solver gives."""
+        return cells
+
     def sizes(self) -> str:
         """How large the space is, in words, and how far from exact."""
         rows, size = self.rows, readable_size(self.rows.nbytes)

@@ -37,6 +37,7 @@ class Plan:
     space_why: str
     solver: str
     solver_why: str
+    weights: str = ""
     sizes: str = ""
 
     def __str__(self) -> str:
@@ -45,7 +46,8 @@ class Plan:
             f"space: {self.space}, {self.space_why}",
             f"solver: {self.solver}, {self.solver_why}",
         ]
-        return "\n".join(lines + [f"sizes: {self.sizes}"] * bool(self.sizes))
+        later = {"weights": self.weights, "sizes": self.sizes}
+        return "\n".join(lines + [f"{name}: {said}" for name, said in later.items() if said])
 
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # the first that a kernel offers is the cheapest

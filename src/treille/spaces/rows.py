@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from treille.data import Batch, FeatureRows
 from treille.data.base import readable_size
 from treille.kernels import FeatureMap, Kernel
+from treille.spaces.weights import WeightForm, weight_form
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,24 @@ class RowsSpace:
 
     features: FeatureMap
     rows: FeatureRows
+    form: WeightForm | None = None  # None: flat, private features folded
 
     @classmethod
     def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
         return cls(*kernel.fit_features(batch, n_jobs))
+
+    def keeping(self, weights: str, n_problems: int = 1, n_jobs: int | None = None) -> RowsSpace:
+        """The same space with W' in the form that `weights` names, see `treille.spaces.weights`."""
+        return replace(self, form=weight_form(weights, self.features, self.rows, n_problems, n_jobs))
+
+    def for_core(self) -> Any:
+        """The rows as solvers in the core take them."""
+        return self.rows.for_core() if self.form is None else self.form.core
+
+    def read_weights(self, cells: np.ndarray) -> np.ndarray:
+        """The weight of every feature, from what a solver gives: a row a feature, a column a function."""
+        return cells if self.form is None else self.form.read(cells)
 
     def sizes(self) -> str:
         """How large the space is, in words."""
