@@ -20,6 +20,8 @@ void bind_xbw(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
+  // What a script still holds in its variables when Python ends is not a leak, but would be reported as one.
+  nb::set_leak_warnings(false);
   treille::bind_automata(m);
   treille::bind_automata_algorithms(m);
   treille::bind_lattices(m);

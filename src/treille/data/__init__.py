@@ -10,9 +10,10 @@ from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.side_by_side import CenteredRows, SideBySide
 from treille.data.strings import Strings
 from treille.data.table import Table
-from treille.data.trees import Tree, Trees
+from treille.data.trees import Trees
 from treille.data.vectors import Vectors
 from treille.data.xbw import XBW
+from treille.io.tree_parts import Tree
 
 __all__ = [
     "XBW",
