@@ -164,4 +164,6 @@ def test_a_file_without_labels_is_told_where_they_are_needed(write):
 
 
 def test_a_folder_without_documents_is_refused(tmp_path):
-    assert "is a folder without documents" in fault(tmp_path)
+    assert "holds no file" in fault(tmp_path)
+    (tmp_path / "a.csv").write_text("text")
+    assert "is a folder without lattices and .xml or .html documents" in fault(tmp_path)

@@ -71,7 +71,7 @@ def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
         raise InputError(f"{path}: no such file{_likely(Path(path))}") from None
     except OSError as error:
         if Path(path).is_dir():
-            raise InputError(f"{path}: is a folder, expected a file{_members(Path(path))}") from None
+            raise InputError(f"{path}: is a folder, expected a file{such_as(Path(path))}") from None
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
@@ -82,7 +82,8 @@ def _likely(path: Path) -> str:
     return f"; did you mean {path.with_name(close[0])}?" if close else f"; looked in {path.parent.resolve()}"
 
 
-def _members(folder: Path, most: int = 5) -> str:
+def such_as(folder: Path, most: int = 5) -> str:
+    """The first files of a folder, to go on with a message that asks for one."""
     files = sorted(member.name for member in folder.iterdir() if member.is_file())
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 

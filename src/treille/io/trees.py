@@ -11,6 +11,7 @@ from pathlib import Path
 from . import brackets, conllu, newick
 from .errors import InputError
 from .labels import Found
+from .source import such_as
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
@@ -95,7 +96,7 @@ def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
     )
     if not files:
         raise InputError(
-            f"{folder}: is a folder without documents, expected a file, or a folder with .xml or .html files"
+            f"{folder}: is a folder without lattices and .xml or .html documents, expected a file{such_as(root)}"
         )
     inside = {len(file.relative_to(root).parts) > 1 for file in files}
     if len(inside) > 1:
