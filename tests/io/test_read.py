@@ -215,7 +215,7 @@ def test_another_encoding_is_read_when_named(tmp_path):
 
 def test_an_unknown_format_is_refused_with_those_that_are_known(write):
     with pytest.raises(
-        InputError, match="unknown format 'pdf', expected one of jsonl, csv, .* svmlight, plf, .* trees"
+        InputError, match=r"unknown format 'pdf', expected one of jsonl, csv, .* svmlight, plf, .* trees"
     ):
         read(write("a.csv", "text"), format="pdf")
 
