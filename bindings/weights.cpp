@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = In<std::uint8_t>;
 
-SymbolStrings strings(const In<std::int32_t>& symbols, const In<std::int64_t>& offsets) { return {view(symbols), view(offsets)}; }
+Sequences strings(const In<std::int32_t>& symbols, const In<std::int64_t>& offsets) { return {view(symbols), view(offsets)}; }
 
 template <class T>
 Out<T> give(const Array<T>& values) {
@@ -119,7 +119,7 @@ void bind_weights(nb::module_& m) {
           "minimal",
           [](In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> classes, In<double> weights) {
             nb::gil_scoped_release release;
-            const SymbolStrings all = strings(symbols, offsets);
+            const Sequences all = strings(symbols, offsets);
             return WeightMinimizer::minimize(StringTrie(all, sorted_strings(all)), view(classes), view(weights));
           },
           "symbols"_a, "offsets"_a, "classes"_a, "weights"_a)

@@ -12,26 +12,16 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "text/sequences.hpp"
 
 namespace treille {
-
-// String z is symbols[offsets[z] .. offsets[z + 1]). Symbols are not negative.
-struct SymbolStrings {
-  std::span<const std::int32_t> symbols;
-  std::span<const std::int64_t> offsets;
-
-  std::size_t size() const { return offsets.size() - 1; }
-  std::span<const std::int32_t> operator[](std::size_t z) const {
-    return symbols.subspan(static_cast<std::size_t>(offsets[z]), static_cast<std::size_t>(offsets[z + 1] - offsets[z]));
-  }
-};
 
 inline std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
 // The strings' numbers in the order of the strings, a prefix before what it begins.
-inline Array<std::uint32_t> sorted_strings(const SymbolStrings& strings) {
+inline Array<std::uint32_t> sorted_strings(const Sequences& strings) {
   const std::size_t n = strings.size();
   std::size_t longest = 0;
   for (std::size_t z = 0; z < n; ++z) longest = std::max(longest, strings[z].size());
@@ -58,7 +48,7 @@ class StringTrie {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   // `order` is sorted_strings(strings); the strings differ.
-  StringTrie(const SymbolStrings& strings, std::span<const std::uint32_t> order) : end_(strings.size()) {
+  StringTrie(const Sequences& strings, std::span<const std::uint32_t> order) : end_(strings.size()) {
     lay_out(strings, order);
     number();
     for (std::size_t z = 0; z < strings.size(); ++z) {
@@ -100,7 +90,7 @@ class StringTrie {
   };
 
   // Breadth first: the children of a state are then side by side as they come.
-  void lay_out(const SymbolStrings& strings, std::span<const std::uint32_t> order) {
+  void lay_out(const Sequences& strings, std::span<const std::uint32_t> order) {
     std::vector<std::size_t> next{1};  // by depth: states so far, then the number of the next one
     visit_new_prefixes(strings, order, [&](std::size_t depth, std::uint32_t) {
       if (next.size() <= depth) next.resize(depth + 1, 0);
@@ -138,7 +128,7 @@ class StringTrie {
   }
 
   template <class Visit>
-  static void visit_new_prefixes(const SymbolStrings& strings, std::span<const std::uint32_t> order, Visit&& visit) {
+  static void visit_new_prefixes(const Sequences& strings, std::span<const std::uint32_t> order, Visit&& visit) {
     std::span<const std::int32_t> before;
     for (const std::uint32_t z : order) {
       const auto string = strings[z];

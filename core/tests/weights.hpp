@@ -50,8 +50,8 @@ void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, 
 }
 
 template <class Check>
-void strings_come_back(const SymbolStrings& strings, std::span<const std::int32_t> cls, std::span<const double> weight,
-                       std::int32_t n_symbols, Check&& check) {
+void strings_come_back(const Sequences& strings, std::span<const std::int32_t> cls, std::span<const double> weight, std::int32_t n_symbols,
+                       Check&& check) {
   const StringTrie trie(strings, sorted_strings(strings));
   const WeightAutomaton automaton = WeightMinimizer::minimize(trie, cls, weight);
   check(automaton.n_arcs() <= trie.n_arcs());
@@ -101,7 +101,7 @@ void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int mi
     cls.push_back(static_cast<std::int32_t>(z % 3));
     weight.push_back(z % 2 == 0 ? 1.0 + z % 5 : -0.5 * (1 + z % 7));
   }
-  const SymbolStrings strings{symbols, offsets};
+  const Sequences strings{symbols, offsets};
   const CodedRows<std::uint32_t> folded(coded);
   keeps_what_flat_keeps(NaiveRows(coded, std::uint32_t{}), folded, features.size(), check);
   keeps_what_flat_keeps(TrieRows(coded, std::uint32_t{}, strings), folded, features.size(), check);

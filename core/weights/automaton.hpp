@@ -30,7 +30,7 @@ class AutomatonRows {
   };
 
   template <class Word>
-  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const SymbolStrings& strings, int threads)
+  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, int threads)
       : AutomatonRows(data, word, strings, sorted_strings(strings), ClassFinder<Word>(data, threads).find()) {}
 
   std::size_t size() const { return rows_.size(); }
@@ -79,7 +79,7 @@ class AutomatonRows {
 
  private:
   template <class Word>
-  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const SymbolStrings& strings, const Array<std::uint32_t>& order,
+  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, const Array<std::uint32_t>& order,
                 FeatureClasses classes)
       : n_features_(data.n_features),
         rows_(data, word, strings, order),

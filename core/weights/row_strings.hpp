@@ -19,7 +19,7 @@ namespace treille {
 class RowStrings {
  public:
   template <class Word>
-  RowStrings(const typename CodedRows<Word>::Data& data, Word, const SymbolStrings& strings, std::span<const std::uint32_t> order)
+  RowStrings(const typename CodedRows<Word>::Data& data, Word, const Sequences& strings, std::span<const std::uint32_t> order)
       : palette_(data.palette.begin(), data.palette.end()), scale_(data.scale.begin(), data.scale.end()) {
     Array<std::uint32_t> rank(order.size());
     for (std::uint32_t r = 0; r < order.size(); ++r) rank[order[r]] = r;

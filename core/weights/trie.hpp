@@ -35,7 +35,7 @@ class TrieRows {
   };
 
   template <class Word>
-  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const SymbolStrings& strings)
+  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings)
       : TrieRows(data, word, strings, sorted_strings(strings)) {}
 
   std::size_t size() const { return rows_.size(); }
@@ -78,7 +78,7 @@ class TrieRows {
 
  private:
   template <class Word>
-  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const SymbolStrings& strings, const Array<std::uint32_t>& order)
+  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, const Array<std::uint32_t>& order)
       : n_features_(data.n_features), trie_(strings, order), rows_(data, word, strings, order) {}
 
   // Level by level: the searches of a level do not wait for each other, so that memory answers many at a time.

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, FeatureStrings, Lattices, Rows, Strings
 from treille.io.errors import InputError
-from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow, whole
+from treille.kernels.sequences import CountMap, SequenceKernel, narrow, whole
 from treille.kernels.suffix import SubstringProduct, longest
 
 
@@ -121,19 +121,10 @@ class NGram(SequenceKernel):
         return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
 
 
-class NGramMap(SequenceMap):
+class NGramMap(CountMap):
     """N-grams with their ids. Unseen n-grams have none."""
 
     features: _core.NGramFeatures
-
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, (Strings, Lattices))
-        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
-        if isinstance(batch, Lattices):
-            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
-        else:
-            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
-        return self.rows(rows, self.n_features)
 
     def spell(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))

@@ -9,10 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
+from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
-from treille.kernels.sequences import SequenceKernel, SequenceMap, narrow
+from treille.kernels.sequences import CountMap, SequenceKernel, narrow
 
 
 class PatternKernel(SequenceKernel):
@@ -82,7 +82,7 @@ def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, 
     return bool((least <= open_cells).all() and (open_cells <= most).all())
 
 
-class PatternMap(SequenceMap):
+class PatternMap(CountMap):
     """Patterns with their ids. Unseen patterns have none."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
@@ -94,15 +94,6 @@ class PatternMap(SequenceMap):
         left_out = set(self.kernel.left_out())
         codes[np.array([s in left_out for s in batch.alphabet], dtype=bool)] = -1
         return codes
-
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        assert isinstance(batch, (Strings, Lattices))
-        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
-        if isinstance(batch, Lattices):
-            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
-        else:
-            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
-        return self.rows(rows, self.n_features)
 
     def spell(self, id: int) -> str:
         return self.kernel.spell(self, self.features.pattern(id))

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from treille.data import Batch, Lattices, Rows, Strings
 from treille.data.machines import holds_machines
@@ -94,6 +95,19 @@ class SequenceMap(FeatureMap):
         if self.unit == "byte":
             return between.join(s if isinstance(s, str) else repr(bytes([s]))[2:-1] for s in symbols)
         return (between if self.unit == "char" else f" {between} " if between else " ").join(map(str, symbols))
+
+
+class CountMap(SequenceMap):
+    """Features that are counted in strings, or in lattices, where the counts are expected ones."""
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, (Strings, Lattices))
+        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
+        if isinstance(batch, Lattices):
+            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
+        else:
+            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
+        return self.rows(rows, self.n_features)
 
 
 def narrow(cells: np.ndarray, size: int) -> np.ndarray:
