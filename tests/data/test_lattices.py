@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import treille
 from lattice_twins import machines, paths
 from treille import Batch, Fst, InputError, Lattices, Strings
+from treille.io import read
 from treille.io.machine import MachineParts
 from treille.kernels import NGram
 
@@ -351,3 +352,13 @@ def test_strings_batches_are_accepted():
     batch = Lattices(Strings(["to be", "or"], unit="word"))
     assert batch.unit == "word"
     assert list(batch.best()) == [["to", "be"], ["or"]]
+
+
+def test_lattices_come_from_files_too(tmp_path):
+    (tmp_path / "a.plf").write_text("((('a', 0.5, 1), ('b', 0.5, 1)),)\n((('c', 1.0, 1),),)\n")
+    batch = Lattices.from_file(tmp_path / "a.plf", weights="prob")
+    assert len(batch) == 2
+    assert list(batch.n_best(2)[0]) == list(Lattices(read(tmp_path / "a.plf", weights="prob").X).n_best(2)[0])
+    (tmp_path / "a.csv").write_text("text,label\na,b\n")
+    with pytest.raises(InputError, match="holds csv, expected lattices"):
+        Lattices.from_file(tmp_path / "a.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from treille.data.strings import Strings
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineParts
 from treille.io.parameters import check_whole
+from treille.io.read import read
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
@@ -122,7 +124,10 @@ class Lattices(Batch):
         normalize = bool(normalize)
         if not isinstance(machines, Strings):
             if isinstance(machines, (str, bytes, Fst, MachineParts)) or not isinstance(machines, Iterable):
-                raise InputError(f"found one {type(machines).__name__}, expected a list of machines: write [machine]")
+                found = type(machines).__name__
+                raise InputError(
+                    f"found one {found}, expected a list of machines: write [machine]; Lattices.from_file(path) reads files"
+                )
             machines = list(machines)
             if not any(map(is_machine, machines)):
                 machines = Strings(machines, n_jobs=n_jobs)
@@ -174,6 +179,33 @@ class Lattices(Batch):
             setattr(self, name, array)
         self.alphabet, self.unit, self.normalized = list(alphabet), unit, normalized
         self.log_totals, self.lost = log_totals, lost
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        text: str | None = None,
+        weights: str | None = None,
+        normalize: bool = True,
+        scale: Mapping[str, float] | None = None,
+        n_jobs: int | None = None,
+    ) -> Lattices:
+        """The lattices of a file, a folder, a glob or an archive of any format that `treille.io.read` knows.
+
+        `format`, `text` and `weights` are as there, the others as in `Lattices`.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "guesses.plf"
+        >>> _ = path.write_text("((('vine', 0.75, 1), ('wine', 0.25, 1)),)")
+        >>> Lattices.from_file(path, weights="prob").best()[0]
+        ['vine']
+        """
+        examples = read(path, format=format, text=text, weights=weights, labelled=False)
+        if examples.machines is None:
+            raise InputError(f"{examples.source}: holds {examples.format}, expected lattices: name their format")
+        return cls(examples.X, normalize, scale, n_jobs)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
