@@ -256,3 +256,13 @@ def test_asymmetry_is_found_between_two_batches_too():
     kernel = Rational(Fst.from_arcs([(0, "a", "b", 1.0, 0), (0, "b", "b", 1.0, 0)], {0: 1.0}), factored=False)
     with pytest.raises(InputError, match="T is not symmetric"):
         kernel(["a"], ["b", "a"])
+
+
+def test_a_model_is_saved_as_an_automaton_of_outputs(tmp_path):
+    X, y = ["abab", "baba", "aabb", "bbaa", "abba"], [0, 0, 1, 1, 1]
+    model = treille.SVC(Rational(library.ngram(2, "ab", min_n=1))).fit(X, y)
+    model.save(tmp_path / "m.treille", weights="automaton")
+    again = treille.load(tmp_path / "m.treille")
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-10)
+    for name, weight in zip(map(model.features_.name, range(model.features_.n_features)), model.coef_[0], strict=True):
+        assert model.weight_automaton_(name) == pytest.approx(weight)

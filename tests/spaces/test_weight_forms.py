@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from treille import SVC, InputError
-from treille.kernels import GappedKmer, Gappy, Linear, Mismatch, NGram, WeightedDegree, Wildcard
+from treille import SVC, Fst, InputError
+from treille.automata import library
+from treille.kernels import GappedKmer, Gappy, Linear, Mismatch, NGram, Rational, WeightedDegree, Wildcard
 from treille.solvers import DualCD
 from treille.spaces import RowsSpace
 from treille.spaces.weights import FORMS, weight_form
@@ -19,6 +20,10 @@ NEW = ["the cat and the log", "colour of green dogs", "unheard-of ω", "", "aaaa
 
 # Each: a kernel whose features are strings of symbols, and examples.
 DNA = ["ACGTACGT", "ACCTACCA", "GGGTTTAC", "ACGAACGA", "TTTTTT", "GATTACA", "", "CCGT", "ACGGACGT", "TGCA", "AC"]
+LATTICES = [
+    0.7 * Fst.from_string(x, "ACGT") + 0.3 * Fst.from_string(y, "ACGT")
+    for x, y in zip(DNA, DNA[1:] + DNA[:1], strict=True)
+]
 SPELLED = {
     "3-grams": (NGram(3), TEXTS),
     "1- to 4-grams, weighted": (NGram(4, 1, [1.0, 0.5, 0.25, 2.0]), TEXTS),
@@ -30,6 +35,8 @@ SPELLED = {
     "mismatches": (Mismatch(3, 1, alphabet="ACGT"), DNA),
     "wildcards": (Wildcard(3, 1, 0.5), DNA),
     "gapped k-mers": (GappedKmer(4, 2), DNA),
+    "a transducer": (Rational(library.gappy(2, "ACGT", 0.5)), DNA),
+    "lattices": (NGram(2, 1, unit="word").normalized(), LATTICES),
 }
 KINDS = pytest.mark.parametrize("kind", SPELLED)
 

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
-from treille.data import Batch, FeatureRows, Lattices, Rows, Strings
+from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
 from treille.io.errors import InputError
@@ -104,6 +104,9 @@ class Rational(SequenceKernel):
             raise InputError("the strings in the file do not fit its kernel")
         return _rebuild(labels, offsets, self, spec["unit"])
 
+    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
+        return {"labels": strings.symbols + 1, "offsets": strings.offsets}
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().gram(left, right, n_jobs)
@@ -161,6 +164,12 @@ class RationalMap(SequenceMap):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         labels, offsets = self.features.strings()
         return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
+
+    def strings(self) -> FeatureStrings:
+        labels, offsets = self.features.strings()
+        table = self.kernel.T.output_symbols
+        names = table[1:] if table else [str(label) for label in range(1, labels.max(initial=0) + 1)]
+        return FeatureStrings(labels - 1, offsets, names)  # label 0 is the empty string, which no feature spells
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self.features.strings(), self.kernel, self.unit)
