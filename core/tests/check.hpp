@@ -1,0 +1,28 @@
+#pragma once
+// What holds is counted; what does not ends the run. Each room of the core has a file of checks, which main.cpp runs.
+
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                                \
+    }                                                                              \
+  } while (false)
+
+namespace treille::tests {
+
+// For routines that are checked in a header of their own.
+inline void check(bool holds) { CHECK(holds); }
+
+// How many checks each room has passed.
+int automata();
+int solve();
+int spaces();
+int text();
+int trees();
+int weights();
+
+}  // namespace treille::tests
