@@ -19,6 +19,19 @@ inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
   return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
 }
 
+// The rows of all examples, in parts: scan(p, first, last, part) fills the part of share p.
+template <class Part, class Data, class Scan>
+std::vector<Part> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
+  const auto cuts = shares(data, threads);
+  std::vector<Part> parts(cuts.size() - 1);
+  sq_norms.resize(data.size());
+  run_parts(static_cast<int>(parts.size()), [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
+    scan(share, cuts[share], cuts[share + 1], parts[share]);
+  });
+  return parts;
+}
+
 // How far ahead memory is asked for: slots first, then the grams that the slots name.
 constexpr std::size_t kAhead = 24, kAheadGram = 12;
 
@@ -62,6 +75,16 @@ GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> fou
   dictionary.rename(rank, static_cast<int>(found.size()));
   entries = join_parts(std::move(parts), renamed, dictionary.size());
   return std::move(dictionary);
+}
+
+// A dictionary of the data, and its rows: each share fills one of its own by scan(first, last, dictionary, part), then they are joined.
+template <class Part, class Symbol, class Data, class Scan>
+GramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
+                                  CodedEntries& entries, Scan&& scan) {
+  std::vector<GramDictionary<Symbol>> found(shares(data, threads).size() - 1, GramDictionary<Symbol>(width, mixed));
+  auto parts = scan_shares<Part>(
+      data, threads, sq_norms, [&](std::size_t p, std::size_t first, std::size_t last, Part& part) { scan(first, last, found[p], part); });
+  return join_dictionaries(std::move(found), std::move(parts), entries);
 }
 
 }  // namespace treille

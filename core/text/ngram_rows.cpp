@@ -80,47 +80,30 @@ void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_
 
 template <class Symbol>
 GramDictionary<Symbol> fit_dictionary(const Lattices& data, const Orders& orders, int threads, NGramRows& rows) {
-  const auto cuts = shares(data, threads);
-  const auto n_parts = cuts.size() - 1;
-  std::vector<ColumnPart> parts(n_parts);
-  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(orders.max, orders.mixed()));
-  rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(n_parts), [&](int p) {
-    auto& mine = found[static_cast<std::size_t>(p)];
+  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, ColumnPart& part) {
     std::vector<Symbol> narrow(static_cast<std::size_t>(orders.max));
-    scan(
-        data, {}, cuts[p], cuts[p + 1], orders,
-        [&](std::uint32_t tag, const std::int32_t* symbols, int order) {
-          std::copy(symbols, symbols + order, narrow.begin());
-          const std::uint32_t id = mine.insert(tag, narrow.data(), order);
-          mine.count(id, 1);
-          return id;
-        },
-        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-  });
-  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+    auto keep = [&](std::uint32_t tag, const std::int32_t* symbols, int order) {
+      std::copy(symbols, symbols + order, narrow.begin());
+      const std::uint32_t id = mine.insert(tag, narrow.data(), order);
+      mine.count(id, 1);
+      return id;
+    };
+    scan(data, {}, first, last, orders, keep, part, rows.sq_norms.data());
+  };
+  return fit_shares<ColumnPart, Symbol>(data, threads, orders.max, orders.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 template <class Symbol>
 GramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orders, int threads, NGramRows& rows) {
-  const auto cuts = shares(data, threads);
-  const auto n_parts = cuts.size() - 1;
-  std::vector<RowPart> parts(n_parts);
-  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(orders.max, orders.mixed()));
-  rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(n_parts), [&](int p) {
-    auto& mine = found[static_cast<std::size_t>(p)];
-    scan<Symbol>(
-        data, {}, cuts[p], cuts[p + 1], orders, mine,
-        [&](const CountedGram& gram, const Symbol* symbols, int order) {
-          const std::uint32_t id = mine.insert(gram.tag, symbols, order);
-          mine.count(id, 1);
-          return id;
-        },
-        parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-  });
-
-  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, RowPart& part) {
+    auto keep = [&](const CountedGram& gram, const Symbol* symbols, int order) {
+      const std::uint32_t id = mine.insert(gram.tag, symbols, order);
+      mine.count(id, 1);
+      return id;
+    };
+    scan<Symbol>(data, {}, first, last, orders, mine, keep, part, rows.sq_norms.data());
+  };
+  return fit_shares<RowPart, Symbol>(data, threads, orders.max, orders.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 template <class Symbol>
@@ -172,28 +155,19 @@ NGramFeatures NGramFeatures::from_grams(std::span<const std::int32_t> grams, std
 
 NGramRows NGramFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
   const Orders orders{min_order_, max_order_, weights_};
-  const auto cuts = shares(data, threads);
-  const auto n_parts = cuts.size() - 1;
-  std::vector<RowPart> parts(n_parts);
   NGramRows rows;
-  rows.sq_norms.resize(data.size());
   const std::int64_t symbols_in_use = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
   std::visit(
       [&]<class Known>(const GramDictionary<Known>& dictionary) {
         auto scan_all = [&]<class Symbol>(Symbol) {
-          run_parts(static_cast<int>(n_parts), [&](int p) {
-            scan<Symbol>(
-                data, recode, cuts[p], cuts[p + 1], orders, dictionary,
-                [&](const CountedGram& gram, const Symbol* symbols, int order) { return dictionary.find(gram.tag, symbols, order); },
-                parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
+          auto find = [&](const CountedGram& gram, const Symbol* symbols, int order) { return dictionary.find(gram.tag, symbols, order); };
+          return scan_shares<RowPart>(data, threads, rows.sq_norms, [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+            scan<Symbol>(data, recode, first, last, orders, dictionary, find, part, rows.sq_norms.data());
           });
         };
         // Unknown symbols may need a wider type than the known ones: then int32 serves, symbol by symbol.
-        if (symbols_in_use - 1 <= std::int64_t{std::numeric_limits<Known>::max()})
-          scan_all(Known{});
-        else
-          scan_all(std::int32_t{});
-        rows.entries = join_parts(std::move(parts), {}, dictionary.size());
+        const bool fits = symbols_in_use - 1 <= std::int64_t{std::numeric_limits<Known>::max()};
+        rows.entries = join_parts(fits ? scan_all(Known{}) : scan_all(std::int32_t{}), {}, dictionary.size());
       },
       dictionary_);
   return rows;
@@ -201,19 +175,14 @@ NGramRows NGramFeatures::transform(const Sequences& data, std::span<const std::i
 
 NGramRows NGramFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
   const Orders orders{min_order_, max_order_, weights_};
-  const auto cuts = shares(data, threads);
-  std::vector<ColumnPart> parts(cuts.size() - 1);
   NGramRows rows;
-  rows.sq_norms.resize(data.size());
   std::visit(
       [&](const auto& dictionary) {
-        run_parts(static_cast<int>(parts.size()), [&](int p) {
-          scan(
-              data, recode, cuts[p], cuts[p + 1], orders,
-              [&](std::uint32_t tag, const std::int32_t* symbols, int order) { return dictionary.find(tag, symbols, order); },
-              parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-        });
-        rows.entries = join_parts(std::move(parts), {}, dictionary.size());
+        auto find = [&](std::uint32_t tag, const std::int32_t* symbols, int order) { return dictionary.find(tag, symbols, order); };
+        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, ColumnPart& part) {
+          scan(data, recode, first, last, orders, find, part, rows.sq_norms.data());
+        };
+        rows.entries = join_parts(scan_shares<ColumnPart>(data, threads, rows.sq_norms, scan_share), {}, dictionary.size());
       },
       dictionary_);
   return rows;

@@ -62,17 +62,10 @@ class Keeper {
 template <class Symbol, class Family>
 GramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
                                       NGramRows& rows) {
-  const auto cuts = shares(data, threads);
-  const auto n_parts = cuts.size() - 1;
-  std::vector<RowPart> parts(n_parts);
-  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(family.width(), family.mixed()));
-  rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(n_parts), [&](int p) {
-    auto& mine = found[static_cast<std::size_t>(p)];
-    scan(family, data, recode, cuts[p], cuts[p + 1], mine, Keeper<Symbol>(mine, family.width()), parts[static_cast<std::size_t>(p)],
-         rows.sq_norms.data());
-  });
-  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, RowPart& part) {
+    scan(family, data, recode, first, last, mine, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+  };
+  return fit_shares<RowPart, Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 // Patterns of one lattice, in place of family.emit.
@@ -118,16 +111,10 @@ void scan(const Family& family, const Lattices& data, std::span<const std::int32
 template <class Symbol, class Family>
 GramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
                                       NGramRows& rows) {
-  const auto cuts = shares(data, threads);
-  const auto n_parts = cuts.size() - 1;
-  std::vector<ColumnPart> parts(n_parts);
-  std::vector<GramDictionary<Symbol>> found(n_parts, GramDictionary<Symbol>(family.width(), family.mixed()));
-  rows.sq_norms.resize(data.size());
-  run_parts(static_cast<int>(n_parts), [&](int p) {
-    scan(family, data, recode, cuts[p], cuts[p + 1], Keeper<Symbol>(found[static_cast<std::size_t>(p)], family.width()),
-         parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-  });
-  return join_dictionaries(std::move(found), std::move(parts), rows.entries);
+  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, ColumnPart& part) {
+    scan(family, data, recode, first, last, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+  };
+  return fit_shares<ColumnPart, Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 std::int64_t longest(const Sequences& data) {
@@ -209,16 +196,11 @@ NGramRows PatternFeatures::transform(const Sequences& data, std::span<const std:
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
         NGramRows rows;
         if constexpr (!kIsTable<Stored>) {
-          const auto cuts = shares(data, threads);
-          std::vector<RowPart> parts(cuts.size() - 1);
-          rows.sq_norms.resize(data.size());
-          run_parts(static_cast<int>(parts.size()), [&](int p) {
-            scan(
-                family, data, recode, cuts[p], cuts[p + 1], stored,
-                [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); },
-                parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-          });
-          rows.entries = join_parts(std::move(parts), {}, stored.size());
+          auto find = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); };
+          auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
+            scan(family, data, recode, first, last, stored, find, part, rows.sq_norms.data());
+          };
+          rows.entries = join_parts(scan_shares<RowPart>(data, threads, rows.sq_norms, scan_share), {}, stored.size());
         } else if constexpr (kHasTable<Family>) {
           rows = transform_table(family, stored, alphabet_size_, data, recode, threads);
         }
@@ -231,9 +213,6 @@ NGramRows PatternFeatures::transform(const Lattices& data, std::span<const std::
   return std::visit(
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
         NGramRows rows;
-        const auto cuts = shares(data, threads);
-        std::vector<ColumnPart> parts(cuts.size() - 1);
-        rows.sq_norms.resize(data.size());
         const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
           if constexpr (!kIsTable<Stored>) {
             return stored.find(entry.tag, cells, entry.n);
@@ -246,10 +225,10 @@ NGramRows PatternFeatures::transform(const Lattices& data, std::span<const std::
             return id;
           }
         };
-        run_parts(static_cast<int>(parts.size()), [&](int p) {
-          scan(family, data, recode, cuts[p], cuts[p + 1], resolve, parts[static_cast<std::size_t>(p)], rows.sq_norms.data());
-        });
-        rows.entries = join_parts(std::move(parts), {}, size());
+        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, ColumnPart& part) {
+          scan(family, data, recode, first, last, resolve, part, rows.sq_norms.data());
+        };
+        rows.entries = join_parts(scan_shares<ColumnPart>(data, threads, rows.sq_norms, scan_share), {}, size());
         return rows;
       },
       family_, store_);
