@@ -35,7 +35,7 @@ def strings(parts):
     return {pair: weight for pair, weight in said.items() if weight}
 
 
-def same(one, other):
+def assert_same(one, other):
     left, right = strings(one), strings(other)
     assert left.keys() == right.keys()
     for pair, weight in left.items():
@@ -77,8 +77,22 @@ def tiny(words=("vine",), weights=(0.5,), semiring="real"):
     return MachineParts.of(arcs, {len(words): one}, semiring=semiring, symbols=symbols)
 
 
-def equal_parts(one, other):
+def assert_equal_parts(one, other):
     for name in ("start", "n_states", "semiring"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("sources", "inputs", "outputs", "weights", "targets", "final_states", "final_weights"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def assert_sound(parts):
+    """States, labels and weights are such as a machine can have."""
+    n, arcs = parts.n_states, len(parts.sources)
+    assert 0 <= parts.start < n or (parts.start, n) == (-1, 0)
+    for states in (parts.sources, parts.targets, parts.final_states):
+        assert ((states >= 0) & (states < n)).all()
+    assert len(parts.targets) == len(parts.weights) == len(parts.words("inputs")) == len(parts.words("outputs")) == arcs
+    assert (parts.inputs >= 0).all()
+    assert (parts.outputs >= 0).all()
+    assert len(set(parts.final_states.tolist())) == len(parts.final_states) == len(parts.final_weights)
+    assert np.isfinite(parts.weights).all()
+    assert np.isfinite(parts.final_weights).all()
