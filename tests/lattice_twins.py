@@ -1,43 +1,19 @@
-"""Lattices by their definition: lists of paths, and machines to try."""
+"""Lattices by their definition: sums over paths, and machines to try."""
 
 from collections import Counter
 
 from hypothesis import strategies as st
 
+from machine_twins import slow_paths
 from treille import Fst
 from treille.io.machine import MachineParts
-
-
-def paths(machine):
-    """Every accepting path of an acyclic machine: the symbols it reads, those it writes, and its weight."""
-    parts = machine.parts()
-    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
-    leaving = {}
-    for source, read, write, weight, target in machine.arcs():
-        leaving.setdefault(source, []).append((read, write, weight, target))
-
-    def name(label, table):
-        return () if label == 0 else (label if table is None else table[label],)
-
-    def walk(state, reads, writes, weight):
-        if state in finals:
-            yield reads, writes, weight * finals[state]
-        for read, write, more, target in leaving.get(state, ()):
-            yield from walk(
-                target,
-                reads + name(read, parts.input_symbols),
-                writes + name(write, parts.output_symbols),
-                weight * more,
-            )
-
-    return list(walk(machine.start, (), (), 1.0)) if machine.start >= 0 else []
 
 
 def between_distributions(k):
     """k(X, Y) = sum over x, y of X(x) k(x, y) Y(y), from a kernel k of sequences: every pair of paths is tried."""
 
     def K(X, Y):
-        return sum(u * v * k(list(x), list(y)) for x, _, u in paths(X) for y, _, v in paths(Y))
+        return sum(u * v * k(list(x), list(y)) for x, _, u in slow_paths(X) for y, _, v in slow_paths(Y))
 
     return K
 
@@ -45,7 +21,7 @@ def between_distributions(k):
 def expected_features(kernel, machine):
     """The expected features of the sequences of a machine, by name; `kernel` is one of sequences, known to be right."""
     sums = Counter()
-    for symbols, _, weight in paths(machine):
+    for symbols, _, weight in slow_paths(machine):
         if symbols:
             features, rows = kernel.fit_features(kernel.batch([list(symbols)]))
             for id, value in zip(*(getattr(rows.to_csr(), part) for part in ("indices", "data")), strict=True):

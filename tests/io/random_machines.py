@@ -6,32 +6,17 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import strategies as st
 
+from machine_twins import slow_paths
 from treille.io.machine import MachineParts
 
 WORDS = ["vine", "wine", "it's", 'say "so"', "été", "葡萄", "a\\b", "-", "!", "x=y", "#", "0.5", "'em", "\\'"]
 
 
-def probability(weight, semiring):
-    return weight if semiring == "real" else math.exp(-weight)
-
-
 def strings(parts):
     """Every pair of strings that a machine without cycles reads and writes, with the sum over its paths."""
-    ins, outs = parts.words("inputs"), parts.words("outputs")
-    arcs = defaultdict(list)
-    for a, source in enumerate(parts.sources.tolist()):
-        arcs[source].append(a)
-    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
     said = defaultdict(float)
-    stack = [(parts.start, (), (), 1.0)] if parts.start >= 0 else []
-    while stack:
-        state, x, y, weight = stack.pop()
-        if state in finals:
-            said[x, y] += weight * probability(finals[state], parts.semiring)
-        for a in arcs[state]:
-            longer = [string + ((word,) if word else ()) for string, word in ((x, ins[a]), (y, outs[a]))]
-            more = probability(float(parts.weights[a]), parts.semiring)
-            stack.append((int(parts.targets[a]), *longer, weight * more))
+    for x, y, weight in slow_paths(parts):
+        said[tuple(map(str, x)), tuple(map(str, y))] += weight if parts.semiring == "real" else math.exp(-weight)
     return {pair: weight for pair, weight in said.items() if weight}
 
 

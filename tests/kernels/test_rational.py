@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from lattice_twins import machines, paths
+from lattice_twins import machines
+from machine_twins import slow_paths
 from treille import Fst, InputError, Lattices, Strings
 from treille.automata import library
 from treille.kernels import Gappy, Kernel, Mismatch, NGram, Rational, Wildcard
@@ -34,8 +35,8 @@ def gappy_bigram_transducer(decay, alphabet=ABC):
 def slow_features(T, X):
     """phi_z(X), by all pairs of a path of X and a path of T that read the same. T must be acyclic."""
     sums = {}
-    for x, _, weight in paths(X):
-        for read, written, more in paths(T):
+    for x, _, weight in slow_paths(X):
+        for read, written, more in slow_paths(T):
             if read == x:
                 sums[written] = sums.get(written, 0.0) + weight * more
     return sums
@@ -152,10 +153,10 @@ def test_a_kernel_given_whole_sums_over_all_triples_of_paths(U, X, Y):
     left, right = (Lattices([machine], normalize=False) for machine in (X, Y))
     slow = sum(
         u * v * w
-        for x, _, u in paths(X)
-        for read, written, w in paths(U)
+        for x, _, u in slow_paths(X)
+        for read, written, w in slow_paths(U)
         if read == x
-        for y, _, v in paths(Y)
+        for y, _, v in slow_paths(Y)
         if y == written
     )
     assert kernel._values(left, right, None)[0, 0] == pytest.approx(slow, rel=1e-9, abs=1e-9)
