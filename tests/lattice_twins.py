@@ -2,11 +2,23 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import strategies as st
 
 from machine_twins import slow_paths
 from treille import Fst
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
+
+DIAMONDS = Fst.from_arcs(  # parallel arcs, one of them empty, and two final states
+    [
+        (0, "a", "a", 0.3, 1),
+        (0, "b", "b", 0.7, 1),
+        (1, "", "", 0.5, 2),
+        (1, "a", "a", 0.5, 2),
+        (2, "b", "b", 1, 3),
+    ],
+    {3: 1.0, 2: 0.5},
+)
 
 
 def between_distributions(k):
@@ -23,10 +35,43 @@ def expected_features(kernel, machine):
     sums = Counter()
     for symbols, _, weight in slow_paths(machine):
         if symbols:
-            features, rows = kernel.fit_features(kernel.batch([list(symbols)]))
-            for id, value in zip(*(getattr(rows.to_csr(), part) for part in ("indices", "data")), strict=True):
-                sums[features.name(id)] += weight * value
+            for name, value in by_name(kernel, [list(symbols)])[0].items():
+                sums[name] += weight * value
     return sums
+
+
+def outputs(T, machine):
+    """The features of a machine by a transducer: all pairs of a path of each that read the same. Both must be acyclic."""
+    sums = Counter()
+    for x, _, weight in slow_paths(machine):
+        for read, written, more in slow_paths(T):
+            if read == x:
+                sums[" ".join(written) or EPSILON] += weight * more
+    return sums
+
+
+def by_name(kernel, X, fitted_on=None):
+    """The features of each example, by name."""
+    features, rows = kernel.fit_features(kernel.batch(X if fitted_on is None else fitted_on))
+    if fitted_on is not None:
+        rows = features.transform(kernel.batch(X))
+    csr = rows.to_csr()
+    return [
+        {features.name(id): value for id, value in zip(row.indices, row.data, strict=True)}
+        for row in (csr[i] for i in range(len(rows)))
+    ]
+
+
+def assert_same_features(found, slow):
+    """Two counts by name agree; a name that is not there counts nothing."""
+    for name in slow.keys() | found.keys():
+        assert found.get(name, 0.0) == pytest.approx(slow[name], rel=1e-9, abs=1e-9), name
+
+
+def sausage(slots):
+    """One symbol of each slot, all of a slot with the same weight."""
+    arcs = [(i, symbol, symbol, 1 / len(slot), i + 1) for i, slot in enumerate(slots) for symbol in slot]
+    return Fst.from_arcs(arcs, {len(slots): 1.0})
 
 
 @st.composite
