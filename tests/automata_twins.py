@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
+from machine_twins import slow_paths
 from treille import Fst
 
 WEIGHTS = st.sampled_from([-2.0, -0.5, 0.25, 0.5, 1.0, 3.0])
@@ -28,32 +29,10 @@ def machines(draw, acyclic=True, acceptor=False, weights=WEIGHTS, symbols="ab", 
     return Fst.from_arcs([*found, (n - 1, "", "", 1.0, n)], finals, input_symbols=symbols)
 
 
-def times(fst, a, b):
-    return a * b if fst.semiring == "real" else a + b
-
-
-def slow_paths(fst, longest=None):
-    """(input, output, weight) of every accepting path of at most `longest` arcs."""
-    arcs, finals = list(fst.arcs()), fst.finals
-    names = [["", *table[1:]] for table in (fst.input_symbols, fst.output_symbols)]
-    one = 1.0 if fst.semiring == "real" else 0.0
-    waiting = [(fst.start, (), (), one, 0)] if fst.start >= 0 else []
-    while waiting:
-        state, x, y, weight, length = waiting.pop()
-        if state in finals:
-            yield x, y, times(fst, weight, finals[state])
-        if length == longest:
-            continue
-        for source, read, written, by, target in arcs:
-            if source == state:
-                more = [(names[side][label],) if label else () for side, label in ((0, read), (1, written))]
-                waiting.append((target, x + more[0], y + more[1], times(fst, weight, by), length + 1))
-
-
-def relation(fst, longest=None):
+def relation(fst):
     """T(x, y) by pair of strings, over the reals."""
     sums = Counter()
-    for x, y, weight in slow_paths(fst, longest):
+    for x, y, weight in slow_paths(fst):
         sums[x, y] += weight
     return sums
 

@@ -1,43 +1,31 @@
-"""Lattices by their definition: lists of paths, and machines to try."""
+"""Lattices by their definition: sums over paths, and machines to try."""
 
 from collections import Counter
 
+import pytest
 from hypothesis import strategies as st
 
+from machine_twins import slow_paths
 from treille import Fst
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
 
-
-def paths(machine):
-    """Every accepting path of an acyclic machine: the symbols it reads, those it writes, and its weight."""
-    parts = machine.parts()
-    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
-    leaving = {}
-    for source, read, write, weight, target in machine.arcs():
-        leaving.setdefault(source, []).append((read, write, weight, target))
-
-    def name(label, table):
-        return () if label == 0 else (label if table is None else table[label],)
-
-    def walk(state, reads, writes, weight):
-        if state in finals:
-            yield reads, writes, weight * finals[state]
-        for read, write, more, target in leaving.get(state, ()):
-            yield from walk(
-                target,
-                reads + name(read, parts.input_symbols),
-                writes + name(write, parts.output_symbols),
-                weight * more,
-            )
-
-    return list(walk(machine.start, (), (), 1.0)) if machine.start >= 0 else []
+DIAMONDS = Fst.from_arcs(  # parallel arcs, one of them empty, and two final states
+    [
+        (0, "a", "a", 0.3, 1),
+        (0, "b", "b", 0.7, 1),
+        (1, "", "", 0.5, 2),
+        (1, "a", "a", 0.5, 2),
+        (2, "b", "b", 1, 3),
+    ],
+    {3: 1.0, 2: 0.5},
+)
 
 
 def between_distributions(k):
     """k(X, Y) = sum over x, y of X(x) k(x, y) Y(y), from a kernel k of sequences: every pair of paths is tried."""
 
     def K(X, Y):
-        return sum(u * v * k(list(x), list(y)) for x, _, u in paths(X) for y, _, v in paths(Y))
+        return sum(u * v * k(list(x), list(y)) for x, _, u in slow_paths(X) for y, _, v in slow_paths(Y))
 
     return K
 
@@ -45,12 +33,45 @@ def between_distributions(k):
 def expected_features(kernel, machine):
     """The expected features of the sequences of a machine, by name; `kernel` is one of sequences, known to be right."""
     sums = Counter()
-    for symbols, _, weight in paths(machine):
+    for symbols, _, weight in slow_paths(machine):
         if symbols:
-            features, rows = kernel.fit_features(kernel.batch([list(symbols)]))
-            for id, value in zip(*(getattr(rows.to_csr(), part) for part in ("indices", "data")), strict=True):
-                sums[features.name(id)] += weight * value
+            for name, value in by_name(kernel, [list(symbols)])[0].items():
+                sums[name] += weight * value
     return sums
+
+
+def outputs(T, machine):
+    """The features of a machine by a transducer: all pairs of a path of each that read the same. Both must be acyclic."""
+    sums = Counter()
+    for x, _, weight in slow_paths(machine):
+        for read, written, more in slow_paths(T):
+            if read == x:
+                sums[" ".join(written) or EPSILON] += weight * more
+    return sums
+
+
+def by_name(kernel, X, fitted_on=None):
+    """The features of each example, by name."""
+    features, rows = kernel.fit_features(kernel.batch(X if fitted_on is None else fitted_on))
+    if fitted_on is not None:
+        rows = features.transform(kernel.batch(X))
+    csr = rows.to_csr()
+    return [
+        {features.name(id): value for id, value in zip(row.indices, row.data, strict=True)}
+        for row in (csr[i] for i in range(len(rows)))
+    ]
+
+
+def assert_same_features(found, slow):
+    """Two counts by name agree; a name that is not there counts nothing."""
+    for name in slow.keys() | found.keys():
+        assert found.get(name, 0.0) == pytest.approx(slow[name], rel=1e-9, abs=1e-9), name
+
+
+def sausage(slots):
+    """One symbol of each slot, all of a slot with the same weight."""
+    arcs = [(i, symbol, symbol, 1 / len(slot), i + 1) for i, slot in enumerate(slots) for symbol in slot]
+    return Fst.from_arcs(arcs, {len(slots): 1.0})
 
 
 @st.composite

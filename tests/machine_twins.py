@@ -7,10 +7,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 import treille
+from treille.io.machine import MachineParts
 
 SIGNED = st.sampled_from([-2.0, -1.0, -0.5, 0.25, 0.5, 1.0, 3.0])
 POSITIVE = st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 ZERO = {"real": 0.0, "log": math.inf, "tropical": math.inf}
+ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
 
 
 def plus(a, b, semiring="real"):
@@ -23,30 +25,37 @@ def times(a, b, semiring="real"):
     return a * b if semiring == "real" else a + b
 
 
-def arcs_of(fst):
-    out = defaultdict(list)
-    for source, *arc in fst.arcs():
-        out[source].append(tuple(arc))
-    return out
+def slow_paths(machine, longest=None):
+    """(input, output, weight) of every accepting path, of at most `longest` arcs: without it, a machine must have no cycle.
 
+    Strings are tuples of symbols, of labels where there is no table; what is empty is left out.
+    """
+    parts = machine if isinstance(machine, MachineParts) else machine.parts()
+    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
+    leaving = defaultdict(list)
+    columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
+    for source, *arc in zip(*(column.tolist() for column in columns), strict=True):
+        leaving[source].append(arc)
 
-def all_paths(fst):
-    """(input, output, weight) of every accepting path of a machine without cycles, labels without epsilons."""
-    arcs, finals = arcs_of(fst), fst.finals
+    def spelt(label, table):
+        return () if label == 0 else (label if table is None else table[label],)
 
-    def walk(state, x, y, weight):
+    waiting = [(parts.start, (), (), ONE[parts.semiring], 0)] if parts.start >= 0 else []
+    while waiting:
+        state, x, y, weight, length = waiting.pop()
         if state in finals:
-            yield x, y, times(weight, finals[state], fst.semiring)
-        for i, o, w, target in arcs[state]:
-            yield from walk(target, x + (i,) * (i > 0), y + (o,) * (o > 0), times(weight, w, fst.semiring))
-
-    return list(walk(fst.start, (), (), 1.0 if fst.semiring == "real" else 0.0)) if fst.start >= 0 else []
+            yield x, y, times(weight, finals[state], parts.semiring)
+        if length == longest:
+            continue
+        for read, written, more, target in leaving[state]:
+            longer = x + spelt(read, parts.input_symbols), y + spelt(written, parts.output_symbols)
+            waiting.append((target, *longer, times(weight, more, parts.semiring), length + 1))
 
 
 def weights_of(fst):
     """The weight of every pair of strings: a dictionary without zeros."""
     table = {}
-    for x, y, weight in all_paths(fst):
+    for x, y, weight in slow_paths(fst):
         table[x, y] = plus(table.get((x, y), ZERO[fst.semiring]), weight, fst.semiring)
     return without_zeros(table, fst.semiring)
 

@@ -9,7 +9,7 @@ import pytest
 GOOD = "text,label\nred,r\nwhite,w\n"
 
 
-def refused(answer, code=1):
+def assert_refused(answer, code=1):
     """The message, after the checks that hold for every refusal."""
     assert answer.code == code
     assert answer.out == ""
@@ -34,7 +34,7 @@ def refused(answer, code=1):
 )
 def test_a_bad_file_is_named_with_the_place_and_what_to_do(cli, name, content, said):
     Path(name).write_bytes(content)
-    message = refused(cli("train", name, "--model", "m.treille"))
+    message = assert_refused(cli("train", name, "--model", "m.treille"))
     assert all(part in message for part in said)
     assert not Path("m.treille").exists()
 
@@ -45,20 +45,20 @@ def test_the_encoding_that_the_message_suggests_works(cli):
 
 
 def test_a_label_column_that_does_not_exist_brings_the_list_of_those_that_do(cli, wines):
-    message = refused(cli("train", wines, "--label", "colour", "--model", "m.treille"))
+    message = assert_refused(cli("train", wines, "--label", "colour", "--model", "m.treille"))
     assert "no field 'colour'" in message
     assert "the fields are: text, label" in message
 
 
 def test_a_file_that_does_not_exist_brings_the_likely_one(cli, wines):
-    assert "did you mean wines.csv?" in refused(cli("train", "wine.csv", "--model", "m.treille"))
+    assert "did you mean wines.csv?" in assert_refused(cli("train", "wine.csv", "--model", "m.treille"))
 
 
 @pytest.mark.parametrize(
     ("option", "value"), [("--C", -1), ("--tol", 0), ("--max-epochs", 0), ("--kernel", "ngram(0)")]
 )
 def test_a_value_out_of_range_is_named(cli, wines, option, value):
-    assert "expected" in refused(cli("train", wines, option, value, "--model", "m.treille"), code=2)
+    assert "expected" in assert_refused(cli("train", wines, option, value, "--model", "m.treille"), code=2)
 
 
 @pytest.mark.parametrize("harm", ["truncated", "altered", "foreign", "empty", "absent"])
@@ -74,19 +74,19 @@ def test_a_model_that_is_not_whole_is_refused(cli, model, wines, harm, verb):
     Path("bad.treille").write_bytes(bad.get(harm, b""))
     if harm == "absent":
         Path("bad.treille").unlink()
-    message = refused(cli(verb, "bad.treille", *([wines] if verb != "inspect" else [])))
+    message = assert_refused(cli(verb, "bad.treille", *([wines] if verb != "inspect" else [])))
     assert "bad.treille: " in message
     assert {"altered": "altered", "absent": "no such file"}.get(harm, "damaged") in message
 
 
 def test_model_and_data_in_the_wrong_order_are_told_apart(cli, model, wines):
-    assert "The model comes first: MODEL FILE" in refused(cli("predict", wines, model))
+    assert "The model comes first: MODEL FILE" in assert_refused(cli("predict", wines, model))
 
 
 @pytest.mark.parametrize("path", ["absent/m.treille", ".", "file/m.treille"])
 def test_where_a_model_cannot_be_saved_is_found_before_the_data_is_read(cli, path):
     Path("file").write_text("")
-    message = refused(cli("train", "not-even-read.csv", "--model", path))
+    message = assert_refused(cli("train", "not-even-read.csv", "--model", path))
     assert "not-even-read.csv" not in message
     assert "for the model" in message
 
@@ -95,7 +95,9 @@ def test_where_a_model_cannot_be_saved_is_found_before_the_data_is_read(cli, pat
 def test_a_folder_without_permission_is_found_before_the_data_is_read(cli, tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o555)
-    assert "cannot be written here" in refused(cli("train", "not-even-read.csv", "--model", folder / "m.treille"))
+    assert "cannot be written here" in assert_refused(
+        cli("train", "not-even-read.csv", "--model", folder / "m.treille")
+    )
 
 
 def test_a_disk_that_fills_up_leaves_the_older_model_intact(cli, wines, model, monkeypatch):
@@ -105,7 +107,7 @@ def test_a_disk_that_fills_up_leaves_the_older_model_intact(cli, wines, model, m
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    message = refused(cli("train", wines, "--C", 7, "--model", model))
+    message = assert_refused(cli("train", wines, "--C", 7, "--model", model))
     assert "No space left on device" in message
     assert model.read_bytes() == before
     assert sorted(p.name for p in model.parent.iterdir()) == ["wines.csv", "wines.treille"]
@@ -113,13 +115,15 @@ def test_a_disk_that_fills_up_leaves_the_older_model_intact(cli, wines, model, m
 
 def test_labels_of_which_the_model_knows_none_are_a_mistake(cli, model):
     Path("other.csv").write_text("text,label\na,spam\nb,ham\n")
-    message = refused(cli("evaluate", model, "other.csv"))
+    message = assert_refused(cli("evaluate", model, "other.csv"))
     assert "knows none of its labels, ham (1), spam (1); it knows red, white" in message
 
 
 def test_a_test_file_of_which_no_label_is_known_is_a_mistake_found_before_training(cli, wines):
     Path("other.csv").write_text("text,label\na,spam\nb,ham\n")
-    assert "knows none of its labels" in refused(cli("train", wines, "--test", "other.csv", "--model", "m.treille"))
+    assert "knows none of its labels" in assert_refused(
+        cli("train", wines, "--test", "other.csv", "--model", "m.treille")
+    )
     assert not Path("m.treille").exists()
 
 
@@ -127,8 +131,10 @@ def test_a_model_of_one_value_against_the_rest_says_which_label_it_wants(cli):
     Path("news.csv").write_text("text,topic\naa,acq\nbb,grain\n")
     assert cli("train", "news.csv", "--label", "topic=acq", "--kernel", "ngram(1)", "--model", "m.treille").code == 0
     assert cli("evaluate", "m.treille", "news.csv", "--label", "topic=acq").code == 0
-    assert "it wants --label FIELD=acq" in refused(cli("evaluate", "m.treille", "news.csv"))
-    assert "it wants --label FIELD=acq" not in refused(cli("evaluate", "m.treille", "news.csv", "--label", "x=acq"))
+    assert "it wants --label FIELD=acq" in assert_refused(cli("evaluate", "m.treille", "news.csv"))
+    assert "it wants --label FIELD=acq" not in assert_refused(
+        cli("evaluate", "m.treille", "news.csv", "--label", "x=acq")
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,7 @@ def test_a_model_of_one_value_against_the_rest_says_which_label_it_wants(cli):
     ],
 )
 def test_a_command_line_that_cannot_be_understood_ends_with_2_and_points_to_the_help(cli, wines, words, said):
-    message = refused(cli(*words), code=2)
+    message = assert_refused(cli(*words), code=2)
     assert said in message
     assert " --help'." in message
 
@@ -163,7 +169,7 @@ def test_a_command_line_that_cannot_be_understood_ends_with_2_and_points_to_the_
 )
 def test_too_few_examples_to_score_are_said(cli, rows, options, said):
     Path("few.csv").write_text(f"text,label\n{rows}")
-    assert said in refused(cli("train", "few.csv", *options))
+    assert said in assert_refused(cli("train", "few.csv", *options))
 
 
 def test_a_class_with_fewer_examples_than_folds_is_warned_of(cli):
@@ -174,4 +180,6 @@ def test_a_class_with_fewer_examples_than_folds_is_warned_of(cli):
 
 
 def test_predictions_that_cannot_be_written_are_refused_first(cli, model):
-    assert "for the predictions" in refused(cli("predict", model, "not-even-read.csv", "--output", "absent/labels.txt"))
+    assert "for the predictions" in assert_refused(
+        cli("predict", model, "not-even-read.csv", "--output", "absent/labels.txt")
+    )

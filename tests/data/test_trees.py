@@ -26,7 +26,7 @@ def same(left, right):
     return [str(tree) for tree in left] == [str(tree) for tree in right]
 
 
-def fault(make):
+def assert_refused(make):
     with pytest.raises(InputError) as caught:
         make()
     return str(caught.value)
@@ -109,7 +109,7 @@ def test_xml_with_attributes_and_text():
 def test_xml_from_files(tmp_path):
     (tmp_path / "a.xml").write_text("<a><b/></a>")
     assert Trees.from_xml([tmp_path / "a.xml", str(tmp_path / "a.xml")]).to_brackets() == ["(a b)", "(a b)"]
-    assert "no such file" in fault(lambda: Trees.from_xml(["nowhere.xml"]))
+    assert "no such file" in assert_refused(lambda: Trees.from_xml(["nowhere.xml"]))
 
 
 def test_html_is_mended():
@@ -121,7 +121,7 @@ def test_html_is_mended():
 
 def test_html_without_lxml_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "lxml", None)
-    assert "pip install lxml" in fault(lambda: Trees.from_html(["<p>"]))
+    assert "pip install lxml" in assert_refused(lambda: Trees.from_html(["<p>"]))
 
 
 def test_json_documents():
@@ -197,8 +197,8 @@ def test_depth_is_no_limit_for_documents_and_tuples_either():
 
 
 def test_depth_that_a_format_s_own_reader_refuses_is_told():
-    assert "json cannot read them" in fault(lambda: Trees.from_json(["[" * DEEP + "]" * DEEP]))
-    assert "item 0" in fault(lambda: Trees.from_ast(["(" * DEEP + ")" * DEEP]))
+    assert "json cannot read them" in assert_refused(lambda: Trees.from_json(["[" * DEEP + "]" * DEEP]))
+    assert "item 0" in assert_refused(lambda: Trees.from_ast(["(" * DEEP + ")" * DEEP]))
 
 
 # Views
@@ -253,21 +253,25 @@ def test_a_batch_is_indexed_pickled_and_kept_in_model_files():
     ],
 )
 def test_brackets_that_are_no_tree_are_refused_with_their_place(text, message):
-    assert message in fault(lambda: Trees(["(S)", text]))
-    assert message in fault(lambda: Trees(["(S)", text, *["(S (NP))"] * 30_000], n_jobs=3))
+    assert message in assert_refused(lambda: Trees(["(S)", text]))
+    assert message in assert_refused(lambda: Trees(["(S)", text, *["(S (NP))"] * 30_000], n_jobs=3))
 
 
 def test_of_lines_the_line_is_told():
-    assert "line 3, column 5: a second tree begins here" in fault(lambda: Trees.from_brackets("(S)\n\n(S) (S)\n"))
-    assert "line 2, column 1: the bracket opened here" in fault(lambda: Trees.from_brackets(["(S)", "(S", "(NP)"]))
-    assert "line 2: there are two trees" in fault(lambda: Trees.from_brackets(["", "|BT| (S) |BT| (S) |ET|"]))
+    assert "line 3, column 5: a second tree begins here" in assert_refused(
+        lambda: Trees.from_brackets("(S)\n\n(S) (S)\n")
+    )
+    assert "line 2, column 1: the bracket opened here" in assert_refused(
+        lambda: Trees.from_brackets(["(S)", "(S", "(NP)"])
+    )
+    assert "line 2: there are two trees" in assert_refused(lambda: Trees.from_brackets(["", "|BT| (S) |BT| (S) |ET|"]))
 
 
 def test_a_label_with_a_bracket_or_a_blank_is_held_but_not_written():
     batch = Trees([("f", "(", "x y")])
     assert batch[0].labels == ["f", "(", "x y"]
     assert str(batch[0]) == "(f (-LRB-) (x_y))"
-    assert "the label '(' cannot be written in brackets" in fault(batch.to_brackets)
+    assert "the label '(' cannot be written in brackets" in assert_refused(batch.to_brackets)
     assert Trees([("f", "(", "x y"), ("g",)])[1:].to_brackets() == ["(g)"]
 
 
@@ -286,14 +290,14 @@ def test_a_label_with_a_bracket_or_a_blank_is_held_but_not_written():
     ],
 )
 def test_parents_that_are_no_tree_are_refused(labels, parents, message):
-    assert message in fault(lambda: Trees.from_parents([(list(labels), parents)]))
+    assert message in assert_refused(lambda: Trees.from_parents([(list(labels), parents)]))
 
 
 def test_arrays_that_do_not_fit_are_refused():
-    assert "do not fit together" in fault(lambda: Trees.from_arrays([0], [-1], [0, 2], ["a"]))
-    assert "labels must lie in 0..0" in fault(lambda: Trees.from_arrays([1], [-1], [0, 1], ["a"]))
-    assert "not in preorder" in fault(lambda: Trees.from_arrays([0, 0], [1, -1], [0, 2], ["a"]))
-    assert "tree 0, node 0: the tree is empty" in fault(lambda: Trees.from_arrays([], [], [0, 0], ["a"]))
+    assert "do not fit together" in assert_refused(lambda: Trees.from_arrays([0], [-1], [0, 2], ["a"]))
+    assert "labels must lie in 0..0" in assert_refused(lambda: Trees.from_arrays([1], [-1], [0, 1], ["a"]))
+    assert "not in preorder" in assert_refused(lambda: Trees.from_arrays([0, 0], [1, -1], [0, 2], ["a"]))
+    assert "tree 0, node 0: the tree is empty" in assert_refused(lambda: Trees.from_arrays([], [], [0, 0], ["a"]))
 
 
 @pytest.mark.parametrize(
@@ -309,24 +313,24 @@ def test_arrays_that_do_not_fit_are_refused():
     ],
 )
 def test_what_is_no_tree_is_refused(data, message):
-    assert message in fault(lambda: Trees(data))
+    assert message in assert_refused(lambda: Trees(data))
 
 
 def test_a_batch_of_strings_is_no_batch_of_trees():
-    assert "expected trees" in fault(lambda: Trees(treille.Strings(["(S)"])))
-    assert "expected a list of trees" in fault(lambda: Trees({"a": 1}))
+    assert "expected trees" in assert_refused(lambda: Trees(treille.Strings(["(S)"])))
+    assert "expected a list of trees" in assert_refused(lambda: Trees({"a": 1}))
 
 
 def test_documents_that_cannot_be_read_are_refused_with_their_line():
-    assert "item 1, line 2, column 3: not valid XML: mismatched tag" in fault(
+    assert "item 1, line 2, column 3: not valid XML: mismatched tag" in assert_refused(
         lambda: Trees.from_xml(["<a/>", "<a>\n</b>"])
     )
-    assert "one str was given" in fault(lambda: Trees.from_xml("<a/>"))
-    assert "item 0: found int" in fault(lambda: Trees.from_xml([3]))
-    assert "item 0, line 1, column 2: not valid JSON" in fault(lambda: Trees.from_json(["{a"]))
-    assert "found set, expected what JSON has" in fault(lambda: Trees.from_json([{"a": {1}}]))
-    assert "item 0, line 2, column 5: not Python" in fault(lambda: Trees.from_ast(["x = 1\ny = )"]))
-    assert "label is 'x', expected one of form" in fault(lambda: Trees.from_conllu("", label="x"))
+    assert "one str was given" in assert_refused(lambda: Trees.from_xml("<a/>"))
+    assert "item 0: found int" in assert_refused(lambda: Trees.from_xml([3]))
+    assert "item 0, line 1, column 2: not valid JSON" in assert_refused(lambda: Trees.from_json(["{a"]))
+    assert "found set, expected what JSON has" in assert_refused(lambda: Trees.from_json([{"a": {1}}]))
+    assert "item 0, line 2, column 5: not Python" in assert_refused(lambda: Trees.from_ast(["x = 1\ny = )"]))
+    assert "label is 'x', expected one of form" in assert_refused(lambda: Trees.from_conllu("", label="x"))
 
 
 @pytest.mark.parametrize(
@@ -338,7 +342,7 @@ def test_documents_that_cannot_be_read_are_refused_with_their_line():
     ],
 )
 def test_conllu_that_is_no_tree_is_refused(text, message):
-    assert message in fault(lambda: Trees.from_conllu(text))
+    assert message in assert_refused(lambda: Trees.from_conllu(text))
 
 
 @pytest.mark.parametrize(
@@ -356,4 +360,4 @@ def test_conllu_that_is_no_tree_is_refused(text, message):
     ],
 )
 def test_newick_that_is_no_tree_is_refused(text, message):
-    assert message in fault(lambda: Trees.from_newick(text))
+    assert message in assert_refused(lambda: Trees.from_newick(text))

@@ -33,7 +33,7 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def run_commands(lines: str) -> None:
+def assert_commands_run(lines: str) -> None:
     for line in lines.replace("\\\n", "").splitlines():
         program, *arguments = shlex.split(line, comments=True) or ["treille", "--version"]
         assert program == "treille", f"found {line!r}; `sh` blocks hold calls of treille, others are `bash`"
@@ -53,7 +53,7 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkey
             lines_before = "\n" * (text.count("\n", 0, block.start()) + 1)
             exec(compile(lines_before + code, name(page), "exec"), vars(module))
         elif language == "sh":
-            run_commands(code)
+            assert_commands_run(code)
         printed = capsys.readouterr().out
         shown = shown_after.get(block.end() + 2)  # the end of its line, and one empty line
         if language in ("python", "sh") and shown is not None:

@@ -169,7 +169,7 @@ def saved(tmp_path):
     return path
 
 
-def damage(path, change):
+def assert_damage_is_refused(path, change):
     spec, arrays = read_model(path)
     spec, arrays = json.loads(json.dumps(spec)), {name: array.copy() for name, array in arrays.items()}
     change(spec, arrays)
@@ -225,8 +225,8 @@ DAMAGES = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_automata_are_refused(name, saved):
-    damage(saved, DAMAGES[name])
+    assert_damage_is_refused(saved, DAMAGES[name])
 
 
 def test_strings_of_another_length_are_refused(saved):
-    damage(saved, lambda spec, arrays: spec["kernel"]["params"].update(n=4))
+    assert_damage_is_refused(saved, lambda spec, arrays: spec["kernel"]["params"].update(n=4))

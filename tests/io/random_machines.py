@@ -6,36 +6,21 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import strategies as st
 
+from machine_twins import slow_paths
 from treille.io.machine import MachineParts
 
 WORDS = ["vine", "wine", "it's", 'say "so"', "été", "葡萄", "a\\b", "-", "!", "x=y", "#", "0.5", "'em", "\\'"]
 
 
-def probability(weight, semiring):
-    return weight if semiring == "real" else math.exp(-weight)
-
-
 def strings(parts):
     """Every pair of strings that a machine without cycles reads and writes, with the sum over its paths."""
-    ins, outs = parts.words("inputs"), parts.words("outputs")
-    arcs = defaultdict(list)
-    for a, source in enumerate(parts.sources.tolist()):
-        arcs[source].append(a)
-    finals = dict(zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True))
     said = defaultdict(float)
-    stack = [(parts.start, (), (), 1.0)] if parts.start >= 0 else []
-    while stack:
-        state, x, y, weight = stack.pop()
-        if state in finals:
-            said[x, y] += weight * probability(finals[state], parts.semiring)
-        for a in arcs[state]:
-            longer = [string + ((word,) if word else ()) for string, word in ((x, ins[a]), (y, outs[a]))]
-            more = probability(float(parts.weights[a]), parts.semiring)
-            stack.append((int(parts.targets[a]), *longer, weight * more))
+    for x, y, weight in slow_paths(parts):
+        said[tuple(map(str, x)), tuple(map(str, y))] += weight if parts.semiring == "real" else math.exp(-weight)
     return {pair: weight for pair, weight in said.items() if weight}
 
 
-def same(one, other):
+def assert_same(one, other):
     left, right = strings(one), strings(other)
     assert left.keys() == right.keys()
     for pair, weight in left.items():
@@ -77,8 +62,22 @@ def tiny(words=("vine",), weights=(0.5,), semiring="real"):
     return MachineParts.of(arcs, {len(words): one}, semiring=semiring, symbols=symbols)
 
 
-def equal_parts(one, other):
+def assert_equal_parts(one, other):
     for name in ("start", "n_states", "semiring"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("sources", "inputs", "outputs", "weights", "targets", "final_states", "final_weights"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def assert_sound(parts):
+    """States, labels and weights are such as a machine can have."""
+    n, arcs = parts.n_states, len(parts.sources)
+    assert 0 <= parts.start < n or (parts.start, n) == (-1, 0)
+    for states in (parts.sources, parts.targets, parts.final_states):
+        assert ((states >= 0) & (states < n)).all()
+    assert len(parts.targets) == len(parts.weights) == len(parts.words("inputs")) == len(parts.words("outputs")) == arcs
+    assert (parts.inputs >= 0).all()
+    assert (parts.outputs >= 0).all()
+    assert len(set(parts.final_states.tolist())) == len(parts.final_states) == len(parts.final_weights)
+    assert np.isfinite(parts.weights).all()
+    assert np.isfinite(parts.final_weights).all()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_machines import WORDS, equal_parts, machines, same, strings, tiny
+from random_machines import WORDS, assert_equal_parts, assert_same, machines, strings, tiny
 
 from treille.io import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
 from treille.io.lattices import write_lattices
@@ -18,14 +18,14 @@ NO_BLANKS = [word for word in WORDS if " " not in word]
 @given(machines(words=NO_BLANKS, spelt=True))
 @settings(deadline=None)
 def test_openfst_text_is_read_back(parts):
-    same(openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring), parts)
+    assert_same(openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring), parts)
 
 
 @given(machines(words=NO_BLANKS, spelt=False))
 @settings(deadline=None)
 def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labels(parts):
     back = openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring, acceptor=False)
-    same(back, parts)
+    assert_same(back, parts)
     assert back.input_symbols is None
 
 
@@ -33,7 +33,7 @@ def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labe
 @settings(deadline=None)
 def test_openfst_binary_is_read_back(parts):
     back = openfst_binary.parse(openfst_binary.spell(parts, "log64"), "a.fst")
-    same(back, parts)
+    assert_same(back, parts)
     assert back.semiring == "log"
     if parts.semiring == "log" and parts.n_states:
         order = np.argsort(parts.sources, kind="stable")
@@ -45,13 +45,13 @@ def test_openfst_binary_is_read_back(parts):
 @settings(deadline=None)
 def test_kaldi_is_read_back(parts):
     (back,) = kaldi.parse(kaldi.spell(parts), "a.lat")
-    same(back, parts)
+    assert_same(back, parts)
 
 
 @given(machines(acceptor=True))
 @settings(deadline=None)
 def test_slf_is_read_back(parts):
-    same(slf.parse(slf.spell(parts), "a.slf"), parts)
+    assert_same(slf.parse(slf.spell(parts), "a.slf"), parts)
 
 
 @given(machines(acceptor=True))
@@ -59,7 +59,7 @@ def test_slf_is_read_back(parts):
 def test_plf_is_read_back_whatever_its_numbers_are(parts):
     for kind in ("cost", "logprob", "prob"):
         (back,), meant, how = plf.parse([plf.spell(parts, kind)], ["a.plf, line 1"], "a.plf", kind)
-        same(back, parts)
+        assert_same(back, parts)
         assert (meant, how) == (kind, "as said")
 
 
@@ -67,10 +67,10 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
 @settings(deadline=None)
 def test_confusion_networks_are_read_back_in_both_forms(parts):
     (mesh,) = confusion.parse_mesh(confusion.spell_mesh(parts), "a.mesh")
-    same(mesh, parts)
+    assert_same(mesh, parts)
     for kind in ("prob", "cost"):
         (columns,) = confusion.parse_columns(confusion.spell_columns(parts, kind), "a.cn", kind)
-        same(columns, parts)
+        assert_same(columns, parts)
 
 
 @given(machines())
@@ -79,7 +79,7 @@ def test_json_arcs_are_read_back(parts):
     import json
 
     (back,) = json_arcs.parse([json.loads(json_arcs.spell(parts))], ["a.jsonl, line 1"])
-    same(back, parts)
+    assert_same(back, parts)
     if parts.n_states:
         assert back.semiring == parts.semiring
 
@@ -131,7 +131,7 @@ def test_pynini_compiles_the_text_with_the_tables_that_are_written_beside_it(tmp
         arc_type="log64", isymbols=tables[0], osymbols=tables[1], keep_isymbols=True, keep_osymbols=True
     )
     compiler.write(files[0].read_text())
-    same(openfst_binary.parse(compiler.compile().write_to_string(), "a.fst"), parts)
+    assert_same(openfst_binary.parse(compiler.compile().write_to_string(), "a.fst"), parts)
 
 
 # What others write.
@@ -278,7 +278,7 @@ def test_weights_of_zero_are_left_out_where_there_is_no_logarithm():
     costs = as_kind(parts, "cost")
     assert costs.inputs.tolist() == [2]
     assert costs.final_states.tolist() == [1]
-    equal_parts(
+    assert_equal_parts(
         as_kind(parts, "prob"),
         costs.__class__(**{**vars(costs), "weights": np.array([0.5]), "final_weights": np.ones(1)}),
     )

@@ -33,7 +33,7 @@ def stories(write):
     return write("news.jsonl", *map(json.dumps, STORIES))
 
 
-def fault(path, **options):
+def assert_refused(path, **options):
     """The message of the error, after checking that it names the file."""
     with pytest.raises(InputError) as caught:
         read(path, **options)
@@ -222,21 +222,22 @@ def test_an_unknown_format_is_refused_with_those_that_are_known(write):
 
 def test_a_file_that_is_not_utf8_is_refused_with_the_byte_named(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text\ncaf\xe9\n")
-    assert "byte 0xe9 at offset 8 " in fault(tmp_path / "a.csv")
+    assert "byte 0xe9 at offset 8 " in assert_refused(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.txt", "a.fasta", "a"])
 @pytest.mark.parametrize("lines", [[], ["", "  "]], ids=["nothing", "blank lines"])
 def test_an_empty_file_is_refused(write, name, lines):
-    assert fault(write(name, *lines)) == ": the file is empty, expected at least one example"
+    message = assert_refused(write(name, *lines))
+    assert message == ": the file is empty, expected at least one example"
 
 
 def test_a_header_with_no_rows_is_refused(write):
-    assert "a header and no example after it" in fault(write("a.csv", "text,label", ""))
+    assert "a header and no example after it" in assert_refused(write("a.csv", "text,label", ""))
 
 
 def test_a_broken_json_line_is_named_with_the_column_and_the_parsers_message(write):
-    message = fault(write("a.jsonl", '{"text": "a"}', "", '{"text": "a", }'))
+    message = assert_refused(write("a.jsonl", '{"text": "a"}', "", '{"text": "a", }'))
     assert message.startswith(", line 3, column 1")
     assert "not valid JSON: " in message
     assert "expected one object per line" in message
@@ -244,28 +245,30 @@ def test_a_broken_json_line_is_named_with_the_column_and_the_parsers_message(wri
 
 @pytest.mark.parametrize("line", ["[1, 2]", '"vine"', "null", "3"])
 def test_a_json_line_that_is_no_object_is_named(write, line):
-    assert fault(write("a.jsonl", line)).startswith(f", line 1: found {line}, expected one object per line")
+    message = assert_refused(write("a.jsonl", line))
+    assert message.startswith(f", line 1: found {line}, expected one object per line")
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, '{"text": ' + "1" * 10_000 + "}"], ids=["depth", "digits"])
 def test_json_beyond_all_measure_is_named_not_a_crash(write, line):
-    assert fault(write("a.jsonl", line)).startswith(", line 1")
+    message = assert_refused(write("a.jsonl", line))
+    assert message.startswith(", line 1")
 
 
 @pytest.mark.parametrize("value", ["null", "3", "true", '["a"]', "{}"])
 def test_a_text_that_is_no_string_is_named(write, value):
-    message = fault(write("a.jsonl", '{"text": "a"}', f'{{"text": {value}}}'))
+    message = assert_refused(write("a.jsonl", '{"text": "a"}', f'{{"text": {value}}}'))
     assert message == f", line 2: field 'text' is {value}, expected a string"
 
 
 def test_a_text_that_is_not_there_is_named_with_the_fields_that_are(write):
-    message = fault(write("a.jsonl", '{"text": "a"}', '{"txt": "b", "id": 1}'))
+    message = assert_refused(write("a.jsonl", '{"text": "a"}', '{"txt": "b", "id": 1}'))
     assert message == ", line 2: there is no field 'text'; the fields are: txt, id"
 
 
 @pytest.mark.parametrize(("row", "found"), [("a", 1), ("a,b,c", 3)])
 def test_a_row_of_other_width_is_named(write, row, found):
-    message = fault(write("a.csv", "text,label", '"two\nlines",x', row))
+    message = assert_refused(write("a.csv", "text,label", '"two\nlines",x', row))
     assert message.startswith(
         f", line 4: found {found} column{'s' * (found > 1)}, expected 2 as in the header (text, label)"
     )
@@ -274,48 +277,50 @@ def test_a_row_of_other_width_is_named(write, row, found):
 
 @pytest.mark.parametrize("row", ['"a"b,x', '"a,x'], ids=["after", "open"])
 def test_a_quote_out_of_place_is_named(write, row):
-    message = fault(write("a.csv", "text,label", "a,b", row))
+    message = assert_refused(write("a.csv", "text,label", "a,b", row))
     assert message.startswith(", line 3: not valid CSV: ")
     assert "a quote inside it is written twice" in message
 
 
 def test_two_columns_of_one_name_are_refused(write):
-    assert ", line 1: the header names 'text' twice" in fault(write("a.csv", "text,text", "a,b"))
+    assert ", line 1: the header names 'text' twice" in assert_refused(write("a.csv", "text,text", "a,b"))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 @pytest.mark.parametrize("option", ["text", "label"])
 def test_a_named_field_that_does_not_exist_is_refused_with_those_that_do(write, name, option):
     lines = ["text,id", "a,1"] if name == "a.csv" else ['{"text": "a", "id": 1}']
-    message = fault(write(name, *lines), **{option: "topics"})
+    message = assert_refused(write(name, *lines), **{option: "topics"})
     assert f"there is no field 'topics' for the {option}; the fields are: text, id" in message
     assert f"--{option} NAME" in message
 
 
 def test_one_of_several_named_fields_that_does_not_exist_is_refused(stories):
-    assert "there is no field 'lead' for the text; the fields are: id, title" in fault(stories, text="title+lead")
+    assert "there is no field 'lead' for the text; the fields are: id, title" in assert_refused(
+        stories, text="title+lead"
+    )
 
 
 def test_a_value_of_a_field_that_does_not_exist_is_refused(stories):
-    assert "there is no field 'topic' for the label" in fault(stories, text="body", label="topic=acq")
+    assert "there is no field 'topic' for the label" in assert_refused(stories, text="body", label="topic=acq")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.fasta"])
 def test_formats_without_names_still_list_the_fields_they_have(write, name):
-    message = fault(
+    message = assert_refused(
         write(name, ">x" if name == "a.fasta" else "x y"), format=name[2:].replace("txt", "lines"), label="z"
     )
     assert "there is no field 'z' for the label; the fields are: label, text" in message
 
 
 def test_wanted_labels_that_are_not_there_are_refused_with_the_fields_that_are(write):
-    message = fault(write("a.csv", "text,stars", "a,5"), labelled=True)
+    message = assert_refused(write("a.csv", "text,stars", "a,5"), labelled=True)
     assert message.startswith(", header line: no field is called label, class, y, target, category or score")
     assert "the fields are: text, stars. Name the label with --label NAME" in message
 
 
 def test_a_table_of_two_texts_and_no_header_says_how_its_columns_are_called(write):
-    message = fault(write("a.csv", "good,a fine red", "bad,a sour one"))
+    message = assert_refused(write("a.csv", "good,a fine red", "bad,a sour one"))
     start = (
         ", line 1: 'good, a fine red' is not recognised as a header, so the columns are called 1, 2: no field is called"
     )
@@ -324,7 +329,7 @@ def test_a_table_of_two_texts_and_no_header_says_how_its_columns_are_called(writ
 
 
 def test_a_list_as_label_is_refused_with_the_way_to_choose_and_the_most_frequent_values(stories):
-    message = fault(stories, text="body", label="topics")
+    message = assert_refused(stories, text="body", label="topics")
     assert message.startswith(", line 1: field 'topics' is a list")
     assert "--label topics=acq" in message
     assert message.endswith("the most frequent: acq, grain, crude")
@@ -340,35 +345,36 @@ def test_a_list_as_label_is_refused_with_the_way_to_choose_and_the_most_frequent
     ],
 )
 def test_a_label_that_is_missing_is_named(write, name, lines, line):
-    assert fault(write(name, *lines)).startswith(f", line {line}: the label is missing (field 'label')")
+    message = assert_refused(write(name, *lines))
+    assert message.startswith(f", line {line}: the label is missing (field 'label')")
 
 
 @pytest.mark.parametrize("lines", [['{"text": "a", "label": 1}', '{"text": "b"}'], [">1", "A", ">", "B"]])
 def test_a_label_field_that_is_missing_is_named(write, lines):
-    assert ": there is no field 'label'; the fields are: text" in fault(write("a", *lines))
+    assert ": there is no field 'label'; the fields are: text" in assert_refused(write("a", *lines))
 
 
 @pytest.mark.parametrize("value", ["NaN", "{}", '{"a": 1}'])
 def test_a_label_that_is_no_scalar_is_named(write, value):
-    message = fault(write("a.jsonl", f'{{"text": "a", "label": {value}}}'))
+    message = assert_refused(write("a.jsonl", f'{{"text": "a", "label": {value}}}'))
     assert message == f", line 1: the label is {value} (field 'label'), expected a string or a number"
 
 
 def test_a_label_that_turns_up_after_the_first_example_is_refused(write):
-    message = fault(write("a.jsonl", '{"text": "a"}', '{"text": "b", "label": 1}'))
+    message = assert_refused(write("a.jsonl", '{"text": "a"}', '{"text": "b", "label": 1}'))
     assert message.startswith(", line 2: has a label, but the first example has none")
 
 
 def test_a_line_with_no_tab_among_lines_that_have_one_is_named(write):
-    message = fault(write("a.txt", "x\ta", "y b"))
+    message = assert_refused(write("a.txt", "x\ta", "y b"))
     assert message == ", line 2: found 'y b', expected a label, a tab and a text"
 
 
 def test_a_line_of_one_word_where_labels_are_wanted_is_named(write):
-    message = fault(write("a.txt", "x a", "", "y"), labelled=True)
+    message = assert_refused(write("a.txt", "x a", "", "y"), labelled=True)
     assert message == ", line 3: found 'y', expected a label, a blank and a text"
 
 
 def test_text_before_the_first_fasta_header_is_named(write):
-    message = fault(write("a.fasta", "", "ACGT", ">1", "A"))
+    message = assert_refused(write("a.fasta", "", "ACGT", ">1", "A"))
     assert message == ", line 2: found 'ACGT', expected a FASTA header such as '>1'"

@@ -26,7 +26,7 @@ def spelt(examples):
     return Trees(examples.X).to_brackets()
 
 
-def fault(path, **options):
+def assert_refused(path, **options):
     with pytest.raises(InputError) as caught:
         read(path, **options)
     return str(caught.value)
@@ -81,10 +81,10 @@ def test_lines_of_svm_light_tk(write):
 
 def test_lines_of_kelp_have_several_trees_by_name(write):
     path = write("a.klp", f"HUM |BT:parse| {TREE} |ET| |BT:grct| (X(Y)) |ET|\n")
-    assert "choose one with --text NAME" in fault(path)
+    assert "choose one with --text NAME" in assert_refused(path)
     assert spelt(read(path, format="trees", text="grct")) == ["(X Y)"]
     assert read(path, format="trees", text="grct").labels == ["HUM"]
-    assert "there is no tree called 'lct'; there are: parse, grct" in fault(path, format="trees", text="lct")
+    assert "there is no tree called 'lct'; there are: parse, grct" in assert_refused(path, format="trees", text="lct")
 
 
 def test_conllu_has_its_labels_in_comments(write):
@@ -94,17 +94,17 @@ def test_conllu_has_its_labels_in_comments(write):
     assert read(path, label="kind").labels == ["x", "y"]
     assert spelt(read(path)) == ["(root nsubj)"] * 2
     assert spelt(read(path, text="upos")) == ["(VERB PRON)"] * 2
-    assert "expected the column" in fault(path, text="words")
+    assert "expected the column" in assert_refused(path, text="words")
     assert read(write("b.conllu", rows)).labels is None
-    assert "found no sentence" in fault(write("c.conllu", "# nothing\n"))
+    assert "found no sentence" in assert_refused(write("c.conllu", "# nothing\n"))
 
 
 def test_newick_with_and_without_labels(write):
     assert spelt(read(write("a.nwk", "(A,B);\n((A),\nB);\n"))) == ["(* (A) (B))", "(* (* A) (B))"]
     examples = read(write("b.nwk", "x\t(A,B);\ny\tA;\n"))
     assert examples.labels == ["x", "y"]
-    assert "line 2, column 6: found ',' outside" in fault(write("c.nwk", "x\tA;\ny\tA:1,B;\n"))
-    assert "line 1: found 2 trees" in fault(write("d.nwk", "x\tA;B;\n"))
+    assert "line 2, column 6: found ',' outside" in assert_refused(write("c.nwk", "x\tA;\ny\tA:1,B;\n"))
+    assert "line 1: found 2 trees" in assert_refused(write("d.nwk", "x\tA;B;\n"))
 
 
 def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
@@ -117,7 +117,7 @@ def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
     assert examples.note.endswith("XML documents (guessed from its content), 4 nodes, label = name of the folder")
     assert read(tmp_path / "corpus/white").labels is None
     write("corpus/4.xml", "<a/>")
-    assert "4.xml: stands beside folders" in fault(tmp_path / "corpus")
+    assert "4.xml: stands beside folders" in assert_refused(tmp_path / "corpus")
 
 
 def test_html_documents_in_a_folder(write, tmp_path):
@@ -128,8 +128,8 @@ def test_html_documents_in_a_folder(write, tmp_path):
 
 def test_one_xml_file_is_one_tree(write):
     assert spelt(read(write("a.xml", "<a><b/></a>"))) == ["(a b)"]
-    assert "a.xml, line 2, column 3: not valid XML: mismatched tag" in fault(write("a.xml", "<a>\n</b>"))
-    assert "expected XML" in fault(write("a.xml", "no"))
+    assert "a.xml, line 2, column 3: not valid XML: mismatched tag" in assert_refused(write("a.xml", "<a>\n</b>"))
+    assert "expected XML" in assert_refused(write("a.xml", "no"))
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_one_xml_file_is_one_tree(write):
     ],
 )
 def test_what_is_no_tree_is_refused_with_file_and_line(write, name, text, message):
-    assert message in fault(write(name, text))
+    assert message in assert_refused(write(name, text))
 
 
 def test_a_file_without_labels_is_told_where_they_are_needed(write):
-    assert "no field is called label" in fault(write("a.mrg", "(S)"), labelled=True)
+    assert "no field is called label" in assert_refused(write("a.mrg", "(S)"), labelled=True)
 
 
 def test_a_folder_without_documents_is_refused(tmp_path):
-    assert "holds no file" in fault(tmp_path)
+    assert "holds no file" in assert_refused(tmp_path)
     (tmp_path / "a.csv").write_text("text")
-    assert "is a folder without lattices and .xml or .html documents" in fault(tmp_path)
+    assert "is a folder without lattices and .xml or .html documents" in assert_refused(tmp_path)

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treille
-from lattice_twins import between_distributions, expected_features, machines, paths
+from lattice_twins import (
+    DIAMONDS,
+    assert_same_features,
+    between_distributions,
+    by_name,
+    expected_features,
+    machines,
+    sausage,
+)
+from machine_twins import slow_paths
 from treille import Fst, InputError, Lattices, Strings
 from treille.kernels import (
     AllSubstrings,
@@ -51,18 +60,6 @@ CAT = Fst.from_arcs(
 )
 
 
-def by_name(kernel, X, fitted_on=None):
-    """The features of each example, by name."""
-    features, rows = kernel.fit_features(kernel.batch(X if fitted_on is None else fitted_on))
-    if fitted_on is not None:
-        rows = features.transform(kernel.batch(X))
-    csr = rows.to_csr()
-    return [
-        {features.name(id): value for id, value in zip(row.indices, row.data, strict=True)}
-        for row in (csr[i] for i in range(len(rows)))
-    ]
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @settings(max_examples=40)
 @given(items=st.lists(machines(signed=True), min_size=1, max_size=4))
@@ -72,8 +69,7 @@ def test_features_are_expected_values_over_all_paths(kernel, items):
     for machine, features in zip(items, found, strict=True):
         slow = expected_features(kernel, machine)
         assert all(value != 0 for value in features.values())
-        for name in slow.keys() | features.keys():
-            assert features.get(name, 0.0) == pytest.approx(slow[name], rel=1e-9, abs=1e-9)
+        assert_same_features(features, slow)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -117,16 +113,8 @@ def test_fitted_on_strings_or_lattices_new_examples_may_be_either(kernel, fitted
 
 @pytest.mark.parametrize("kernel", [*KERNELS, NGram(2).normalized(), NGram(1) + Gappy(2, max_gap=1)], ids=repr)
 def test_the_laws_hold_on_lattices(kernel):
-    arcs = [
-        (0, "a", "a", 0.3, 1),
-        (0, "b", "b", 0.7, 1),
-        (1, "", "", 0.5, 2),
-        (1, "a", "a", 0.5, 2),
-        (2, "b", "b", 1, 3),
-    ]
-    one = Fst.from_arcs(arcs, {3: 1.0, 2: 0.5})
     other = Fst.from_arcs([(0, "b", "b", 1.0, 1), (1, "c", "c", 0.1, 2), (1, "a", "a", 0.9, 2)], {2: 1.0})
-    X = Lattices([one, other, Fst.from_arcs([], {}), list("abcab"), Fst.from_arcs([], {0: 1.0}), list("ab")])
+    X = Lattices([DIAMONDS, other, Fst.from_arcs([], {}), list("abcab"), Fst.from_arcs([], {0: 1.0}), list("ab")])
     check_kernel(kernel, X)
 
 
@@ -157,8 +145,7 @@ def test_reverse_complements_count_in_lattices():
 
 def test_a_long_lattice_is_not_its_paths():
     """2^400 paths, 799 bigrams."""
-    arcs = [(i, symbol, symbol, 0.5, i + 1) for i in range(400) for symbol in (f"a{i}", f"b{i}")]
-    batch = Lattices([Fst.from_arcs(arcs, {400: 1.0})])
+    batch = Lattices([sausage([(f"a{i}", f"b{i}") for i in range(400)])])
     rows = NGram(2).fit_features(batch)[1]
     assert rows.n_entries == 399 * 4
     np.testing.assert_allclose(rows.to_csr().data, 0.25)
@@ -167,8 +154,7 @@ def test_a_long_lattice_is_not_its_paths():
 
 def test_equal_prefixes_are_one():
     """Every arc reads the same symbol: one n-gram for each order, though 3^60 paths spell it."""
-    arcs = [(i, "a", "a", 1 / 3, i + 1) for i in range(60) for _ in range(3)]
-    rows = NGram(30, min_n=1).fit_features(Lattices([Fst.from_arcs(arcs, {60: 1.0})]))[1]
+    rows = NGram(30, min_n=1).fit_features(Lattices([sausage(["aaa"] * 60)]))[1]
     np.testing.assert_allclose(np.sort(rows.to_csr().data), np.arange(31, 61))
 
 
@@ -237,4 +223,4 @@ def test_characters_do_not_meet_words():
 
 
 def test_paths_of_the_twin_are_all_paths():
-    assert sorted(weight for _, _, weight in paths(CAT)) == pytest.approx([0.04, 0.06, 0.16, 0.2, 0.24, 0.3])
+    assert sorted(weight for _, _, weight in slow_paths(CAT)) == pytest.approx([0.04, 0.06, 0.16, 0.2, 0.24, 0.3])

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from lattice_twins import machines, paths
+from lattice_twins import DIAMONDS, assert_same_features, by_name, machines, outputs, sausage
+from machine_twins import slow_paths
 from treille import Fst, InputError, Lattices, Strings
 from treille.automata import library
 from treille.kernels import Gappy, Kernel, Mismatch, NGram, Rational, Wildcard
@@ -31,26 +32,6 @@ def gappy_bigram_transducer(decay, alphabet=ABC):
     return Fst.from_arcs([*skip, *keep, *gap], {3: 1.0})
 
 
-def slow_features(T, X):
-    """phi_z(X), by all pairs of a path of X and a path of T that read the same. T must be acyclic."""
-    sums = {}
-    for x, _, weight in paths(X):
-        for read, written, more in paths(T):
-            if read == x:
-                sums[written] = sums.get(written, 0.0) + weight * more
-    return sums
-
-
-def by_string(kernel, batch):
-    features, rows = kernel.fit_features(kernel.batch(batch))
-    csr = rows.to_csr()
-    names = [features.name(id) for id in range(features.n_features)]
-    return [
-        {tuple(names[id].split()): value for id, value in zip(row.indices, row.data, strict=True)}
-        for row in (csr[i] for i in range(len(rows)))
-    ]
-
-
 @st.composite
 def transducers(draw, most_states=4):
     """Small and acyclic, with empty strings on either side or both."""
@@ -69,12 +50,9 @@ def transducers(draw, most_states=4):
 @settings(max_examples=150)
 @given(T=transducers(), items=st.lists(machines(signed=True, most_states=4), min_size=1, max_size=3))
 def test_features_are_sums_over_all_pairs_of_paths(T, items):
-    found = by_string(Rational(T), Lattices(items, normalize=False))
+    found = by_name(Rational(T), Lattices(items, normalize=False))
     for machine, features in zip(items, found, strict=True):
-        slow = slow_features(T, machine)
-        for z in slow.keys() | (features.keys() - {("<eps>",)}):
-            value = features.get(z if z else ("<eps>",), 0.0)
-            assert value == pytest.approx(slow.get(z, 0.0), rel=1e-9, abs=1e-9)
+        assert_same_features(features, outputs(T, machine))
 
 
 @settings(max_examples=60)
@@ -114,15 +92,7 @@ def test_a_gappy_transducer_is_gappy(items):
 def test_the_battery_passes_on_strings_and_on_lattices():
     T = ngram_transducer(2)
     check_kernel(Rational(T), ["abba", "", "cab", "abab", "c"], ngram_kernel(2))
-    arcs = [
-        (0, "a", "a", 0.3, 1),
-        (0, "b", "b", 0.7, 1),
-        (1, "", "", 0.5, 2),
-        (1, "a", "a", 0.5, 2),
-        (2, "b", "b", 1, 3),
-    ]
-    lattice = Fst.from_arcs(arcs, {3: 1.0, 2: 0.5})
-    check_kernel(Rational(T), Lattices([lattice, list("abc"), Fst.from_arcs([], {}), list("cab"), list("bb")]))
+    check_kernel(Rational(T), Lattices([DIAMONDS, list("abc"), Fst.from_arcs([], {}), list("cab"), list("bb")]))
 
 
 def test_the_battery_passes_for_a_kernel_given_whole():
@@ -152,10 +122,10 @@ def test_a_kernel_given_whole_sums_over_all_triples_of_paths(U, X, Y):
     left, right = (Lattices([machine], normalize=False) for machine in (X, Y))
     slow = sum(
         u * v * w
-        for x, _, u in paths(X)
-        for read, written, w in paths(U)
+        for x, _, u in slow_paths(X)
+        for read, written, w in slow_paths(U)
         if read == x
-        for y, _, v in paths(Y)
+        for y, _, v in slow_paths(Y)
         if y == written
     )
     assert kernel._values(left, right, None)[0, 0] == pytest.approx(slow, rel=1e-9, abs=1e-9)
@@ -163,8 +133,7 @@ def test_a_kernel_given_whole_sums_over_all_triples_of_paths(U, X, Y):
 
 def test_many_paths_cost_no_more_than_their_grams():
     """2^300 paths: no path is listed, and what the last loop of T reads is not read again for each bigram."""
-    arcs = [(i, symbol, symbol, 0.5, i + 1) for i in range(300) for symbol in "ab"]
-    X = Lattices([Fst.from_arcs(arcs, {300: 1.0})])
+    X = Lattices([sausage(["ab"] * 300)])
     np.testing.assert_allclose(Rational(ngram_transducer(2))(X), 4 * (299 / 4) ** 2)
 
 

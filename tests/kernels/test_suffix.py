@@ -16,7 +16,7 @@ def shared(x, y):
     return next((h for h, (a, b) in enumerate(zip(x, y, strict=False)) if a != b), min(len(x), len(y)))
 
 
-def check_suffix_array(sequences, threads=1):
+def assert_suffix_array_is_right(sequences, threads=1):
     batch = Strings([np.asarray(s, dtype=np.int64) for s in sequences])
     text = batch.symbols.tolist()
     for build in (_core.suffix_array, _core.suffix_array_wide):
@@ -31,13 +31,13 @@ def check_suffix_array(sequences, threads=1):
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=30), max_size=6))
 def test_random_sequences_are_sorted_and_share_what_they_share(sequences):
-    check_suffix_array(sequences)
+    assert_suffix_array_is_right(sequences)
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(1, 12), max_size=12), st.lists(st.integers(0, 2), min_size=1, max_size=4))
 def test_repetitive_sequences_are_sorted_and_share_what_they_share(times, run):
-    check_suffix_array([run * k for k in times])
+    assert_suffix_array_is_right([run * k for k in times])
 
 
 def fibonacci(n):
@@ -69,7 +69,7 @@ NASTY = {
 
 @pytest.mark.parametrize("name", NASTY)
 def test_nasty_sequences_are_sorted_and_share_what_they_share(name):
-    check_suffix_array(NASTY[name])
+    assert_suffix_array_is_right(NASTY[name])
 
 
 @pytest.mark.parametrize("size", [1, 2, 254, 255, 256, 257, 65534, 65535, 65536, 70_000])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from automata_twins import POSITIVE, assert_same_relation, dense, machines, relation, slow_paths, slow_total, strings
+from automata_twins import POSITIVE, assert_same_relation, dense, machines, relation, slow_total, strings
+from machine_twins import slow_paths
 from treille import Fst, InputError
 
 SOME = settings(deadline=None, max_examples=60)

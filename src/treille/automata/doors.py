@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from treille.automata.symbols import EMPTY, EPSILON, check_names, check_table
+from treille.automata.symbols import EMPTY, check_names, check_table
 from treille.io.errors import InputError
-from treille.io.machine import SEMIRINGS, MachineParts
+from treille.io.machine import EPSILON, SEMIRINGS, MachineParts
 
 ZERO = {"real": 0.0, "log": inf, "tropical": inf}
 ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}

@@ -15,11 +15,11 @@ from treille.automata import files
 from treille.automata.doors import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.automata.paths import Walks, count_paths
 from treille.automata.readable import Readable
-from treille.automata.symbols import EMPTY, EPSILON, check_table, code_string, merge_tables
+from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
 from treille.io.parameters import check_whole
 
 

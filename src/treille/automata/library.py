@@ -15,8 +15,9 @@ from typing import Any
 
 from treille.automata.doors import ONE, check_semiring, check_weight
 from treille.automata.fst import Fst
-from treille.automata.symbols import EPSILON, check_table
+from treille.automata.symbols import check_table
 from treille.io.errors import InputError
+from treille.io.machine import EPSILON
 from treille.io.parameters import check_whole
 
 Arcs = list[tuple[int, Any, Any, float, int]]

@@ -10,9 +10,9 @@ import numpy as np
 from treille import _core
 from treille.automata.doors import ZERO
 from treille.automata.drawing import dot_text, svg_picture
-from treille.automata.symbols import EPSILON, code_string, merge_tables
+from treille.automata.symbols import code_string, merge_tables
 from treille.io.errors import InputError
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
 
 
 class Readable:

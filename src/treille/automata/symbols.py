@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from treille.io.errors import InputError
+from treille.io.machine import EPSILON
 
-EPSILON = "<eps>"
 EMPTY = ("", EPSILON)  # what people write for label 0
 
 

@@ -12,10 +12,9 @@ from treille.automata import Fst
 from treille.data import FeatureStrings
 from treille.data.base import available_memory
 from treille.io.errors import InputError
-from treille.io.machine import MachineParts
+from treille.io.machine import EPSILON, MachineParts
 from treille.kernels import FeatureMap, Kernel
 
-EPSILON = "<eps>"
 LOW_BITS = 1023  # of a weight: below what equal ratios may differ by
 
 

@@ -14,6 +14,7 @@ from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Str
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
 from treille.io.errors import InputError
+from treille.io.machine import EPSILON
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap
 
@@ -154,7 +155,7 @@ class RationalMap(SequenceMap):
 
     def spell(self, id: int) -> str:
         labels = self.features.string(id)
-        return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else "<eps>"
+        return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else EPSILON
 
     def restrict(self, ids: np.ndarray) -> RationalMap:
         labels, offsets = self.features.strings()
