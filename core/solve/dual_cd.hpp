@@ -12,15 +12,18 @@
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
 // slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
 //
-// Four things differ from these:
+// Five things differ from these:
 // - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some sweeps: longer each time, and the
 //   longer the stronger the gradient. After a few sweeps nearly every visit moves something. (LIBLINEAR shrinks such
-//   examples instead, for good, and starts over at the end.) Moves far below the average are left for later, and, late in
-//   a run, examples that moved less than the average rest, too.
+//   examples instead, for good, and starts over at the end.) Moves far below the average are left for a later
+//   sweep, and, late in a run, examples that moved less than the average rest, too.
 // - The gap, primal - dual, is a sum of one non-negative term per example, so that each sweep adds up an estimate for free. When
 //   that says the end may be near, the terms of the few examples not at rest are taken anew; when those agree, one pass of
 //   dots over all examples measures the gap exactly, and wakes whoever has a share in it.
 // - While on the way, w may be kept in float (`Real`): half the memory to move. The gap is always measured at w(a), summed anew in double.
+// - Late in a run the dual is nearly best while w still trembles, each step for the sake of one example, and the primal with it. The
+//   mean of the alphas of recent sweeps, a feasible point, is steadier: its gap is often half as large. Where its gap looks small
+//   enough first, that is the answer.
 // - The gap is measured at the best bias for the weights at hand. Any (w, b) gives a valid primal value; and while w settles, each
 //   single step still shifts b and with it all outputs, a noise that would hide how good w is already.
 
@@ -73,32 +76,39 @@ class DualCD {
     begin(start);
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
     double ratio = 0.25;  // of the gap at a sweep's end to the sum of the terms met on the way; learnt from each measurement
+    double trust = 0.94;  // in the mean's gap as the outputs met on the way tell it; the same
     while (visits_ < options_.max_epochs * n) {
       const Sweep sweep = visit_those_awake();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       monitor_.relative_gap = sweep.primal > 0 ? ratio * sweep.gap / sweep.primal : 0.0;
       if (monitor_.stop) break;
-      if (stuck(sweep)) return finish(Status::rounding);
+      if (stuck(sweep)) return finish(at_, Status::rounding);
       if (options_.gradient_stop) {
         if (sweep.spread > options_.tol) continue;
         if (sweep.complete) {
-          measure();
-          return finish(Status::converged);
+          measure(at_);
+          return finish(at_, Status::converged);
         }
         rest_.assign(rows_.size(), {});  // LIBLINEAR's rule: all must agree, awake at once
       } else {
-        if (ratio * sweep.gap > options_.tol * sweep.primal) continue;
-        peek();
-        if (small_gap()) {
-          measure();
-          if (small_gap()) return finish(Status::converged);
-          rows_.round(s_.w, w_);
+        const double estimate = ratio * sweep.gap, bound = options_.tol * sweep.primal;
+        const bool near = estimate <= bound;
+        if (!near && (sweeps_ <= kLate || estimate > kMeanFrom * bound)) continue;
+        near ? peek() : average();
+        const double expected = s_.gap();
+        if (expected <= (near ? 1.0 : trust) * options_.tol * s_.primal) {
+          measure(near ? at_ : mean_);
+          if (small_gap()) return finish(near ? at_ : mean_, Status::converged);
+          if (near)
+            rows_.round(s_.w, w_);
+          else
+            trust *= 0.95 * expected / s_.gap();
         }
-        if (sweep.gap > 0) ratio = std::min(0.3, 0.95 * s_.gap() / sweep.gap);
+        if (near && sweep.gap > 0) ratio = std::min(0.3, 0.95 * s_.gap() / sweep.gap);
       }
     }
-    measure();
-    return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
+    measure(at_);
+    return finish(at_, !options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
   }
 
  private:
@@ -110,6 +120,11 @@ class DualCD {
   struct Rest {
     std::int64_t length = 0, until = 0;
   };
+  struct Point {
+    std::vector<double> alpha, outputs;  // w(alpha).x_i without bias, as last read
+    double b = 0;                        // bias of w(alpha)
+    std::int64_t sweeps = 0;             // that it is the mean of
+  };
 
   // Q_ii, computed at the first move, when the row is at hand: many examples never move.
   double q(std::size_t i) {
@@ -117,14 +132,12 @@ class DualCD {
     return q_[i];
   }
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
-  double output(std::size_t i, double b) const { return outputs_[i] + options_.bias * b; }
 
   void begin(std::span<const double> start) {
     const std::size_t n = rows_.size();
-    s_.alpha.assign(n, 0.0);
+    at_ = {std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
     w_ = rows_.template zero<Real>();
     rest_.assign(n, {});
-    outputs_.assign(n, 0.0);
     q_.assign(n, -1.0);
     for (std::size_t i = 0; i < n; ++i) {
       if (!loss_.takes_part(i)) continue;
@@ -134,10 +147,10 @@ class DualCD {
   }
 
   void move(std::size_t i, double alpha) {
-    const double step = (alpha - s_.alpha[i]) * loss_.sign(i);
-    s_.alpha[i] = alpha;
+    const double step = (alpha - at_.alpha[i]) * loss_.sign(i);
+    at_.alpha[i] = alpha;
     rows_.axpy(i, step, w_);
-    b_ += step * options_.bias;
+    at_.b += step * options_.bias;
   }
 
   Sweep visit_those_awake() {
@@ -154,8 +167,8 @@ class DualCD {
     for (std::size_t k = 0; k < awake_.size() && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
       const std::size_t i = awake_[k];
       if (k + 1 < awake_.size()) rows_.prefetch(awake_[k + 1]);
-      outputs_[i] = rows_.dot(i, w_);
-      const double a = s_.alpha[i], f = output(i, b_);
+      at_.outputs[i] = rows_.dot(i, w_);
+      const double a = at_.alpha[i], f = at_.outputs[i] + options_.bias * at_.b;
       sweep.gap += loss_.term(i, a, f);
       sweep.primal += loss_.value(i, f);
       w_dot_w += a * loss_.sign(i) * f;
@@ -170,7 +183,10 @@ class DualCD {
       ++violators;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
-      if (options_.shrinking && strength < kFaint * mean_gradient_) continue;
+      if (options_.shrinking && strength < kFaint * mean_gradient_) {
+        rest_[i].until = sweeps_ + 2 + static_cast<std::int64_t>(random_() % 2);  // by chance, lest all come back at once
+        continue;
+      }
       if (options_.shrinking && sweeps_ >= kLate && strength < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
       if (strength > 1e-12 * scale) move(i, loss_.step(i, a, f, q(i)));
     }
@@ -204,60 +220,74 @@ class DualCD {
   // The numbers are not delicate: full passes are the cost of too short a rest, hidden violators that of too long a one.
   void rest(std::size_t i, double strength) {
     Rest& rest = rest_[i];
-    rest.length = std::min(2 * rest.length + 1 + static_cast<std::int64_t>(4 * std::min(strength, 16.0)), std::int64_t{127});
+    rest.length = std::min(3 * rest.length + 1 + static_cast<std::int64_t>(8 * std::min(strength, 16.0)), std::int64_t{127});
     rest.until = sweeps_ + 1 + rest.length;
   }
 
   // The gap as far as the examples not at rest tell, the others taken as they were when last met.
   void peek() {
     for (const std::size_t i : all_)
-      if (rest_[i].length == 0) outputs_[i] = rows_.dot(i, w_);
-    evaluate();
+      if (rest_[i].length == 0) at_.outputs[i] = rows_.dot(i, w_);
+    evaluate(at_, best_bias_for(at_));
   }
 
-  void measure() {
+  // The mean of recent sweeps, the latest one included, and its gap as far as the outputs met on the way tell.
+  void average() {
+    if (mean_.sweeps == 0) mean_ = at_;
+    const double share = 1.0 / static_cast<double>(std::min(++mean_.sweeps, kMemory));
+    for (const std::size_t i : all_) {
+      mean_.alpha[i] += share * (at_.alpha[i] - mean_.alpha[i]);
+      mean_.outputs[i] += share * (at_.outputs[i] - mean_.outputs[i]);
+    }
+    mean_.b += share * (at_.b - mean_.b);
+    evaluate(mean_, mean_.b);  // the best bias is hardly better, and would take longer to find than all the rest
+  }
+
+  void measure(Point& at) {
     s_.w = rows_.template zero<double>();
-    b_ = 0;
+    at.b = 0;
     for (const std::size_t i : all_)
-      if (s_.alpha[i] != 0) {
-        rows_.axpy(i, s_.alpha[i] * loss_.sign(i), s_.w);
-        b_ += s_.alpha[i] * loss_.sign(i) * options_.bias;
+      if (at.alpha[i] != 0) {
+        rows_.axpy(i, at.alpha[i] * loss_.sign(i), s_.w);
+        at.b += at.alpha[i] * loss_.sign(i) * options_.bias;
       }
     for (const std::size_t i : all_) {
-      outputs_[i] = rows_.dot(i, s_.w);
-      if (loss_.term(i, s_.alpha[i], output(i, b_)) > 0) rest_[i] = {};
+      at.outputs[i] = rows_.dot(i, s_.w);
+      if (loss_.term(i, at.alpha[i], at.outputs[i] + options_.bias * at.b) > 0) rest_[i] = {};
     }
-    evaluate();
+    evaluate(at, best_bias_for(at));
   }
 
-  // Primal and dual value, at the best bias. With b_ = B sum_i a_i sign_i, their difference is sum_i term_i(b) + (b - b_)^2 / 2.
-  void evaluate() {
-    s_.b = options_.bias > 0 ? bias_of_least_primal() : 0.0;
-    double gap = 0.5 * (s_.b - b_) * (s_.b - b_);
-    s_.primal = 0.5 * s_.b * s_.b;
+  // Primal and dual value at bias b. With b' = B sum_i a_i sign_i, their difference is sum_i term_i(b) + (b - b')^2 / 2.
+  void evaluate(const Point& at, double b) {
+    s_.b = b;
+    double gap = 0.5 * (b - at.b) * (b - at.b);
+    s_.primal = 0.5 * b * b;
     for (const std::size_t i : all_) {
-      const double f = output(i, s_.b);
-      s_.primal += 0.5 * s_.alpha[i] * loss_.sign(i) * outputs_[i] + loss_.value(i, f);
-      gap += loss_.term(i, s_.alpha[i], f);
+      const double f = at.outputs[i] + options_.bias * b;
+      s_.primal += 0.5 * at.alpha[i] * loss_.sign(i) * at.outputs[i] + loss_.value(i, f);
+      gap += loss_.term(i, at.alpha[i], f);
     }
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
   }
 
-  Solution<Weights> finish(Status status) {
+  Solution<Weights> finish(Point& at, Status status) {
     s_.status = status;
+    s_.alpha = std::move(at.alpha);
     return std::move(s_);
   }
 
   // argmin_b of the primal, the rest of w fixed. Its slope is b + B sum_i loss_i'(f_i).
-  double bias_of_least_primal() {
+  double best_bias_for(const Point& at) {
     const double B = options_.bias;
+    if (B == 0) return 0;
     undecided_ = all_;
     return best_bias(
-        b_, {0, 1}, undecided_, [&](std::size_t i, double b) { return loss_.piece(i, output(i, b)); },
+        at.b, {0, 1}, undecided_, [&](std::size_t i, double b) { return loss_.piece(i, at.outputs[i] + B * b); },
         [&](std::size_t i, int piece) -> Line {
           const Line slope = loss_.slope(i, piece);
-          return {B * (slope.constant + slope.factor * outputs_[i]), B * slope.factor * B};
+          return {B * (slope.constant + slope.factor * at.outputs[i]), B * slope.factor * B};
         });
   }
 
@@ -265,26 +295,25 @@ class DualCD {
   std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
   static constexpr std::size_t kNeighbours = 32;
-  static constexpr std::int64_t kLate = 15, kShortRest = 3, kPatience = 10;
-  static constexpr double kFaint = 0.3;
+  static constexpr std::int64_t kLate = 15, kShortRest = 3, kMemory = 6, kPatience = 10;
+  static constexpr double kFaint = 0.3, kMeanFrom = 3;
 
   const R& rows_;
   const Loss& loss_;
   const DualCDOptions& options_;
   Monitor& monitor_;
   std::mt19937_64 random_;
-  Solution<Weights> s_;                   // its w: as last measured
-  typename R::template Weights<Real> w_;  // w(alpha), as good as Real keeps it
-  double b_ = 0;                          // bias of w(alpha); s_.b is the best one for the same w
+  Solution<Weights> s_;                   // its w: as last measured; its b: the best one for the same w
+  Point at_, mean_;                       // where the run stands; the mean of where it stood after recent sweeps
+  typename R::template Weights<Real> w_;  // w(at_.alpha), as good as Real keeps it
   std::vector<std::size_t> all_, awake_;  // examples that take part; those to visit in this sweep
   std::vector<std::size_t> undecided_;    // work space of best_bias
   std::int64_t sweeps_ = 0, visits_ = 0;
   double smallest_ = std::numeric_limits<double>::infinity();  // estimated gap that counted as progress, and the visits made until then
   std::int64_t progress_ = 0;
   std::vector<Rest> rest_;
-  double mean_gradient_ = 0;     // absolute, projected, of the examples that moved in the sweep before
-  std::vector<double> outputs_;  // w.x_i without bias, as last read
-  std::vector<double> q_;        // Q_ii, or -1 while unknown
+  double mean_gradient_ = 0;  // absolute, projected, of the examples that moved in the sweep before
+  std::vector<double> q_;     // Q_ii, or -1 while unknown
 };
 
 }  // namespace treille

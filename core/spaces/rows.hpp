@@ -110,8 +110,10 @@ class CodedRows {
   explicit CodedRows(const Data& data)
       : data_(data), split_(size()), private_sq_(size()), float_palette_(data.palette.begin(), data.palette.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
-      split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
-      private_sq_[i] = sum_of_squares(split_[i], end(i));
+      const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
+      while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
+      split_[i] = e;
+      private_sq_[i] = sum_of_squares(e, end(i));
     }
   }
 
