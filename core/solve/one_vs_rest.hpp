@@ -1,6 +1,6 @@
 #pragma once
-// Many problems on the same rows, one per class say, shared out among threads. Each is solved on its own and by its own seed, so the
-// answers do not depend on the number of threads.
+// Many problems on the same rows, one per class say, shared out among threads; where there is one only, and its rows are long, two
+// threads share each row. Each is solved on its own and by its own seed, so the answers do not depend on the number of threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +20,11 @@ namespace treille {
 template <FeatureRows R, class LossOf, class Keep>
 void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start, const DualCDOptions& options,
                     int threads, const Poll& poll, Keep&& keep) {
+  if constexpr (requires(SecondHand& hand) { rows.shared_with(hand); })
+    if (n_problems == 1 && threads > 1 && rows.are_long()) {
+      SecondHand hand;
+      return solve_problems(rows.shared_with(hand), 1, loss_of, start, options, 1, poll, keep);
+    }
   const std::size_t n = rows.size();
   std::mutex mutex;
   solve_watched(n_problems, threads, poll, [&](std::size_t k, Monitor& monitor) {

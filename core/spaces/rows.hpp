@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
 #include "memory.hpp"
+#include "second_hand.hpp"
 
 namespace treille {
 
@@ -89,6 +91,9 @@ class DenseRows {
 // Ids fall with frequency, so most reads of w meet its hot head, and the features from n_shared on stand in one row at most.
 // Such a private feature z of row i has w_z = (what axpy gave row i) * phi_z, whatever happens elsewhere: the row keeps one
 // number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
+//
+// Rows of thousands of entries are read in two halves, the features before and after one fixed id, which two threads may do at the same
+// time (shared_with): each keeps its half of w in its own cache. The sums are the same with one thread or two.
 template <class Word>
 class CodedRows {
  public:
@@ -115,9 +120,19 @@ class CodedRows {
       split_[i] = e;
       private_sq_[i] = sum_of_squares(e, end(i));
     }
+    if (are_long()) cut_in_halves();
   }
 
   std::size_t size() const { return data_.indptr.size() - 1; }
+
+  bool are_long() const { return data_.entries.size() >= kLong * std::max<std::size_t>(size(), 1); }
+
+  // The same rows, read by two threads where they are long. One caller at a time, then.
+  CodedRows shared_with(SecondHand& hand) const {
+    CodedRows rows = *this;
+    rows.hand_ = &hand;
+    return rows;
+  }
 
   template <class Real>
   Weights<Real> zero() const {
@@ -135,41 +150,23 @@ class CodedRows {
   template <class Real>
   double dot(std::size_t i, const Weights<Real>& w) const {
     const Real* weights = w.shared.data();
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    const Word* e = begin(i);
-    const Word* stop = split_[i];
-    for (; e + 4 <= stop; e += 4) {
-      s0 += value(e[0]) * weights[id(e[0])];
-      s1 += value(e[1]) * weights[id(e[1])];
-      s2 += value(e[2]) * weights[id(e[2])];
-      s3 += value(e[3]) * weights[id(e[3])];
-    }
-    for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
-    return data_.scale[i] * ((s0 + s1) + (s2 + s3) + w.own[i] * private_sq_[i]);
+    double sum = 0, rest = 0;
+    if (middle_.empty())
+      sum = dot(begin(i), split_[i], weights);
+    else
+      in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split_[i], weights); });
+    return data_.scale[i] * (sum + rest + w.own[i] * private_sq_[i]);
   }
 
   template <class Real>
   void axpy(std::size_t i, double a, Weights<Real>& w) const {
     Real* weights = w.shared.data();
-    const Real* palette = palette_of<Real>();
     a *= data_.scale[i];
     const auto step = static_cast<Real>(a);
-    const Word* e = begin(i);
-    const Word* stop = split_[i];
-    // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
-    for (; e + 4 <= stop; e += 4) {
-      Real& w0 = weights[id(e[0])];
-      Real& w1 = weights[id(e[1])];
-      Real& w2 = weights[id(e[2])];
-      Real& w3 = weights[id(e[3])];
-      const Real s0 = w0 + step * palette[code(e[0])], s1 = w1 + step * palette[code(e[1])];
-      const Real s2 = w2 + step * palette[code(e[2])], s3 = w3 + step * palette[code(e[3])];
-      w0 = s0;
-      w1 = s1;
-      w2 = s2;
-      w3 = s3;
-    }
-    for (; e < stop; ++e) weights[id(*e)] += step * palette[code(*e)];
+    if (middle_.empty())
+      axpy(begin(i), split_[i], step, weights);
+    else
+      in_halves([&] { axpy(begin(i), middle_[i], step, weights); }, [&] { axpy(middle_[i], split_[i], step, weights); });
     w.own[i] += a;
   }
 
@@ -189,6 +186,59 @@ class CodedRows {
   }
 
  private:
+  static constexpr std::size_t kLong = 4096;
+
+  template <class Real>
+  double dot(const Word* e, const Word* stop, const Real* weights) const {
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; e + 4 <= stop; e += 4) {
+      s0 += value(e[0]) * weights[id(e[0])];
+      s1 += value(e[1]) * weights[id(e[1])];
+      s2 += value(e[2]) * weights[id(e[2])];
+      s3 += value(e[3]) * weights[id(e[3])];
+    }
+    for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
+    return (s0 + s1) + (s2 + s3);
+  }
+
+  template <class Real>
+  void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
+    const Real* palette = palette_of<Real>();
+    // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
+    for (; e + 4 <= stop; e += 4) {
+      Real& w0 = weights[id(e[0])];
+      Real& w1 = weights[id(e[1])];
+      Real& w2 = weights[id(e[2])];
+      Real& w3 = weights[id(e[3])];
+      const Real s0 = w0 + step * palette[code(e[0])], s1 = w1 + step * palette[code(e[1])];
+      const Real s2 = w2 + step * palette[code(e[2])], s3 = w3 + step * palette[code(e[3])];
+      w0 = s0;
+      w1 = s1;
+      w2 = s2;
+      w3 = s3;
+    }
+    for (; e < stop; ++e) weights[id(*e)] += step * palette[code(*e)];
+  }
+
+  template <class Low, class High>
+  void in_halves(Low&& low, High&& high) const {
+    if (hand_ != nullptr) return hand_->run(low, high);
+    low();
+    high();
+  }
+
+  // At the id that halves the entries, as far as some rows tell.
+  void cut_in_halves() {
+    std::vector<std::size_t> ids;
+    for (std::size_t i = 0; i < size(); i += 1 + size() / 64)
+      std::transform(begin(i), split_[i], std::back_inserter(ids), [&](Word e) { return id(e); });
+    if (ids.empty()) return;
+    const auto half = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
+    std::nth_element(ids.begin(), half, ids.end());
+    middle_.resize(size());
+    for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split_[i], [&](Word e) { return id(e) < *half; });
+  }
+
   const Word* begin(std::size_t i) const { return data_.entries.data() + data_.indptr[i]; }
   const Word* end(std::size_t i) const { return data_.entries.data() + data_.indptr[i + 1]; }
   std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> data_.code_bits); }
@@ -208,7 +258,9 @@ class CodedRows {
   }
 
   Data data_;
-  std::vector<const Word*> split_;  // where row i's private features begin
+  std::vector<const Word*> split_;   // where row i's private features begin
+  std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
+  SecondHand* hand_ = nullptr;
   std::vector<double> private_sq_;
   std::vector<float> float_palette_;  // for w in float: converting each value would cost as much as adding it
 };

@@ -100,11 +100,49 @@ void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
       rows.entries);
 }
 
+void long_rows_are_the_same_in_two_hands() {
+  constexpr std::size_t n = 5, length = 5000, width = 3 * length;
+  std::mt19937 random(3);
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::uint32_t> entries;
+  std::vector<double> dense[n];
+  const std::vector<double> palette{1, 2.5, 4, 7}, scale{1, 0.5, 2, 1, 3};
+  for (std::size_t i = 0; i < n; ++i) {
+    dense[i].assign(width, 0.0);
+    for (std::uint32_t id = 0; id < width; ++id)
+      if (random() % 3 < 2) {
+        const auto code = static_cast<std::uint32_t>(random() % 4);
+        entries.push_back(id << 2 | code);
+        dense[i][id] = scale[i] * palette[code];
+      }
+    indptr.push_back(static_cast<std::int64_t>(entries.size()));
+  }
+  const CodedRows<std::uint32_t> alone({indptr, entries, 2, palette, scale, width, width});
+  CHECK(alone.are_long());
+  SecondHand hand;
+  const auto shared = alone.shared_with(hand);
+  auto one = alone.zero<double>(), two = one;
+  std::vector<double> slow(width, 0.0);
+  for (int turn = 0; turn < 500; ++turn) {
+    const std::size_t i = random() % n;
+    const double dot = alone.dot(i, one), a = 0.01 * static_cast<double>(random() % 7) - 0.03;
+    double expected = 0;
+    for (std::size_t z = 0; z < width; ++z) expected += dense[i][z] * slow[z];
+    CHECK(dot == shared.dot(i, two));
+    CHECK(std::abs(dot - expected) <= 1e-9 * (1 + std::abs(expected)));
+    alone.axpy(i, a, one);
+    shared.axpy(i, a, two);
+    for (std::size_t z = 0; z < width; ++z) slow[z] += a * dense[i][z];
+  }
+  CHECK(one.shared == two.shared);
+}
+
 }  // namespace
 
 int spaces() {
-  int passed = 1;
+  int passed = 2;
   parts_side_by_side_are_dense_rows();
+  long_rows_are_the_same_in_two_hands();
   for (const unsigned kinds : {1u, 100u, 100'000'000u})
     for (const int threads : {1, 3}) {
       numbers_are_coded_as_they_are(kinds, threads);

@@ -360,7 +360,8 @@ std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::
   return on_diagonal(batch.data.size(), threads, [&] {
     return [&, reader = TableReader<GappedKmerPatterns>(family, base)](std::size_t i) mutable {
       double sum = 0;
-      reader.read(batch.data[i], batch.recode, [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; });
+      auto add = [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; };
+      reader.read(batch.data[i], batch.recode, add, [](std::uint32_t) { return nullptr; });
       return sum;
     };
   });

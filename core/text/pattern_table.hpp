@@ -65,9 +65,10 @@ class TableReader {
   TableReader(const Family& family, std::int32_t base)
       : family_(family), base_(base), addresses_(family, base), counts_(static_cast<std::size_t>(family.group_size(base)), 0) {}
 
-  // Calls use(address, count) for each distinct pattern of x, count > 0; kNowhere for those with a symbol never seen.
-  template <class Use>
-  void read(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use) {
+  // Calls use(address, count) for each distinct pattern of x, count > 0; kNowhere for those with a symbol never seen. What `use` will
+  // read of the table at an address, ahead(address), is asked for while the group before is counted.
+  template <class Use, class Ahead>
+  void read(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use, Ahead&& ahead) {
     sequence_.resize(x.size());
     bool known = true;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -76,15 +77,20 @@ class TableReader {
     }
     if (!known) return read_unknown(use);
     addresses_.read(sequence_);
+    addresses_.list(0, list_);
     for (std::size_t group = 0; group < family_.groups(); ++group) {
-      addresses_.list(group, list_);
-      for (const std::uint32_t code : list_) ++counts_[code];
       const auto start = static_cast<std::uint32_t>(group * counts_.size());
+      if (group + 1 < family_.groups()) {
+        addresses_.list(group + 1, next_);
+        for (const std::uint32_t code : next_) __builtin_prefetch(ahead(start + static_cast<std::uint32_t>(counts_.size()) + code));
+      }
+      for (const std::uint32_t code : list_) ++counts_[code];
       for (const std::uint32_t code : list_)
         if (const std::uint32_t count = counts_[code]; count > 0) {
           counts_[code] = 0;
           use(start + code, count);
         }
+      std::swap(list_, next_);
     }
   }
 
@@ -104,7 +110,7 @@ class TableReader {
   const Family& family_;
   std::int32_t base_;
   typename Family::Addresses addresses_;
-  std::vector<std::uint32_t> counts_, list_;
+  std::vector<std::uint32_t> counts_, list_, next_;
   std::vector<std::int32_t> sequence_;
   PatternCounter counter_;
 };
@@ -119,11 +125,11 @@ struct TableTally {
   }
 };
 
-// First pass: found(i, address, count, tally) for each distinct pattern of each sequence says whether it has an entry in row i.
-// Fills sq_norms, and indptr up to the running sum.
-template <class Family, class Found>
+// First pass: found(address, tally) for each distinct pattern of each sequence says whether it has an entry in the row, by what it reads
+// at ahead(address, tally). Fills sq_norms, and indptr up to the running sum.
+template <class Family, class Found, class Ahead>
 void tally_rows(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
-                std::span<const std::size_t> cuts, std::vector<TableTally>& tallies, NGramRows& rows, Found&& found) {
+                std::span<const std::size_t> cuts, std::vector<TableTally>& tallies, NGramRows& rows, Found&& found, Ahead&& ahead) {
   rows.sq_norms.resize(data.size());
   rows.entries.indptr = Buffer<std::int64_t>(data.size() + 1);
   run_parts(static_cast<int>(tallies.size()), [&](int p) {
@@ -132,12 +138,13 @@ void tally_rows(const Family& family, std::int32_t base, const Sequences& data, 
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       std::int64_t entries = 0;
       double sq_norm = 0;
-      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
+      auto note = [&](std::uint32_t address, std::uint32_t count) {
         sq_norm += static_cast<double>(count) * count;
         if (!found(address, tally)) return;
         ++entries;
         tally.note(count);
-      });
+      };
+      reader.read(data[i], recode, note, [&](std::uint32_t address) { return ahead(address, tally); });
       rows.sq_norms[i] = sq_norm;
       rows.entries.indptr[i + 1] = entries;
     }
@@ -160,7 +167,7 @@ void write_table_rows(const Family& family, std::int32_t base, const Sequences& 
     std::vector<std::uint32_t> many(n / 32 + 1, 0);
     Array<std::uint32_t> counts(n);
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
+      auto keep = [&](std::uint32_t address, std::uint32_t count) {
         const std::uint32_t id = address == TableReader<Family>::kNowhere ? address : table.rank[address];
         if (id >= n) return;
         ids.add(id);
@@ -168,7 +175,8 @@ void write_table_rows(const Family& family, std::int32_t base, const Sequences& 
           many[id >> 5] |= 1u << (id & 31);
           counts[id] = count;
         }
-      });
+      };
+      reader.read(data[i], recode, keep, [&](std::uint32_t address) { return &table.rank[address]; });
       Word* to = entries.data() + out.indptr[i];
       ids.take([&](std::uint32_t id) {
         std::uint32_t count = 1;
@@ -210,10 +218,9 @@ PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   for (TableTally& tally : tallies) tally.examples.assign(size, 0);
-  tally_rows(family, base, data, recode, cuts, tallies, rows, [](std::uint32_t address, TableTally& tally) {
-    ++tally.examples[address];
-    return true;
-  });
+  auto count = [](std::uint32_t address, TableTally& tally) { return ++tally.examples[address] > 0; };
+  tally_rows(family, base, data, recode, cuts, tallies, rows, count,
+             [](std::uint32_t address, TableTally& tally) { return &tally.examples[address]; });
   PatternTable table;
   Array<std::uint32_t>& examples = tallies[0].examples;
   std::size_t n = 0;
@@ -239,8 +246,9 @@ NGramRows transform_table(const Family& family, const PatternTable& table, std::
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   const std::size_t n = table.addresses.size();
-  tally_rows(family, base, data, recode, cuts, tallies, rows,
-             [&](std::uint32_t address, TableTally&) { return address != TableReader<Family>::kNowhere && table.rank[address] < n; });
+  auto known = [&](std::uint32_t address, TableTally&) { return address != TableReader<Family>::kNowhere && table.rank[address] < n; };
+  tally_rows(family, base, data, recode, cuts, tallies, rows, known,
+             [&](std::uint32_t address, TableTally&) { return &table.rank[address]; });
   table_rows(family, base, data, recode, cuts, table, tallies, rows.entries);
   return rows;
 }

@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import random_problem
+from problems import Problem, random_problem
+
+from treille.kernels import GappedKmer
+from treille.spaces import RowsSpace
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +43,20 @@ def test_threads_change_no_bit(problem):
         assert np.array_equal(many.weights, one.weights)
         assert np.array_equal(many.alpha, one.alpha)
         assert np.array_equal(many.bias, one.bias)
+
+
+def test_two_threads_within_long_rows_change_no_bit():
+    rng = np.random.default_rng(1)
+    kernel = GappedKmer(10, 6, "ACGT").normalized()
+    batch = kernel.batch(["".join(rng.choice(list("ACGT"), 60)) for _ in range(40)])
+    problem = Problem(RowsSpace.of(kernel, batch), np.arange(40) % 2, np.ones(40))
+    assert len(problem.space.rows.entries) > 4096 * 40  # from this length on, rows are cut in two
+    one, two = (problem.solve(tol=1e-6, n_jobs=threads) for threads in (1, 2))
+    assert np.array_equal(one.alpha, two.alpha)
+    assert np.array_equal(one.weights, two.weights)
+    primal, dual = problem.values(two.alpha[0], two.bias[0])
+    assert primal == pytest.approx(two.report.primal)
+    assert dual == pytest.approx(two.report.dual)
 
 
 def test_the_report_sums_the_values_and_shows_the_worst_gap(problem):
