@@ -1,11 +1,13 @@
 #pragma once
 // Strings of symbols, and the trie of many of them: the deterministic machine with one state for each prefix.
 //
-// The children of a state stand side by side in the order of their labels, after it. Building costs one counting sort for each position
-// of the longest string.
+// The children of a state stand side by side in the order of their labels, after it. Labels below 256 stand in bytes, apart from all else:
+// to find a child among its siblings, mostly one line of memory is read. Building costs one counting sort for each position of the
+// longest string.
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -61,31 +63,33 @@ class StringTrie {
   std::size_t size() const { return states_.size(); }
   std::size_t n_arcs() const { return size() - 1; }
   std::uint32_t end(std::size_t z) const { return end_[z]; }  // the state of string z
-  std::int32_t label(std::uint32_t state) const { return states_[state].label; }
+  // Of the arc that leads there.
+  std::int32_t label(std::uint32_t state) const { return bytes_.empty() ? labels_[state] : bytes_[state]; }
   std::uint32_t first_child(std::uint32_t state) const { return states_[state].first; }
   std::uint32_t end_of_children(std::uint32_t state) const { return states_[state].first + states_[state].children; }
 
   // kNone where no string goes on that way.
   std::uint32_t child(std::uint32_t state, std::int32_t symbol) const {
-    const State* child = states_.data() + first_child(state);
-    std::uint32_t left = states_[state].children;
-    if (left == 0) return kNone;
-    while (left > 1) {  // no branch on what is found: it could not be foretold
-      const std::uint32_t half = left / 2;
-      child = child[half].label <= symbol ? child + half : child;
-      left -= half;
+    const std::uint32_t first = first_child(state);
+    if (bytes_.empty()) {
+      const auto last = labels_.begin() + end_of_children(state), found = std::lower_bound(labels_.begin() + first, last, symbol);
+      return found != last && *found == symbol ? static_cast<std::uint32_t>(found - labels_.begin()) : kNone;
     }
-    return child->label == symbol ? static_cast<std::uint32_t>(child - states_.data()) : kNone;
+    if (symbol < 0 || symbol > 255) return kNone;
+    const void* found = std::memchr(bytes_.data() + first, symbol, states_[state].children);
+    return found != nullptr ? static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(found) - bytes_.data()) : kNone;
   }
 
   // Asks for what a search among the children will read.
-  void prefetch_children(std::uint32_t state) const { __builtin_prefetch(states_.data() + first_child(state)); }
+  void prefetch_children(std::uint32_t state) const {
+    const std::uint32_t first = first_child(state);
+    __builtin_prefetch(bytes_.empty() ? static_cast<const void*>(labels_.data() + first) : bytes_.data() + first);
+  }
 
-  std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * end_.size(); }
+  std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * labels_.size() + bytes_.size() + 4 * end_.size(); }
 
  private:
   struct State {
-    std::int32_t label = 0;  // of the arc that leads there
     std::uint32_t first = 0, children = 0;
   };
 
@@ -100,10 +104,11 @@ class StringTrie {
     if (n >= kNone) throw std::length_error("a trie of more than 2^32 states");
     std::exclusive_scan(next.begin(), next.end(), next.begin(), std::size_t{0});
     states_.resize(n);
+    labels_.resize(n);
     std::vector<std::uint32_t> path(next.size(), 0);
     visit_new_prefixes(strings, order, [&](std::size_t depth, std::uint32_t z) {
       path[depth] = static_cast<std::uint32_t>(next[depth]++);
-      states_[path[depth]].label = strings[z][depth - 1];
+      labels_[path[depth]] = strings[z][depth - 1];
       State& parent = states_[path[depth - 1]];
       if (parent.children++ == 0) parent.first = path[depth];
     });
@@ -112,8 +117,11 @@ class StringTrie {
   // Depth first, each time all children of a state: a path without branches is then one run of memory.
   void number() {
     Array<State> numbered;
+    Array<std::int32_t> labels;
     numbered.reserve(states_.size());
+    labels.reserve(states_.size());
     numbered.push_back(states_[0]);
+    labels.push_back(0);
     std::vector<std::uint32_t> waiting{0};
     while (!waiting.empty()) {
       const std::uint32_t s = waiting.back();
@@ -121,10 +129,19 @@ class StringTrie {
       const std::uint32_t from = numbered[s].first;
       const auto to = static_cast<std::uint32_t>(numbered.size());
       numbered[s].first = to;
-      for (std::uint32_t k = 0; k < numbered[s].children; ++k) numbered.push_back(states_[from + k]);
+      for (std::uint32_t k = from; k < from + numbered[s].children; ++k) {
+        numbered.push_back(states_[k]);
+        labels.push_back(labels_[k]);
+      }
       for (std::uint32_t k = numbered[s].children; k-- > 0;) waiting.push_back(to + k);
     }
     states_ = std::move(numbered);
+    labels_ = std::move(labels);
+    const auto [least, most] = std::minmax_element(labels_.begin(), labels_.end());
+    if (*least >= 0 && *most <= 255) {
+      bytes_.assign(labels_.begin(), labels_.end());
+      labels_ = {};
+    }
   }
 
   template <class Visit>
@@ -138,6 +155,8 @@ class StringTrie {
   }
 
   Array<State> states_;
+  Array<std::int32_t> labels_;  // by state; or, where they fit, bytes_
+  Array<std::uint8_t> bytes_;
   Array<std::uint32_t> end_;
 };
 
