@@ -109,7 +109,11 @@ class XBW(Batch):
         >>> XBW(["(S (NP he) (VP))"]).trees().to_brackets()
         ['(S (NP he) (VP))']
         """
-        return self._forest(np.arange(len(self)), effective_n_jobs(n_jobs))
+        found = self._forest(np.arange(len(self)), effective_n_jobs(n_jobs))
+        if found.offsets[-1] != self.n_nodes:
+            held = f"its trees hold {found.offsets[-1]:,} of its {self.n_nodes:,} nodes"
+            raise InputError(f"the index is of no forest ({held}): make it again from the trees")
+        return found
 
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
