@@ -309,7 +309,7 @@ def test_a_cycle_on_no_accepting_path_is_no_trouble():
         (TWO, "found one Fst, expected a list of machines"),
         ("abc", "found one str, expected a list"),
         (7, "found one int"),
-        ([TWO, 7], "item 0 is int"),
+        ([TWO, 7], r"item 1 is int \(7\), expected a machine or a sequence"),
         ([b"ab"], "the sequences are bytes"),
         ([[0, 1]], "a sequence holds the integer 0, expected labels from 1"),
         ([TWO, b"ab"], "a sequence is bytes"),

@@ -61,6 +61,11 @@ def holds_machines(X: Any) -> bool:
 
 def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
     """Machines and sequences side by side; bad input is stopped here."""
+    for i, item in enumerate(items):
+        if not is_machine(item) and not isinstance(item, (str, bytes, Sequence, np.ndarray)):
+            raise InputError(
+                f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence of symbols"
+            )
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
     parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     names = [p.name for p in parts]
