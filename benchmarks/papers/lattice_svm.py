@@ -200,7 +200,8 @@ def within(budget: float, task: Task, run: Callable[[Task], Run]) -> Run:
         growth = 2.0
         if len(done) > 1:
             (m, s), (n, t) = done[-2:]
-            growth = max(1.0, math.log(t / s) / math.log(n / m))
+            # Small parts are noisy. None grows faster than all pairs.
+            growth = min(max(1.0, math.log(t / s) / math.log(n / m)), 2.0)
         if done and done[-1][1] * (size / done[-1][0]) ** growth > budget:
             n, t = done[-1]
             return Run(t * (len(task.texts) / n) ** growth)
