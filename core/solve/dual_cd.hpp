@@ -295,7 +295,7 @@ class DualCD {
   std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
 
   static constexpr std::size_t kNeighbours = 32;
-  static constexpr std::int64_t kLate = 15, kShortRest = 3, kMemory = 6, kPatience = 10;
+  static constexpr std::int64_t kLate = 7, kShortRest = 3, kMemory = 6, kPatience = 10;
   static constexpr double kFaint = 0.3, kMeanFrom = 3;
 
   const R& rows_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <vector>
 
@@ -231,7 +230,7 @@ class CodedRows {
   void cut_in_halves() {
     std::vector<std::size_t> ids;
     for (std::size_t i = 0; i < size(); i += 1 + size() / 64)
-      std::transform(begin(i), split_[i], std::back_inserter(ids), [&](Word e) { return id(e); });
+      for (const Word* e = begin(i); e < split_[i]; e += std::min<std::ptrdiff_t>(16, split_[i] - e)) ids.push_back(id(*e));
     if (ids.empty()) return;
     const auto half = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
     std::nth_element(ids.begin(), half, ids.end());
