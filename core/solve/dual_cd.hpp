@@ -76,7 +76,7 @@ class DualCD {
     begin(start);
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
     double ratio = 0.25;  // of the gap at a sweep's end to the sum of the terms met on the way; learnt from each measurement
-    double trust = 0.94;  // in the mean's gap as the outputs met on the way tell it; the same
+    double trust = 0.94;  // in the mean's gap as the outputs met on the way tell it; learnt likewise
     while (visits_ < options_.max_epochs * n) {
       const Sweep sweep = visit_those_awake();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
@@ -94,11 +94,12 @@ class DualCD {
         const double estimate = ratio * sweep.gap, bound = options_.tol * sweep.primal;
         const bool near = estimate <= bound;
         if (!near && (sweeps_ <= kLate || estimate > kMeanFrom * bound)) continue;
+        Point& found = near ? at_ : mean_;
         near ? peek() : average();
         const double expected = s_.gap();
         if (expected <= (near ? 1.0 : trust) * options_.tol * s_.primal) {
-          measure(near ? at_ : mean_);
-          if (small_gap()) return finish(near ? at_ : mean_, Status::converged);
+          measure(found);
+          if (small_gap()) return finish(found, Status::converged);
           if (near)
             rows_.round(s_.w, w_);
           else
