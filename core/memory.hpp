@@ -17,7 +17,10 @@
 namespace treille {
 
 #if defined(__linux__)
-constexpr std::size_t kLarge = std::size_t{1} << 19;
+constexpr std::size_t kLarge = std::size_t{1} << 19, kHugePage = std::size_t{1} << 21;
+
+// Whole huge pages: Linux aligns no other sizes to them, and the ends of an array would lie in small ones.
+inline std::size_t mapped(std::size_t bytes) { return bytes < kHugePage / 2 ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 #else
 constexpr std::size_t kLarge = ~std::size_t{0};
 #endif
@@ -25,9 +28,9 @@ constexpr std::size_t kLarge = ~std::size_t{0};
 inline void* take_memory(std::size_t bytes) {
 #if defined(__linux__)
   if (bytes >= kLarge) {
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* data = mmap(nullptr, mapped(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    madvise(data, bytes, MADV_HUGEPAGE);  // a hint
+    madvise(data, mapped(bytes), MADV_HUGEPAGE);  // a hint
     return data;
   }
 #endif
@@ -39,7 +42,7 @@ inline void* take_memory(std::size_t bytes) {
 inline void give_memory_back(void* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__)
   if (bytes >= kLarge) {
-    munmap(data, bytes);
+    munmap(data, mapped(bytes));
     return;
   }
 #endif

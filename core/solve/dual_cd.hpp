@@ -225,10 +225,20 @@ class DualCD {
     rest.until = sweeps_ + 1 + rest.length;
   }
 
+  // use(i) for the examples that `wanted` names, each row asked for while the one before is read.
+  template <class Wanted, class Use>
+  void read(Wanted&& wanted, Use&& use) {
+    chosen_.clear();
+    std::copy_if(all_.begin(), all_.end(), std::back_inserter(chosen_), wanted);
+    for (std::size_t k = 0; k < chosen_.size(); ++k) {
+      if (k + 1 < chosen_.size()) rows_.prefetch(chosen_[k + 1]);
+      use(chosen_[k]);
+    }
+  }
+
   // The gap as far as the examples not at rest tell, the others taken as they were when last met.
   void peek() {
-    for (const std::size_t i : all_)
-      if (rest_[i].length == 0) at_.outputs[i] = rows_.dot(i, w_);
+    read([&](std::size_t i) { return rest_[i].length == 0; }, [&](std::size_t i) { at_.outputs[i] = rows_.dot(i, w_); });
     evaluate(at_, best_bias_for(at_));
   }
 
@@ -247,11 +257,11 @@ class DualCD {
   void measure(Point& at) {
     s_.w = rows_.template zero<double>();
     at.b = 0;
-    for (const std::size_t i : all_)
-      if (at.alpha[i] != 0) {
-        rows_.axpy(i, at.alpha[i] * loss_.sign(i), s_.w);
-        at.b += at.alpha[i] * loss_.sign(i) * options_.bias;
-      }
+    read([&](std::size_t i) { return at.alpha[i] != 0; },
+         [&](std::size_t i) {
+           rows_.axpy(i, at.alpha[i] * loss_.sign(i), s_.w);
+           at.b += at.alpha[i] * loss_.sign(i) * options_.bias;
+         });
     for (const std::size_t i : all_) {
       at.outputs[i] = rows_.dot(i, s_.w);
       if (loss_.term(i, at.alpha[i], at.outputs[i] + options_.bias * at.b) > 0) rest_[i] = {};
@@ -283,9 +293,9 @@ class DualCD {
   double best_bias_for(const Point& at) {
     const double B = options_.bias;
     if (B == 0) return 0;
-    undecided_ = all_;
+    chosen_ = all_;
     return best_bias(
-        at.b, {0, 1}, undecided_, [&](std::size_t i, double b) { return loss_.piece(i, at.outputs[i] + B * b); },
+        at.b, {0, 1}, chosen_, [&](std::size_t i, double b) { return loss_.piece(i, at.outputs[i] + B * b); },
         [&](std::size_t i, int piece) -> Line {
           const Line slope = loss_.slope(i, piece);
           return {B * (slope.constant + slope.factor * at.outputs[i]), B * slope.factor * B};
@@ -308,7 +318,7 @@ class DualCD {
   Point at_, mean_;                       // where the run stands; the mean of where it stood after recent sweeps
   typename R::template Weights<Real> w_;  // w(at_.alpha), as good as Real keeps it
   std::vector<std::size_t> all_, awake_;  // examples that take part; those to visit in this sweep
-  std::vector<std::size_t> undecided_;    // work space of best_bias
+  std::vector<std::size_t> chosen_;       // work space
   std::int64_t sweeps_ = 0, visits_ = 0;
   double smallest_ = std::numeric_limits<double>::infinity();  // estimated gap that counted as progress, and the visits made until then
   std::int64_t progress_ = 0;

@@ -114,6 +114,7 @@ class CodedRows {
   explicit CodedRows(const Data& data)
       : data_(data), split_(size()), private_sq_(size()), float_palette_(data.palette.begin(), data.palette.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
+      if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead) - 1);
       const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
       while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
       split_[i] = e;
@@ -185,7 +186,7 @@ class CodedRows {
   }
 
  private:
-  static constexpr std::size_t kLong = 4096;
+  static constexpr std::size_t kLong = 4096, kRowsAhead = 8;
 
   template <class Real>
   double dot(const Word* e, const Word* stop, const Real* weights) const {

@@ -361,7 +361,7 @@ std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::
     return [&, reader = TableReader<GappedKmerPatterns>(family, base)](std::size_t i) mutable {
       double sum = 0;
       auto add = [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; };
-      reader.read(batch.data[i], batch.recode, add, [](std::uint32_t) { return nullptr; });
+      reader.count(batch.data[i], batch.recode, add, [](std::uint32_t) { return nullptr; });
       return sum;
     };
   });

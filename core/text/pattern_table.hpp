@@ -35,12 +35,15 @@ std::size_t table_size(const Family& family, std::int64_t alphabet_size, double 
   return 0;
 }
 
-// Distinct numbers below n, taken out in rising order. Adding costs two bits, taking out a few operations a number.
-class SortedSet {
+// Numbers below n and how often each was added, taken out in rising order. Adding costs two bits, taking out a few operations a number;
+// only those added more than once have a counter.
+class CountedSet {
  public:
-  explicit SortedSet(std::size_t n) : bits_(n / 64 + 1, 0), words_(n / 4096 + 1, 0) {}
+  explicit CountedSet(std::size_t n) : once_(n / 64 + 1, 0), again_(n / 64 + 1, 0), words_(n / 4096 + 1, 0), counts_(n) {}
   void add(std::uint32_t x) {
-    bits_[x >> 6] |= std::uint64_t{1} << (x & 63);
+    const std::uint64_t bit = std::uint64_t{1} << (x & 63);
+    if (once_[x >> 6] & bit) return add_again(x, bit);
+    once_[x >> 6] |= bit;
     words_[x >> 12] |= std::uint64_t{1} << (x >> 6 & 63);
   }
   template <class Use>
@@ -48,13 +51,22 @@ class SortedSet {
     for (std::size_t top = 0; top < words_.size(); ++top)
       for (std::uint64_t words = std::exchange(words_[top], 0); words != 0; words &= words - 1) {
         const std::size_t word = top << 6 | static_cast<std::size_t>(std::countr_zero(words));
-        for (std::uint64_t bits = std::exchange(bits_[word], 0); bits != 0; bits &= bits - 1)
-          use(static_cast<std::uint32_t>(word << 6 | static_cast<std::size_t>(std::countr_zero(bits))));
+        const std::uint64_t again = std::exchange(again_[word], 0);
+        for (std::uint64_t bits = std::exchange(once_[word], 0); bits != 0; bits &= bits - 1) {
+          const auto x = static_cast<std::uint32_t>(word << 6 | static_cast<std::size_t>(std::countr_zero(bits)));
+          use(x, again & bits & (0 - bits) ? counts_[x] : 1u);
+        }
       }
   }
 
  private:
-  std::vector<std::uint64_t> bits_, words_;
+  void add_again(std::uint32_t x, std::uint64_t bit) {
+    counts_[x] = again_[x >> 6] & bit ? counts_[x] + 1 : 2;
+    again_[x >> 6] |= bit;
+  }
+
+  std::vector<std::uint64_t> once_, again_, words_;
+  Array<std::uint32_t> counts_;
 };
 
 template <class Family>
@@ -65,10 +77,29 @@ class TableReader {
   TableReader(const Family& family, std::int32_t base)
       : family_(family), base_(base), addresses_(family, base), counts_(static_cast<std::size_t>(family.group_size(base)), 0) {}
 
-  // Calls use(address, count) for each distinct pattern of x, count > 0; kNowhere for those with a symbol never seen. What `use` will
-  // read of the table at an address, ahead(address), is asked for while the group before is counted.
+  // Calls use(address) for each occurrence of a pattern in x, or where x has a symbol never seen use(address, count) for each distinct
+  // pattern, kNowhere for those with such a symbol. What `use` will read of the table at an address, ahead(address), is asked for while
+  // the group before is read.
   template <class Use, class Ahead>
   void read(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use, Ahead&& ahead) {
+    read_groups(x, recode, use, ahead, [&](std::uint32_t start) {
+      for (const std::uint32_t code : list_) use(start + code);
+    });
+  }
+
+  // The same, but use(address, count) for each distinct pattern always.
+  template <class Use, class Ahead>
+  void count(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use, Ahead&& ahead) {
+    read_groups(x, recode, use, ahead, [&](std::uint32_t start) {
+      for (const std::uint32_t code : list_) ++counts_[code];
+      for (const std::uint32_t code : list_)
+        if (const std::uint32_t count = std::exchange(counts_[code], 0); count > 0) use(start + code, count);
+    });
+  }
+
+ private:
+  template <class Use, class Ahead, class UseGroup>
+  void read_groups(std::span<const std::int32_t> x, std::span<const std::int32_t> recode, Use&& use, Ahead&& ahead, UseGroup&& use_group) {
     sequence_.resize(x.size());
     bool known = true;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -84,17 +115,11 @@ class TableReader {
         addresses_.list(group + 1, next_);
         for (const std::uint32_t code : next_) __builtin_prefetch(ahead(start + static_cast<std::uint32_t>(counts_.size()) + code));
       }
-      for (const std::uint32_t code : list_) ++counts_[code];
-      for (const std::uint32_t code : list_)
-        if (const std::uint32_t count = counts_[code]; count > 0) {
-          counts_[code] = 0;
-          use(start + code, count);
-        }
+      use_group(start);
       std::swap(list_, next_);
     }
   }
 
- private:
   // Symbols never seen have no place in the table. They are told apart all the same, since they count in the norm.
   template <class Use>
   void read_unknown(Use&& use) {
@@ -144,7 +169,7 @@ void tally_rows(const Family& family, std::int32_t base, const Sequences& data, 
         ++entries;
         tally.note(count);
       };
-      reader.read(data[i], recode, note, [&](std::uint32_t address) { return ahead(address, tally); });
+      reader.count(data[i], recode, note, [&](std::uint32_t address) { return ahead(address, tally); });
       rows.sq_norms[i] = sq_norm;
       rows.entries.indptr[i + 1] = entries;
     }
@@ -162,30 +187,16 @@ void write_table_rows(const Family& family, std::int32_t base, const Sequences& 
   Buffer<Word> entries(static_cast<std::size_t>(out.indptr[data.size()]));
   run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
     TableReader<Family> reader(family, base);
-    SortedSet ids(n);
-    // Most patterns stand once in an example: only the others have their count written down.
-    std::vector<std::uint32_t> many(n / 32 + 1, 0);
-    Array<std::uint32_t> counts(n);
+    CountedSet ids(n);
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      auto keep = [&](std::uint32_t address, std::uint32_t count) {
+      auto keep = [&](std::uint32_t address, std::uint32_t count = 1) {
         const std::uint32_t id = address == TableReader<Family>::kNowhere ? address : table.rank[address];
-        if (id >= n) return;
-        ids.add(id);
-        if (count > 1) {
-          many[id >> 5] |= 1u << (id & 31);
-          counts[id] = count;
-        }
+        if (id < n)
+          for (; count > 0; --count) ids.add(id);
       };
       reader.read(data[i], recode, keep, [&](std::uint32_t address) { return &table.rank[address]; });
       Word* to = entries.data() + out.indptr[i];
-      ids.take([&](std::uint32_t id) {
-        std::uint32_t count = 1;
-        if (many[id >> 5] >> (id & 31) & 1u) {
-          count = counts[id];
-          many[id >> 5] &= ~(1u << (id & 31));
-        }
-        *to++ = static_cast<Word>(Word{id} << out.code_bits | code_of[count]);
-      });
+      ids.take([&](std::uint32_t id, std::uint32_t count) { *to++ = static_cast<Word>(Word{id} << out.code_bits | code_of[count]); });
     }
   });
   out.entries = std::move(entries);
