@@ -45,6 +45,22 @@ void bind_patterns(nb::module_& m) {
       .def(nb::init<int, int, std::vector<std::int32_t>>(), "length"_a, "k"_a, "complement"_a);
   nb::class_<MismatchPatterns>(m, "MismatchPatterns").def(nb::init<int, int, std::int32_t>(), "k"_a, "m"_a, "alphabet_size"_a);
 
+  nb::class_<Turn>(m, "Turn", "A basis of features in families, the mean of each first.")
+      .def_prop_ro("n_families", &Turn::n_families)
+      .def_prop_ro("n_cells", &Turn::n_cells)
+      .def(
+          "read",
+          [](const Turn& self, In<double> cells, std::size_t n_functions) {
+            if (cells.size() != self.n_cells() * n_functions) throw std::length_error("the weights are not those of the turned cells");
+            Buffer<double> weights(self.n_features() * n_functions);
+            {
+              nb::gil_scoped_release release;
+              self.read(cells.data(), n_functions, weights.data());
+            }
+            return give(std::move(weights));
+          },
+          "cells"_a, "n_functions"_a, "The weights of all features, a row each, from those of the cells.");
+
   nb::class_<PatternFeatures>(m, "PatternFeatures", "Patterns with their ids: fitted, then frozen.")
       .def_static(
           "fit",
@@ -58,6 +74,21 @@ void bind_patterns(nb::module_& m) {
             return std::tuple(std::move(features), give_rows(std::move(rows)));
           },
           "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
+      .def_static(
+          "fit_turned",
+          [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
+             std::int32_t alphabet_size, int threads) -> std::optional<std::tuple<PatternFeatures, RowsOut, Turn>> {
+            NGramRows rows;
+            Turn turn;
+            auto features = [&] {
+              nb::gil_scoped_release release;
+              return PatternFeatures::fit_turned(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows, turn);
+            }();
+            if (!features) return std::nullopt;
+            return std::tuple(std::move(*features), give_rows(std::move(rows)), std::move(turn));
+          },
+          "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a,
+          "As fit, with rows in a turned basis of the features; None where that is not worth it.")
       .def_static(
           "fit_lattices",
           [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {

@@ -12,6 +12,9 @@
 
 namespace treille {
 
+// Entries from which on a row is worth more care, such as two threads.
+constexpr std::size_t kLongRow = 4096;
+
 // `Weights<Real>` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update, its numbers kept as Real (float or
 // double). Dots are summed in double either way.
 template <class R, class Real>
@@ -125,7 +128,7 @@ class CodedRows {
 
   std::size_t size() const { return data_.indptr.size() - 1; }
 
-  bool are_long() const { return data_.entries.size() >= kLong * std::max<std::size_t>(size(), 1); }
+  bool are_long() const { return data_.entries.size() >= kLongRow * std::max<std::size_t>(size(), 1); }
 
   // The same rows, read by two threads where they are long. One caller at a time, then.
   CodedRows shared_with(SecondHand& hand) const {
@@ -186,7 +189,7 @@ class CodedRows {
   }
 
  private:
-  static constexpr std::size_t kLong = 4096, kRowsAhead = 8;
+  static constexpr std::size_t kRowsAhead = 8;
 
   template <class Real>
   double dot(const Word* e, const Word* stop, const Real* weights) const {
@@ -251,10 +254,16 @@ class CodedRows {
     else
       return float_palette_.data();
   }
-  double sum_of_squares(const Word* first, const Word* last) const {
-    double sum = 0;
-    for (; first < last; ++first) sum += value(*first) * value(*first);
-    return sum;
+  double sum_of_squares(const Word* e, const Word* stop) const {
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; e + 4 <= stop; e += 4) {
+      s0 += value(e[0]) * value(e[0]);
+      s1 += value(e[1]) * value(e[1]);
+      s2 += value(e[2]) * value(e[2]);
+      s3 += value(e[3]) * value(e[3]);
+    }
+    for (; e < stop; ++e) s0 += value(*e) * value(*e);
+    return (s0 + s1) + (s2 + s3);
   }
 
   Data data_;

@@ -66,6 +66,36 @@ void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequenc
         rows->entries.entries);
 }
 
+// Rows in a turned basis have the inner products of the definition; and a row taken for weights is read back as the row it was.
+template <class Check>
+void turned_rows_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data, const std::vector<std::int32_t>& recode,
+                                   std::int32_t alphabet, int threads, Check&& check) {
+  NGramRows rows;
+  Turn turn;
+  const auto features = PatternFeatures::fit_turned(family, data, recode, alphabet, threads, rows, turn);
+  check(features.has_value() && turn.n_features() == features->size());
+  if (!features) return;
+  const CodedEntries& e = rows.entries;
+  const auto& entries = std::get<Buffer<std::uint32_t>>(e.entries);
+  std::vector<Values> slow;
+  std::vector<std::vector<double>> cells(data.size(), std::vector<double>(turn.n_cells(), 0.0));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    slow.push_back(slow_values(family, recoded(data[i], recode)));
+    for (auto k = static_cast<std::size_t>(e.indptr[i]); k < static_cast<std::size_t>(e.indptr[i + 1]); ++k)
+      cells[i][entries[k] >> e.code_bits] = e.palette[entries[k] & ((1u << e.code_bits) - 1)];
+  }
+  std::vector<double> weights(features->size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    for (std::size_t j = 0; j < data.size(); ++j)
+      check(close(std::inner_product(cells[i].begin(), cells[i].end(), cells[j].begin(), 0.0), product(slow[i], slow[j])));
+    turn.read(cells[i].data(), 1, weights.data());
+    for (std::uint32_t id = 0; id < weights.size(); ++id) {
+      const auto found = slow[i].find(features->pattern(id));
+      check(close(weights[id], found == slow[i].end() ? 0.0 : found->second));
+    }
+  }
+}
+
 // Kernel values of a routine for matrices, whole and as a block, against slow(x, y) of recoded sequences.
 template <class Gram, class Diagonal, class Slow, class Check>
 void matrix_is_its_definition(const Recoded& data, const std::vector<std::int32_t>& recode, Gram&& gram, Diagonal&& diagonal, Slow&& slow,
@@ -110,6 +140,14 @@ inline double slow_weighted_degree(const Pattern& x, const Pattern& y, int d, in
         sum += 2.0 * (d - n + 1) / (d * (d + 1)) / (2 * (s + 1)) * (agree(x, far, y, i, length) + agree(x, i, y, far, length));
       }
   return sum;
+}
+
+// `data` has long sequences of symbols 0..3.
+template <class Check>
+void long_rows_are_their_definition(const Sequences& data, int threads, Check&& check) {
+  const std::vector<std::int32_t> all{0, 1, 2, 3}, complement{3, 2, 1, 0};
+  turned_rows_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads, check);
+  turned_rows_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads, check);
 }
 
 // `data` has symbols 0..4; the last is left out where a family leaves some out.

@@ -206,6 +206,11 @@ int text() {
       patterns_are_their_definition(corpus.view(), threads, check);
       ++passed;
     }
+  for (const int threads : {1, 3}) {
+    std::mt19937 random(7);
+    long_rows_are_their_definition(random_corpus(random, 6, 2000, 4).view(), threads, check);
+    ++passed;
+  }
   return passed;
 }
 

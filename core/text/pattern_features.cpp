@@ -8,6 +8,7 @@
 #include "automata/prefix_counter.hpp"
 #include "parallel.hpp"
 #include "spaces/column_rows.hpp"
+#include "spaces/rows.hpp"
 #include "text/gram_merging.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_table.hpp"
@@ -153,6 +154,23 @@ PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices
         });
       },
       family);
+}
+
+std::optional<PatternFeatures> PatternFeatures::fit_turned(const PatternFamily& family, const Sequences& data,
+                                                           std::span<const std::int32_t> recode, std::int32_t alphabet_size, int threads,
+                                                           NGramRows& rows, Turn& turn) {
+  const auto* const kmers = std::get_if<GappedKmerPatterns>(&family);
+  if (kmers == nullptr || data.size() == 0) return std::nullopt;
+  const double occurrences = static_cast<double>(data.symbols.size()) * static_cast<double>(kmers->groups());
+  const std::size_t size = table_size(*kmers, alphabet_size, occurrences);
+  if (size == 0 || occurrences < static_cast<double>(kLongRow * data.size())) return std::nullopt;
+  const auto cuts = shares(data, threads);
+  std::vector<TableTally> tallies(cuts.size() - 1);
+  PatternTable table = tally_table(*kmers, size, alphabet_size, data, recode, cuts, tallies, rows);
+  ShiftedTable shifted(*kmers, alphabet_size, table);
+  if (!shifted.write(data, recode, cuts, rows.entries)) return std::nullopt;
+  turn = shifted.take_turn();
+  return PatternFeatures(family, std::move(table), alphabet_size);
 }
 
 PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,

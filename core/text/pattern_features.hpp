@@ -10,10 +10,12 @@
 // Ids fall with the number of examples that hold the pattern; ties go by first occurrence, or by address in a table.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
 
+#include "spaces/turn.hpp"
 #include "text/gram_dictionary.hpp"
 #include "text/ngram_rows.hpp"
 #include "text/patterns.hpp"
@@ -38,6 +40,11 @@ class PatternFeatures {
                              std::int32_t alphabet_size, int threads, NGramRows& rows);
   static PatternFeatures fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
                              std::int32_t alphabet_size, int threads, NGramRows& rows);
+
+  // The same with rows in a turned basis of the features, see spaces/turn.hpp, for gapped k-mers in a table whose rows are long; nothing
+  // for all others, and where turned rows would be no shorter.
+  static std::optional<PatternFeatures> fit_turned(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
+                                                   std::int32_t alphabet_size, int threads, NGramRows& rows, Turn& turn);
 
   // Frozen features from their patterns: `cells` holds width() of each, `lengths` how many of them count (empty: all).
   static PatternFeatures from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -163,6 +164,20 @@ struct GappedKmerPatterns {
   std::int64_t largest_cell(std::int64_t alphabet, std::int64_t) const { return alphabet; }
   std::size_t groups() const { return places.size() / static_cast<std::size_t>(k); }
   double group_size(std::int64_t base) const { return std::pow(static_cast<double>(base), k); }
+
+  // Choices that are shifts of each other, by rising first position.
+  std::vector<std::vector<std::size_t>> shifts() const {
+    std::map<std::vector<int>, std::vector<std::size_t>> by_form;
+    for (std::size_t group = 0; group < groups(); ++group) {
+      std::vector<int> form(places.begin() + static_cast<std::ptrdiff_t>(group) * k,
+                            places.begin() + static_cast<std::ptrdiff_t>(group + 1) * k);
+      for (auto at = form.rbegin(); at != form.rend(); ++at) *at -= form.front();
+      by_form[form].push_back(group);
+    }
+    std::vector<std::vector<std::size_t>> found;
+    for (auto& [form, same] : by_form) found.push_back(std::move(same));
+    return found;
+  }
 
   // The clean runs of a sequence, and of its reverse complement.
   template <class Use>

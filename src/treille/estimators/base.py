@@ -56,13 +56,17 @@ class KernelMachine(BaseEstimator):
         """The approximation asked for, if any."""
         return Nystrom.asked_for(getattr(self, "space", "auto"))
 
-    def _by_rows(self, chosen: Plan, batch: Batch) -> tuple[RowsSpace | NystromSpace, DualCD]:
-        """Features, and the solver for them."""
+    def _by_rows(
+        self, chosen: Plan, batch: Batch, weights: str | None = None, n_problems: int = 1
+    ) -> tuple[RowsSpace | NystromSpace, DualCD]:
+        """Features, with W' in the form that `weights` names, and the solver for them."""
         solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
         nystrom = self._nystrom()
-        if nystrom is None:
+        if nystrom is not None:
+            return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs), solver
+        if weights is None:
             return RowsSpace.of(chosen.kernel, batch, self.n_jobs), solver
-        return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs), solver
+        return RowsSpace.in_form(chosen.kernel, batch, weights, n_problems, self.n_jobs), solver
 
     def _by_values(self, chosen: Plan, batch: Batch) -> tuple[GramSpace, SMO]:
         """Kernel values, and the solver for them."""

@@ -19,7 +19,7 @@ from treille.kernels import Kernel
 from treille.solvers import SMO, CuttingPlane, DualCD
 from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
-from treille.spaces import Nystrom, ProductSpace, RowsSpace
+from treille.spaces import Nystrom, ProductSpace
 from treille.spaces.plan import SPACES
 from treille.spaces.weights import check_form
 
@@ -146,9 +146,7 @@ class SVC(ClassifierMixin, KernelMachine):
                 assert solution.weights is not None
                 functions = functions_of_examples(space, solution.weights, solution.bias)
             elif chosen.space != "gram":
-                space, dual_cd = self._by_rows(chosen, batch)
-                if isinstance(space, RowsSpace):
-                    space = space.keeping(self.weights, len(positive), n_jobs)
+                space, dual_cd = self._by_rows(chosen, batch, self.weights, len(positive))
                 seed = self.random_state
                 solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, n_jobs=n_jobs, **options)
                 functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)

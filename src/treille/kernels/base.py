@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
-from treille.data import Batch, FeatureRows, FeatureStrings
+from treille.data import Batch, FeatureRows, FeatureStrings, Rows
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
@@ -131,6 +131,11 @@ class Kernel(BaseEstimator, ABC):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows."""
         raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")
+
+    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
+        """The same features with shorter rows, those of another orthonormal basis: these, and the core's `Turn` that reads weights
+        back; None where there is no such basis, or it is not worth it."""
+        return None
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows
+from treille.data import Batch, FeatureRows, Rows
 from treille.kernels.base import FeatureMap, LinearMap
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
@@ -28,6 +28,13 @@ class Normalized(WrappedKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
         return NormalizedMap(features), rows.normalized()
+
+    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
+        found = self.kernel.fit_turned(batch, n_jobs)
+        if found is None:
+            return None
+        features, rows, turn = found
+        return NormalizedMap(features), rows.normalized(), turn
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         return NormalizedMap(self.kernel.load_features(spec, arrays))

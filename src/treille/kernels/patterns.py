@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Strings
+from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow
@@ -44,19 +45,34 @@ class PatternKernel(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
+        fitted, family, rest = self._to_fit(batch, n_jobs)
+        if isinstance(batch, Lattices):
+            found = _core.PatternFeatures.fit_lattices(family, batch.for_core(), *rest)
+        else:
+            assert isinstance(batch, Strings)
+            found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
+        fitted.features, rows = found
+        return fitted, fitted.rows(rows, fitted.features.n_shared)
+
+    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
+        if not self.has_features or not isinstance(batch, Strings):
+            return None
+        fitted, family, rest = self._to_fit(batch, n_jobs)
+        found = _core.PatternFeatures.fit_turned(family, batch.symbols, batch.offsets, *rest)
+        if found is None:
+            return None
+        fitted.features, (indptr, entries, *others), turn = found
+        rows = fitted.rows((indptr, entries[: indptr[-1]], *others), turn.n_cells)
+        return fitted, replace(rows, n_features=turn.n_cells), turn
+
+    def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[np.ndarray, int, int]]:
+        """A map without features as yet, the core's family, and how the core is to read the batch."""
         assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
         fitted = PatternMap(None, alphabet, batch.unit, self)
-        family, threads = self.family(alphabet), effective_n_jobs(n_jobs)
-        codes = fitted.recode(batch)
-        if isinstance(batch, Lattices):
-            found = _core.PatternFeatures.fit_lattices(family, batch.for_core(), codes, len(alphabet), threads)
-        else:
-            found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, codes, len(alphabet), threads)
-        fitted.features, rows = found
-        return fitted, fitted.rows(rows, fitted.features.n_shared)
+        return fitted, self.family(alphabet), (fitted.recode(batch), len(alphabet), effective_n_jobs(n_jobs))
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:

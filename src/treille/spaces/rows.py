@@ -10,7 +10,7 @@ import numpy as np
 from treille.data import Batch, FeatureRows
 from treille.data.base import readable_size
 from treille.kernels import FeatureMap, Kernel
-from treille.spaces.weights import WeightForm, weight_form
+from treille.spaces.weights import WeightForm, turned_form, weight_form
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,15 @@ class RowsSpace:
         """Fits the kernel's features on the batch."""
         return cls(*kernel.fit_features(batch, n_jobs))
 
+    @classmethod
+    def in_form(
+        cls, kernel: Kernel, batch: Batch, weights: str, n_problems: int = 1, n_jobs: int | None = None
+    ) -> RowsSpace:
+        """The same with W' in the form that `weights` names, for so many problems."""
+        if weights == "auto" and (turned := kernel.fit_turned(batch, n_jobs)) is not None:
+            return cls(*turned[:2], turned_form(*turned))
+        return cls.of(kernel, batch, n_jobs).keeping(weights, n_problems, n_jobs)
+
     def keeping(self, weights: str, n_problems: int = 1, n_jobs: int | None = None) -> RowsSpace:
         """The same space with W' in the form that `weights` names, see `treille.spaces.weights`."""
         return replace(self, form=weight_form(weights, self.features, self.rows, n_problems, n_jobs))
@@ -47,4 +56,6 @@ class RowsSpace:
     def sizes(self) -> str:
         """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
-        return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
+        return (
+            f"{len(rows):,} examples, {self.features.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
+        )

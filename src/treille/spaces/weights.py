@@ -41,9 +41,12 @@ class WeightForm:
         None  # where cells stand for several features each: the cell of each feature, and its factor
     )
     factors: np.ndarray | None = None
+    turn: Any = None  # where they are another basis of the features
 
     def read(self, cells: np.ndarray) -> np.ndarray:
         """The weight of every feature, from what the solver gives: a row a feature, a column a function."""
+        if self.turn is not None:
+            return self.turn.read(np.ascontiguousarray(cells).ravel(), cells.shape[1]).reshape(-1, cells.shape[1])
         return cells if self.factors is None else self.factors[:, None] * cells[self.classes]
 
     def __str__(self) -> str:
@@ -93,6 +96,19 @@ def weight_form(
     machine = _core.AutomatonRows.of(rows.for_core(), strings.symbols, strings.offsets, threads)
     sizes = f"{machine.n_arcs:,} transitions, {machine.n_cells:,} cells, {readable_size(machine.nbytes)}"
     return WeightForm(name, "as given", machine, sizes)
+
+
+def turned_form(features: FeatureMap, rows: Rows, turn: Any) -> WeightForm:
+    """W' in the basis that `turn` reads back, for rows in that basis.
+
+    >>> from treille.kernels import GappedKmer
+    >>> kernel = GappedKmer(10, 4)
+    >>> turned_form(*kernel.fit_turned(kernel.batch(["ACGT" * 10, "AACGT" * 8]))).sizes
+    '1,858 features as 751 means and what differs from them, 1,485 entries'
+    """
+    why = "shifts of a pattern as one family, because rows are long"
+    sizes = f"{features.n_features:,} features as {turn.n_families:,} means and what differs from them, {rows.n_entries:,} entries"
+    return WeightForm("turned", why, rows.for_core(), sizes, turn=turn)
 
 
 def check_form(name: Any) -> None:
