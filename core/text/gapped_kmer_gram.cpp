@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 #include "spaces/pairwise.hpp"
 #include "text/pattern_gram.hpp"
 #include "text/pattern_table.hpp"
@@ -26,49 +27,63 @@ struct ChoiceBuckets {
   Array<std::uint32_t> entries;
 };
 
-// Two words at a time: what every 64-bit processor has. Compilers other than GCC and Clang would need another spelling.
-using Pair = std::uint64_t __attribute__((vector_size(16)));
+// Some words at a time: two are what every 64-bit processor has. Compilers other than GCC and Clang would need another spelling.
+template <std::size_t N>
+struct WordsOf;
+template <>
+struct WordsOf<2> {
+  using type = std::uint64_t __attribute__((vector_size(16)));
+};
+template <>
+struct WordsOf<4> {
+  using type = std::uint64_t __attribute__((vector_size(32)));
+};
+template <>
+struct WordsOf<8> {
+  using type = std::uint64_t __attribute__((vector_size(64)));
+};
 
 // Counters of 512 columns, kept as planes of bits: plane p has the weight 2^p. Sets of columns are added sixteen at a time by carry-save
-// adders, about seven operations a pair of words and set (Harley and Seal's way of counting bits).
+// adders, about seven operations a vector of words and set (Harley and Seal's way of counting bits), or four where three-way logic is
+// one operation.
 class BitCounters {
  public:
-  static constexpr std::size_t kWords = 8, kPairs = kWords / 2, kPlanes = 16;
+  static constexpr std::size_t kWords = 8, kPlanes = 16;
 
   // Room for counts up to `most`, all 0.
   void clear(std::size_t most) {
     used_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(most)), 5, kPlanes);
-    for (auto& plane : planes_) plane.fill(Pair{});
+    for (auto& plane : planes_) plane.fill(0);
   }
 
-  // Sixteen sets, each 512 columns at its place from `sets` on.
-  void add_sixteen(const std::uint64_t* sets, const std::uint32_t* places) {
-    for (std::size_t v = 0; v < kPairs; ++v) {
-      const auto at = [&](int s) {
-        Pair words;
-        std::memcpy(&words, sets + std::size_t{places[s]} * kWords + 2 * v, sizeof words);
-        return words;
-      };
-      Pair ones = planes_[0][v], twos = planes_[1][v], fours = planes_[2][v];
-      const auto eight = [&](int s) {
-        const Pair two_a = add(ones, at(s), at(s + 1)), two_b = add(ones, at(s + 2), at(s + 3));
-        const Pair four_a = add(twos, two_a, two_b);
-        const Pair two_c = add(ones, at(s + 4), at(s + 5)), two_d = add(ones, at(s + 6), at(s + 7));
-        return add(fours, four_a, add(twos, two_c, two_d));
-      };
-      const Pair eight_a = eight(0), eight_b = eight(8);
-      planes_[0][v] = ones;
-      planes_[1][v] = twos;
-      planes_[2][v] = fours;
-      carry(add(planes_[3][v], eight_a, eight_b), v, 4);
-    }
+  // Sixteen sets after another, each 512 columns at its place from `sets` on; N words at a time.
+  template <std::size_t N>
+  TREILLE_INLINE void add_sixteens(const std::uint64_t* sets, const std::uint32_t* places, const std::uint32_t* stop) {
+    using Words = typename WordsOf<N>::type;
+    for (; places < stop; places += 16)
+      for (std::size_t v = 0; v < kWords; v += N) {
+        Words ones, twos, fours, eights, eight_a, eight_b, sixteen;
+        load(planes_[0].data() + v, ones);
+        load(planes_[1].data() + v, twos);
+        load(planes_[2].data() + v, fours);
+        load(planes_[3].data() + v, eights);
+        add_eight<Words>(sets + v, places, ones, twos, fours, eight_a);
+        add_eight<Words>(sets + v, places + 8, ones, twos, fours, eight_b);
+        add(eights, eight_a, eight_b, sixteen);
+        store(ones, planes_[0].data() + v);
+        store(twos, planes_[1].data() + v);
+        store(fours, planes_[2].data() + v);
+        store(eights, planes_[3].data() + v);
+        carry(sixteen, v, 4);
+      }
   }
 
   void add_one(const std::uint64_t* set, std::uint32_t times) {
+    using Words = WordsOf<2>::type;
     for (; times != 0; times &= times - 1)
-      for (std::size_t v = 0; v < kPairs; ++v) {
-        Pair words;
-        std::memcpy(&words, set + 2 * v, sizeof words);
+      for (std::size_t v = 0; v < kWords; v += 2) {
+        Words words;
+        load(set + v, words);
         carry(words, v, static_cast<std::size_t>(std::countr_zero(times)));
       }
   }
@@ -94,23 +109,62 @@ class BitCounters {
   }
 
  private:
-  // sum + a + b = new sum + 2 carry, bit by bit.
-  static Pair add(Pair& sum, Pair a, Pair b) {
-    const Pair either = sum ^ a, carry = (sum & a) | (either & b);
-    sum = either ^ b;
-    return carry;
+  // By reference: how vectors are passed depends on the processor.
+  template <class Words>
+  static TREILLE_INLINE void load(const std::uint64_t* from, Words& to) {
+    std::memcpy(&to, from, sizeof to);
+  }
+  template <class Words>
+  static TREILLE_INLINE void store(const Words& from, std::uint64_t* to) {
+    std::memcpy(to, &from, sizeof from);
   }
 
-  void carry(Pair words, std::size_t v, std::size_t plane) {
+  // sum + a + b = new sum + 2 carry, bit by bit.
+  template <class Words>
+  static TREILLE_INLINE void add(Words& sum, const Words& a, const Words& b, Words& carry) {
+    carry = (sum & a) | ((sum ^ a) & b);
+    sum = sum ^ a ^ b;
+  }
+
+  template <class Words>
+  static TREILLE_INLINE void add_two(const std::uint64_t* sets, const std::uint32_t* places, Words& ones, Words& two) {
+    Words a, b;
+    load(sets + std::size_t{places[0]} * kWords, a);
+    load(sets + std::size_t{places[1]} * kWords, b);
+    add(ones, a, b, two);
+  }
+
+  template <class Words>
+  static TREILLE_INLINE void add_four(const std::uint64_t* sets, const std::uint32_t* places, Words& ones, Words& twos, Words& four) {
+    Words two_a, two_b;
+    add_two(sets, places, ones, two_a);
+    add_two(sets, places + 2, ones, two_b);
+    add(twos, two_a, two_b, four);
+  }
+
+  template <class Words>
+  static TREILLE_INLINE void add_eight(const std::uint64_t* sets, const std::uint32_t* places, Words& ones, Words& twos, Words& fours,
+                                       Words& eight) {
+    Words four_a, four_b;
+    add_four(sets, places, ones, twos, four_a);
+    add_four(sets, places + 4, ones, twos, four_b);
+    add(fours, four_a, four_b, eight);
+  }
+
+  template <class Words>
+  TREILLE_INLINE void carry(Words& words, std::size_t v, std::size_t plane) {
     for (; plane < used_; ++plane) {
-      const Pair next = planes_[plane][v] & words;
-      planes_[plane][v] ^= words;
+      Words own;
+      load(planes_[plane].data() + v, own);
+      const Words next = own & words;
+      own ^= words;
+      store(own, planes_[plane].data() + v);
       words = next;
     }
   }
 
   std::size_t used_ = kPlanes;
-  std::array<std::array<Pair, kPairs>, kPlanes> planes_{};
+  alignas(64) std::array<std::array<std::uint64_t, kWords>, kPlanes> planes_{};
   // Bit j of a byte to byte j of a word, as a little-endian machine counts them.
   static_assert(std::endian::native == std::endian::little);
   static constexpr std::array<std::uint64_t, 256> spread_ = [] {
@@ -120,6 +174,24 @@ class BitCounters {
     return table;
   }();
 };
+
+#if defined(__x86_64__)
+TREILLE_AVX512 void add_avx512(BitCounters& counters, const std::uint64_t* sets, const std::uint32_t* places, const std::uint32_t* stop) {
+  counters.add_sixteens<8>(sets, places, stop);
+}
+TREILLE_AVX2 void add_avx2(BitCounters& counters, const std::uint64_t* sets, const std::uint32_t* places, const std::uint32_t* stop) {
+  counters.add_sixteens<4>(sets, places, stop);
+}
+#endif
+
+void add_sixteens(BitCounters& counters, const std::uint64_t* sets, const std::uint32_t* places, const std::uint32_t* stop) {
+#if defined(__x86_64__)
+  static const Processor kind = processor();
+  if (kind == Processor::avx512) return add_avx512(counters, sets, places, stop);
+  if (kind == Processor::avx2) return add_avx2(counters, sets, places, stop);
+#endif
+  counters.add_sixteens<2>(sets, places, stop);
+}
 
 // With b = 1 where a sequence holds a pattern at all and e what it holds beyond that, counts are c = b + e, and in a matrix of a batch
 // with itself  c_i c_j = c_i b_j + e_j b_i + e_i e_j.  Row i takes the first term for columns up to i and the second, with i and j
@@ -308,7 +380,7 @@ class BucketGram {
   // Counts, for the columns of one block, in how many of the row's sets each is.
   static void add_bits(const RowSets& sets, std::size_t row, const std::uint64_t* bits, BitCounters& counters) {
     counters.clear(sets.total[row]);
-    for (std::size_t e = sets.few_starts[row]; e < sets.few_starts[row + 1]; e += 16) counters.add_sixteen(bits, sets.few.data() + e);
+    add_sixteens(counters, bits, sets.few.data() + sets.few_starts[row], sets.few.data() + sets.few_starts[row + 1]);
     for (std::size_t e = sets.many_starts[row]; e < sets.many_starts[row + 1]; ++e)
       counters.add_one(bits + std::size_t{sets.many[e].first} * BitCounters::kWords, sets.many[e].second);
   }
