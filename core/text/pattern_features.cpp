@@ -12,6 +12,7 @@
 #include "text/gram_merging.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_table.hpp"
+#include "text/shifted_table.hpp"
 #include "text/symbol_type.hpp"
 
 namespace treille {
