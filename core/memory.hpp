@@ -3,6 +3,7 @@
 // and huge pages spare scattered reads their TLB misses. Small arrays come from malloc as usual.
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -12,6 +13,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace treille {
@@ -19,8 +21,24 @@ namespace treille {
 #if defined(__linux__)
 constexpr std::size_t kLarge = std::size_t{1} << 19, kHugePage = std::size_t{1} << 21;
 
-// Whole huge pages: Linux aligns no other sizes to them, and the ends of an array would lie in small ones.
-inline std::size_t mapped(std::size_t bytes) { return bytes < kHugePage / 2 ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage; }
+// Memory for an array from a page's start on, that of a huge page where it fills one: Linux itself aligns nothing but whole huge pages.
+// The last huge page is made whole where less than half of it would lie idle.
+inline std::size_t mapped(std::size_t bytes) {
+  const std::size_t rest = bytes % kHugePage;
+  return bytes > kHugePage && rest > kHugePage / 2 ? bytes + kHugePage - rest : bytes;
+}
+inline void* map_pages(std::size_t bytes) {
+  const std::size_t room = bytes < kHugePage ? bytes : bytes + kHugePage;
+  void* const data = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+  if (room == bytes) return data;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data), start = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t end = (start + bytes + page - 1) / page * page;
+  if (start > begin) munmap(data, start - begin);
+  if (begin + room > end) munmap(reinterpret_cast<void*>(end), begin + room - end);
+  return reinterpret_cast<void*>(start);
+}
 #else
 constexpr std::size_t kLarge = ~std::size_t{0};
 #endif
@@ -28,8 +46,7 @@ constexpr std::size_t kLarge = ~std::size_t{0};
 inline void* take_memory(std::size_t bytes) {
 #if defined(__linux__)
   if (bytes >= kLarge) {
-    void* data = mmap(nullptr, mapped(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw std::bad_alloc();
+    void* data = map_pages(mapped(bytes));
     madvise(data, mapped(bytes), MADV_HUGEPAGE);  // a hint
     return data;
   }
