@@ -25,10 +25,10 @@ NB_MODULE(_core, m) {
   treille::bind_automata(m);
   treille::bind_automata_algorithms(m);
   treille::bind_lattices(m);
+  treille::bind_spaces(m);
   treille::bind_text(m);
   treille::bind_suffix(m);
   treille::bind_patterns(m);
-  treille::bind_spaces(m);
   treille::bind_weights(m);
   treille::bind_solve(m);
   treille::bind_subpath(m);

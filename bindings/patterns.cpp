@@ -45,22 +45,6 @@ void bind_patterns(nb::module_& m) {
       .def(nb::init<int, int, std::vector<std::int32_t>>(), "length"_a, "k"_a, "complement"_a);
   nb::class_<MismatchPatterns>(m, "MismatchPatterns").def(nb::init<int, int, std::int32_t>(), "k"_a, "m"_a, "alphabet_size"_a);
 
-  nb::class_<Turn>(m, "Turn", "A basis of features in families, the mean of each first.")
-      .def_prop_ro("n_families", &Turn::n_families)
-      .def_prop_ro("n_cells", &Turn::n_cells)
-      .def(
-          "read",
-          [](const Turn& self, In<double> cells, std::size_t n_functions) {
-            if (cells.size() != self.n_cells() * n_functions) throw std::length_error("the weights are not those of the turned cells");
-            Buffer<double> weights(self.n_features() * n_functions);
-            {
-              nb::gil_scoped_release release;
-              self.read(cells.data(), n_functions, weights.data());
-            }
-            return give(std::move(weights));
-          },
-          "cells"_a, "n_functions"_a, "The weights of all features, a row each, from those of the cells.");
-
   nb::class_<PatternFeatures>(m, "PatternFeatures", "Patterns with their ids: fitted, then frozen.")
       .def_static(
           "fit",

@@ -7,6 +7,7 @@
 #include "spaces/csr.hpp"
 #include "spaces/gram.hpp"
 #include "spaces/outputs.hpp"
+#include "spaces/turn.hpp"
 
 using namespace nb::literals;
 
@@ -17,6 +18,22 @@ void bind_spaces(nb::module_& m) {
       .def(nb::init<In<std::int64_t>, std::variant<In<std::uint32_t>, In<std::uint64_t>>, int, In<double>, In<double>, std::size_t,
                     std::size_t>(),
            "indptr"_a, "entries"_a, "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
+
+  nb::class_<Turn>(m, "Turn", "A basis of features in families, the mean of each first.")
+      .def_prop_ro("n_families", &Turn::n_families)
+      .def_prop_ro("n_cells", &Turn::n_cells)
+      .def(
+          "read",
+          [](const Turn& self, In<double> cells, std::size_t n_functions) {
+            if (cells.size() != self.n_cells() * n_functions) throw std::length_error("the weights are not those of the turned cells");
+            Buffer<double> weights(self.n_features() * n_functions);
+            {
+              nb::gil_scoped_release release;
+              self.read(cells.data(), n_functions, weights.data());
+            }
+            return give(std::move(weights));
+          },
+          "cells"_a, "n_functions"_a, "The weights of all features, a row each, from those of the cells.");
 
   m.def(
       "outputs",

@@ -117,7 +117,7 @@ class CodedRows {
   explicit CodedRows(const Data& data)
       : data_(data), split_(size()), private_sq_(size()), float_palette_(data.palette.begin(), data.palette.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
-      if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead) - 1);
+      if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
       const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
       while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
       split_[i] = e;
@@ -254,16 +254,10 @@ class CodedRows {
     else
       return float_palette_.data();
   }
-  double sum_of_squares(const Word* e, const Word* stop) const {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (; e + 4 <= stop; e += 4) {
-      s0 += value(e[0]) * value(e[0]);
-      s1 += value(e[1]) * value(e[1]);
-      s2 += value(e[2]) * value(e[2]);
-      s3 += value(e[3]) * value(e[3]);
-    }
-    for (; e < stop; ++e) s0 += value(*e) * value(*e);
-    return (s0 + s1) + (s2 + s3);
+  double sum_of_squares(const Word* first, const Word* last) const {
+    double sum = 0;
+    for (; first < last; ++first) sum += value(*first) * value(*first);
+    return sum;
   }
 
   Data data_;

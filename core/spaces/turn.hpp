@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "spaces/code_rows.hpp"
 
 namespace treille {
 
@@ -57,34 +58,32 @@ class Turn {
   std::vector<std::uint32_t> family_, member_;
 };
 
-// The distinct numbers of some rows, each with a code below `most`, for all threads.
-class NumberCodes {
+// The palette of rows that several threads write. Codes from `most` on have no room in an entry.
+class SharedPalette {
  public:
-  explicit NumberCodes(std::size_t most) : most_(most) {}
-  std::uint32_t code(double number) {
+  explicit SharedPalette(std::size_t most) : most_(most) {}
+  std::uint32_t code_of(double number) {
     const std::lock_guard lock(mutex_);
-    const auto [at, is_new] = codes_.try_emplace(number, static_cast<std::uint32_t>(numbers_.size()));
-    if (is_new) numbers_.push_back(number);
-    return at->second < most_ ? at->second : 0;
+    const std::uint32_t code = palette_.code_of(number);
+    return code < most_ ? code : 0;
   }
-  bool too_many() const { return numbers_.size() > most_; }
-  Buffer<double> palette() const {
-    Buffer<double> values(numbers_.size());
-    std::copy(numbers_.begin(), numbers_.end(), values.data());
-    return values;
+  bool too_many() const { return palette_.values().size() > most_; }
+  Buffer<double> values() const {
+    Buffer<double> copy(palette_.values().size());
+    std::copy(palette_.values().begin(), palette_.values().end(), copy.data());
+    return copy;
   }
 
  private:
   std::size_t most_;
   std::mutex mutex_;
-  std::unordered_map<double, std::uint32_t> codes_;
-  std::vector<double> numbers_;
+  Palette palette_;
 };
 
 // One turned row after another, each from the counts of its families, which come in rising order.
 class TurnedRow {
  public:
-  TurnedRow(const Turn& turn, NumberCodes& numbers, int code_bits) : turn_(turn), numbers_(numbers), code_bits_(code_bits) {}
+  TurnedRow(const Turn& turn, SharedPalette& palette, int code_bits) : turn_(turn), palette_(palette), code_bits_(code_bits) {}
 
   void add(std::size_t family, const std::uint32_t* counts, std::size_t m) {
     const std::uint32_t count = counts[0];
@@ -116,18 +115,18 @@ class TurnedRow {
     if (m >= equals_.size()) equals_.resize(m + 1);
     if (count >= equals_[m].size()) equals_[m].resize(std::size_t{count} + 1, kUnknown);
     std::uint32_t& code = equals_[m][count];
-    if (code == kUnknown) code = numbers_.code(count * std::sqrt(static_cast<double>(m)));
+    if (code == kUnknown) code = palette_.code_of(count * std::sqrt(static_cast<double>(m)));
     return code;
   }
 
   std::uint32_t entry(std::size_t cell, double number) {
     const auto [at, is_new] = known_.try_emplace(number, 0);
-    if (is_new) at->second = numbers_.code(number);
+    if (is_new) at->second = palette_.code_of(number);
     return static_cast<std::uint32_t>(cell) << code_bits_ | at->second;
   }
 
   const Turn& turn_;
-  NumberCodes& numbers_;
+  SharedPalette& palette_;
   int code_bits_;
   std::vector<std::uint32_t> means_, others_;
   // Codes met before, so that few are asked for under the lock: by number of members and count, and by number.

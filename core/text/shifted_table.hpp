@@ -48,14 +48,14 @@ class ShiftedTable {
   // distinct numbers.
   bool write(const Sequences& data, std::span<const std::int32_t> recode, std::span<const std::size_t> cuts, CodedEntries& out) const {
     out.code_bits = 32 - static_cast<int>(std::bit_width(turn_.n_cells()));
-    if (out.code_bits < 2) return false;
-    NumberCodes numbers(std::size_t{1} << out.code_bits);
+    if (turn_.n_cells() == 0 || out.code_bits < 2) return false;
+    SharedPalette palette(std::size_t{1} << out.code_bits);
     Buffer<std::uint32_t> entries(static_cast<std::size_t>(out.indptr[data.size()]));
     Buffer<std::int64_t> ends(data.size());
     std::atomic<bool> fits{true};
     // Each share is written where its rows would stand, then moved to the end of the one before.
     run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
-      TurnedRow row(turn_, numbers, out.code_bits);
+      TurnedRow row(turn_, palette, out.code_bits);
       Reader reader(*this);
       std::uint32_t *const start = entries.data() + out.indptr[cuts[p]], *const stop = entries.data() + out.indptr[cuts[p + 1]];
       std::uint32_t* to = start;
@@ -66,7 +66,7 @@ class ShiftedTable {
         ends[i] = to - start;
       }
     });
-    if (!fits || numbers.too_many()) return false;
+    if (!fits || palette.too_many()) return false;
     std::int64_t end = 0;
     for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
       if (cuts[p + 1] == cuts[p]) continue;
@@ -78,7 +78,7 @@ class ShiftedTable {
     }
     for (std::size_t i = 0; i < data.size(); ++i) out.indptr[i + 1] = ends[i];
     out.entries = std::move(entries);
-    out.palette = numbers.palette();
+    out.palette = palette.values();
     return true;
   }
 

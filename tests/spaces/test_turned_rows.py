@@ -114,6 +114,7 @@ def test_iterates_are_those_of_flat_weights():
         (GappedKmer(10, 4, unit="word"), [" ".join(str(n) for n in range(300))]),  # too many symbols for a table
         (Gappy(3, decay=0.5, max_gap=2), sequences(5)),
         (NGram(3).normalized(), sequences(5)),
+        (GappedKmer(10, 4, "ACGT", skip="N"), ["N" * 200, "N" * 300]),  # no patterns
     ],
 )
 def test_other_rows_are_not_turned(kernel, X):
