@@ -124,8 +124,7 @@ struct PartsIn {
   std::size_t size() const { return parts.front().rows.size(); }
 };
 
-using RowsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*>;
-// All forms of W', the slow ones, too.
+// The rows with W' in one of its representations.
 using FormsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
 
 // Calls `use` with the rows in the core's own form.
@@ -186,6 +185,7 @@ Answers solve(const Given& in, std::size_t K, const nb::object& poll, Run&& run)
 struct SMOArrays {
   In<std::int64_t> examples;
   In<double> y, p, C, d, start;  // for each problem, a number per variable
+  double intercept;
 };
 
 template <GramRows R>
@@ -196,7 +196,8 @@ Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const S
     nb::gil_scoped_release release;
     solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
       auto part = [&](const In<double>& array) { return view(array).subspan(k * n, n); };
-      const SMOProblem problem{view(arrays.examples), part(arrays.y), part(arrays.p), part(arrays.C), part(arrays.d), part(arrays.start)};
+      const SMOProblem problem{view(arrays.examples), part(arrays.y),     part(arrays.p),  part(arrays.C),
+                               part(arrays.d),        part(arrays.start), arrays.intercept};
       answers.keep(k, SMO<R>(rows, view(diagonal), problem, options, monitor).solve());
     });
   } catch (...) {
@@ -240,33 +241,37 @@ void bind_solve(nb::module_& m) {
 
   m.def(
       "dual_cd_regression",
-      [](RowsIn rows, In<double> y, In<double> C, double epsilon, In<double> start, bool squared, double bias, double tol,
-         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, nb::object poll) {
+      [](FormsIn rows, In<double> y, In<double> C, double epsilon, In<double> start, bool squared, double bias, double tol,
+         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
         const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
-        return solve(rows, 1, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          auto loss = [&](std::size_t) { return EpsilonInsensitive(view(y), view(C), epsilon, squared); };
-          solve_problems(rows, 1, loss, view(start), options, 1, poll, keep);
+        const std::size_t n = C.size(), K = n > 0 ? y.size() / n : 0;
+        return solve(rows, K, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          auto loss = [&](std::size_t k) { return EpsilonInsensitive(view(y).subspan(k * n, n), view(C), epsilon, squared); };
+          solve_problems(rows, K, loss, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "poll"_a, "One problem of regression; poll as in dual_cd.");
+      "seed"_a, "threads"_a, "poll"_a, "One problem of regression for each row of y; poll as in dual_cd.");
 
   m.def(
       "smo_stored",
       [](In<double> matrix, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
-         In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads, nb::object poll) {
+         In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
+         nb::object poll) {
         const StoredGram rows(view(matrix), diagonal.size());
         PythonPoll polled(std::move(poll));
-        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start, intercept}, {tol, violation_stop, max_epochs, shrinking}, threads,
+                         polled);
       },
-      "matrix"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a, "max_epochs"_a,
-      "shrinking"_a, "threads"_a, "poll"_a,
-      "min 1/2 a'Qa + p'a, y'a fixed, 0 <= a <= C, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of y, p, C, d and start.");
+      "matrix"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a, "violation_stop"_a,
+      "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
+      "min 1/2 a'Qa + p'a, 0 <= a <= C, y'a fixed if intercept is infinite, Q_ij = y_i y_j K[e_i, e_j] + d_i [i = j], once for each row of "
+      "y, p, C, d and start.");
   m.def(
       "smo_cached",
       [](nb::object row, std::size_t cache_bytes, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C,
-         In<double> d, In<double> start, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
-         nb::object poll) {
+         In<double> d, In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking,
+         int threads, nb::object poll) {
         PythonPoll polled(std::move(poll));
         const std::size_t n = diagonal.size();
         CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
@@ -276,10 +281,11 @@ void bind_solve(nb::module_& m) {
           if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
           std::copy_n(values.data(), n, out);
         });
-        return solve_smo(rows, diagonal, {examples, y, p, C, d, start}, {tol, violation_stop, max_epochs, shrinking}, threads, polled);
+        return solve_smo(rows, diagonal, {examples, y, p, C, d, start, intercept}, {tol, violation_stop, max_epochs, shrinking}, threads,
+                         polled);
       },
-      "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "tol"_a, "violation_stop"_a,
-      "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
+      "row"_a, "cache_bytes"_a, "diagonal"_a, "examples"_a, "y"_a, "p"_a, "C"_a, "d"_a, "start"_a, "intercept"_a, "tol"_a,
+      "violation_stop"_a, "max_epochs"_a, "shrinking"_a, "threads"_a, "poll"_a,
       "The same with rows asked for by row(i), and kept in a cache of so many bytes.");
 
   m.def(

@@ -85,7 +85,7 @@ void smo_reaches_its_gap(const std::vector<double>& K, std::size_t n, bool squar
     d[i] = squared ? 0.25 : 0.0;
     diagonal[i] = K[i * n + i];
   }
-  const SMOProblem problem{examples, y, p, C, d, start};
+  const SMOProblem problem{examples, y, p, C, d, start, std::numeric_limits<double>::infinity()};
   std::vector<double> alpha;
   for (const bool shrinking : {true, false})
     for (const std::size_t rows : {std::size_t{0}, std::size_t{3}}) {

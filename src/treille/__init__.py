@@ -13,10 +13,9 @@ from importlib.metadata import version
 from treille import automata, kernels, solvers, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import SVC, SVR, Features, OneClassSVM, Ridge, load
+from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, load
 from treille.io.errors import InputError
 from treille.solvers import ConvergenceWarning, Report
-from treille.spaces import Plan
 
 __version__ = version("treille")
 __all__ = [

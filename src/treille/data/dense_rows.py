@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from treille import _core
 
@@ -37,6 +38,10 @@ class DenseRows:
     def diag(self) -> np.ndarray:
         """The squared norm of every row."""
         return np.einsum("ij,ij->i", self.values, self.values)
+
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        """The same rows as a scipy matrix."""
+        return sp.csr_matrix(self.values)
 
     def for_core(self) -> _core.DenseRows:
         """The rows as solvers in the core take them."""

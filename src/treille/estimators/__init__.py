@@ -1,10 +1,11 @@
-"""Estimators: the scikit-learn face."""
+"""Estimators: the scikit-learn interface."""
 
 from treille.estimators.features import Features
 from treille.estimators.one_class_svm import OneClassSVM
 from treille.estimators.persistence import load
+from treille.estimators.plan import Plan
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
 from treille.estimators.svr import SVR
 
-__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Ridge", "load"]
+__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Plan", "Ridge", "load"]

@@ -1,32 +1,35 @@
-"""What estimators with a kernel share: the plan, the space, the functions learnt, and model files."""
+"""What estimators with a kernel share: training, the functions learned, and model files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch
-from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions, read_functions
 from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels import FeatureMap, Kernel, Precomputed
 from treille.kernels.given import as_kernel
-from treille.solvers import SMO, DualCD, Report
-from treille.spaces import GramSpace, Nystrom, NystromSpace, Plan, ProductSpace, RowsSpace, plan
-
-Space = RowsSpace | GramSpace | ProductSpace | NystromSpace
+from treille.solvers import Problem, Report
+from treille.solvers.problem import Loss, check_intercept
+from treille.solvers.progress import progress_bar
+from treille.solvers.solver import check_supported
+from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 
 class KernelMachine(BaseEstimator):
-    """An estimator with the parameters `kernel`, `tol`, `max_epochs`, `solver` and `n_jobs` that learns functions of examples."""
+    """An estimator that learns functions of examples by solving a `Problem` with a kernel.
+
+    The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose` mean the same
+    in all estimators that have them.
+    """
 
     kernel: Any
     tol: float
@@ -37,64 +40,49 @@ class KernelMachine(BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
-    _spaces: tuple[type, ...] = (RowsSpace, GramSpace)  # those it can use, the first one preferred
 
-    def _plan(self, X: Any) -> tuple[Plan, Batch]:
-        """What is chosen for X, and X as a batch."""
-        X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
-        chosen = self._choose(self.kernel, X)
-        batch = chosen.kernel.batch(X, self.n_jobs)
-        suited = chosen.kernel.suited(batch, self.n_jobs)
-        if suited is not chosen.kernel:
-            chosen = replace(self._choose(suited, X), kernel_why="which is the form that costs least on these examples")
-        return chosen, batch
+    def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
+        """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
+        X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
+        kernel, why = choose_kernel(self.kernel, X)
+        batch = kernel.batch(X, self.n_jobs)
+        if len(batch) == 0:
+            raise InputError("there are no examples: fit needs at least one")
+        problem = problem_of(len(batch))
+        chosen, space = plan(kernel, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+            solution = chosen.solver.solve(
+                problem,
+                space,
+                tol=self.tol,
+                max_epochs=self.max_epochs,
+                seed=getattr(self, "random_state", 0),
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+        self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
+        self.report_ = replace(solution.report, approximation_error=space.error)
+        self.n_iter_ = self.report_.epochs
+        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
 
-    def _choose(self, kernel: Any, X: Any) -> Plan:
-        return plan(kernel, X, self.solver, (NystromSpace,) if self._nystrom() else self._spaces)
-
-    def _nystrom(self) -> Nystrom | None:
-        """The approximation asked for, if any."""
-        return Nystrom.asked_for(getattr(self, "space", "auto"))
-
-    def _by_rows(
-        self, chosen: Plan, batch: Batch, weights: str | None = None, n_problems: int = 1
-    ) -> tuple[RowsSpace | NystromSpace, DualCD]:
-        """Features, with W' in the form that `weights` names, and the solver for them."""
-        solver = self.solver if isinstance(self.solver, DualCD) else DualCD()
-        nystrom = self._nystrom()
-        if nystrom is not None:
-            return NystromSpace.of(chosen.kernel, batch, nystrom, self.n_jobs), solver
-        if weights is None:
-            return RowsSpace.of(chosen.kernel, batch, self.n_jobs), solver
-        return RowsSpace.in_form(chosen.kernel, batch, weights, n_problems, self.n_jobs), solver
-
-    def _by_values(self, chosen: Plan, batch: Batch) -> tuple[GramSpace, SMO]:
-        """Kernel values, and the solver for them."""
-        if not getattr(self, "fit_intercept", True):
-            raise InputError("fit_intercept=False needs DualCD and explicit features: SMO learns an intercept")
-        return GramSpace(chosen.kernel, batch, self.n_jobs), self.solver if isinstance(self.solver, SMO) else SMO()
-
-    def _keep(self, chosen: Plan, space: Space, functions: Functions, report: Report) -> None:
-        self.functions_ = functions
-        self.report_ = replace(report, approximation_error=space.error) if isinstance(space, NystromSpace) else report
-        self.n_iter_ = report.epochs
-        form = space.form if isinstance(space, RowsSpace) else None
-        self.plan_ = replace(chosen, weights="" if form is None else str(form), sizes=space.sizes())
-
-    def _check_shared(self, solvers: tuple[type, ...] = ()) -> Kernel | None:
-        """Refuses values of the shared parameters that are out of their range; the kernel, if given."""
+    def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:
+        """Refuses values of the shared parameters that are out of their range, and a solver that does not support the problem."""
         check_positive("tol", self.tol)
         check_whole("max_epochs", self.max_epochs)
-        if solvers and self.solver != "auto" and not isinstance(self.solver, solvers):
-            example = solvers[0].__name__
-            raise InputError(
-                f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.{example}()"
-            )
-        self._nystrom()
+        check_whole("random_state", getattr(self, "random_state", 0), 0)
+        check_intercept("fit_intercept", intercept)
+        requested_nystrom(getattr(self, "space", "auto"))
+        if isinstance(self.solver, str) and self.solver == "auto":
+            pass
+        elif not all(hasattr(self.solver, name) for name in ("solve", "spaces", "losses", "intercepts")):
+            raise InputError(f"solver is {self.solver!r}, expected 'auto' or a solver such as treille.solvers.DualCD()")
+        else:
+            if hasattr(self.solver, "check"):
+                self.solver.check()
+            check_supported(self.solver, loss, intercept)
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
-        return kernel
 
     @property
     def coef_(self) -> np.ndarray:
@@ -119,14 +107,14 @@ class KernelMachine(BaseEstimator):
         return self.functions_
 
     def _outputs(self, X: Any) -> np.ndarray:
-        """A row per example, a column per function."""
+        """One row per example, one column per function."""
         check_is_fitted(self, "functions_")
         return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
 
-    def _save(self, path: str | os.PathLike[str], classes: np.ndarray, weights: str = "flat") -> None:
+    def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
-        functions_spec, arrays = self.functions_.state(weights)
+        functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra()
         save_estimator(path, spec, arrays, classes)
 
@@ -139,9 +127,7 @@ class KernelMachine(BaseEstimator):
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
         self.report_ = Report.from_dict(spec["report"])
         self.n_iter_ = self.report_.epochs
-        self.plan_ = replace(
-            self._choose(self.kernel, []), kernel_why="from the model file", sizes=self.functions_.sizes()
-        )
+        self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,21 +136,3 @@ class KernelMachine(BaseEstimator):
             isinstance(self.kernel, str) and self.kernel == "precomputed"
         )
         return tags
-
-
-def functions_of_weights(
-    kernel: Kernel, space: RowsSpace | NystromSpace, weights: np.ndarray | None, bias: np.ndarray
-) -> Functions:
-    """f_k(x) = weights[:, k].phi(x) + bias_k; in a Nystrom space, these are functions of the landmarks."""
-    assert weights is not None
-    if isinstance(space, RowsSpace):
-        return LinearFunctions(space.features, weights, bias)
-    return KernelFunctions.of(kernel, space.landmarks, space.projection @ weights, bias)
-
-
-def functions_of_examples(space: GramSpace | ProductSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
-    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k, by features where there are any: then it needs no examples."""
-    if space.kernel.has_features:
-        rows = space.rows if isinstance(space, GramSpace) else RowsSpace.of(space.kernel, space.batch, space.n_jobs)
-        return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)
-    return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)

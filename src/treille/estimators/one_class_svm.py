@@ -10,19 +10,18 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelMachine, functions_of_examples
+from treille.estimators.base import KernelMachine
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel
-from treille.solvers import SMO
-from treille.solvers.progress import progress_bar
-from treille.spaces import GramSpace
+from treille.solvers import Problem, Solver
+from treille.solvers.problem import OneClass
 
 
 class OneClassSVM(OutlierMixin, KernelMachine):
-    """Learns a region that holds most examples, without labels; what lies outside is unlike them.
+    """Learns a region that holds most examples, without labels; examples outside are unlike them.
 
-    min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a part nu of the examples lies outside, and at least a part nu are
+    min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a fraction nu are
     support vectors. Decisions, f(x) - rho, are those of LIBSVM.
 
     Parameters
@@ -31,16 +30,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         As in `SVC`.
     nu : float
         Above 0, at most 1.
-    tol : float
-        Stop when the duality gap is at most this part of the primal value.
-    max_epochs : int
-        Budget, in as many steps as there are examples.
-    solver : "auto" or SMO
-        A solver with options of its own, such as ``SMO(cache_mb=2000)``.
-    n_jobs : int or None
-        Threads; None is 1, -1 is all. The result does not depend on it.
-    verbose : int
-        1 shows progress on a terminal.
+    tol, max_epochs : float, int
+        As in `SVC`; an epoch is as many steps as there are examples.
+    solver : "auto" or Solver
+        "auto" is `SMO`.
+    n_jobs, verbose : int
+        As in `SVC`.
 
     Attributes
     ----------
@@ -61,15 +56,13 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [1, -1]
     """
 
-    _spaces = (GramSpace,)
-
     def __init__(
         self,
         kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
         nu: float = 0.5,
         tol: float = 1e-3,
         max_epochs: int = 1000,
-        solver: str | SMO = "auto",
+        solver: str | Solver = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -84,25 +77,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""
         self.check_parameters()
-        chosen, batch = self._plan(X)
-        n = len(batch)
-        if n == 0:
-            raise InputError("there are no examples: fit needs at least one")
-        space, smo = self._by_values(chosen, batch)
-        start = np.clip(self.nu * n - np.arange(n), 0.0, 1.0)  # its sum, nu n, stays
-        with progress_bar(1, self.tol, self.verbose) as progress:
-            alpha, bias, report = smo.minimize(
-                space,
-                np.ones(n),
-                np.zeros(n),
-                np.ones(n),
-                start=start,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-        self._keep(chosen, space, functions_of_examples(space, alpha.T, bias), report)
+        self._train(X, lambda n: Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free"))
         return self
 
     def check_parameters(self) -> None:
@@ -110,7 +85,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         check_positive("nu", self.nu)
         if self.nu > 1:
             raise InputError(f"nu is {self.nu!r}, expected a number above 0 and at most 1")
-        self._check_shared((SMO,))
+        self._check_shared(OneClass, "free")
 
     @property
     def offset_(self) -> float:

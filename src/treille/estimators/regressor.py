@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.targets import check_numbers, check_sample_weight
 from treille.io.errors import InputError
-from treille.spaces import Plan
+from treille.solvers import Problem
+from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
@@ -26,12 +28,27 @@ class Regressor(RegressorMixin, KernelMachine):
 
     one_target_: bool
 
-    def _task(self, X: Any, y: Any, sample_weight: Any) -> tuple[Plan, Batch, np.ndarray, np.ndarray]:
-        """Plan, examples, numbers (as many dimensions as given) and weights, checked."""
-        chosen, batch = self._plan(X)
-        if len(batch) == 0:
-            raise InputError("there are no examples: fit needs at least one")
-        return chosen, batch, check_numbers(y, len(batch)), check_sample_weight(sample_weight, len(batch))
+    def _train_regression(self, X: Any, y: Any, sample_weight: Any, loss: Loss, C: float, most_targets: float = inf) -> None:
+        """Solves the problem with this loss, C times the sample weights, and the intercept `fit_intercept`.
+
+        A regularised intercept would draw predictions towards 0, so it is learned relative to the mean of y.
+        """
+        fit_intercept = self.fit_intercept  # type: ignore[attr-defined]
+        mean: list[np.ndarray] = []
+
+        def problem_of(n: int) -> Problem:
+            numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
+            self.one_target_ = numbers.ndim == 1 or most_targets == 1
+            if numbers.ndim == 2 and numbers.shape[1] > most_targets:
+                raise InputError(
+                    f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
+                )
+            numbers = numbers.reshape(n, -1)
+            mean.append(np.average(numbers, axis=0, weights=weights) if fit_intercept is True else np.zeros(numbers.shape[1]))
+            return Problem(loss, numbers - mean[0], C * weights, fit_intercept)
+
+        self._train(X, problem_of)
+        self.functions_ = replace(self.functions_, intercept=self.functions_.intercept + mean[0])
 
     def predict(self, X: Any) -> np.ndarray:
         """A number for every example; a row of numbers where there are several targets."""

@@ -10,52 +10,48 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.automaton import weight_fst
-from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
+from treille.estimators.base import KernelMachine
 from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive
 from treille.kernels import Kernel
-from treille.solvers import SMO, CuttingPlane, DualCD
-from treille.solvers.dual_cd import LOSSES
-from treille.solvers.progress import progress_bar
-from treille.spaces import Nystrom, ProductSpace
-from treille.spaces.plan import SPACES
-from treille.spaces.weights import check_form
+from treille.solvers import Problem, Solver
+from treille.solvers.problem import LOSSES
+from treille.spaces import Nystrom
+from treille.spaces.weight_automaton import weight_fst
 
 
 class SVC(ClassifierMixin, KernelMachine):
     """Support vector machine for classes of strings and other structured examples, trained to a proven duality gap.
 
-    Several classes are learnt one against the rest; the features are computed once.
+    Minimises ``1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i))`` with f(x) = w.phi(x) + b. Several classes are learned one against the rest;
+    the features are computed once.
 
     Parameters
     ----------
     kernel : Kernel, "precomputed", function or None
-        The similarity; None picks one for the kind of the data, and `plan_` says which. With "precomputed", X is the square matrix
-        of kernel values in `fit`, and a row of values with the training examples for each example elsewhere. A function is
-        k(X, Y) that gives a matrix, or k(x, y) that gives a number.
+        The similarity; None picks one for the kind of data, and ``plan_`` reports which. With "precomputed", X is the square matrix
+        of kernel values in `fit`, and one row of values with the training examples per example elsewhere. A function is
+        k(X, Y) that returns a matrix, or k(x, y) that returns a number.
     C : float
         Weight of the losses against the regulariser.
     loss : {"hinge", "squared_hinge"}
     tol : float
-        Stop when the duality gap is at most this part of the primal value.
+        Stop when the duality gap is at most this fraction of the primal value.
     max_epochs : int
-        Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
-    fit_intercept : bool
-        Learn an intercept: with DualCD and CuttingPlane as the weight of a constant feature (regularised, like LIBLINEAR's), with
-        SMO, which always does, free of regularisation (like LIBSVM's).
+        Maximum number of passes over the data; a `ConvergenceWarning` is issued when it ended training.
+    fit_intercept : bool or "free"
+        The intercept b. True: the weight of a constant feature of value 1, regularised like all weights (LIBLINEAR's ``-B 1``).
+        False: none. "free": not regularised (LIBSVM's), which only `SMO` supports. It is part of the problem: the optimum is the same
+        with every solver and in every space.
     class_weight : dict, "balanced" or None
         Multiplies C for the examples of a class.
-    solver : "auto", DualCD, CuttingPlane or SMO
-        "auto" is DualCD where the kernel has explicit features, CuttingPlane where it multiplies its matrix fast, else SMO. Or a
-        solver with options of its own, such as ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    solver : "auto" or Solver
+        "auto" is `DualCD` where the kernel has explicit features, `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a
+        solver with options of its own, such as ``DualCD(max_seconds=60)`` or ``SMO(cache_mb=2000)``.
     space : "auto", "nystrom" or Nystrom
-        "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` says how many.
-        ``report_.approximation_error`` tells what is lost.
-    weights : {"auto", "flat", "merged", "trie", "automaton", "naive"}
-        How DualCD keeps W', the weights of features, while it works. The result is the same up to rounding; time and memory differ.
-        "auto" picks by sizes, and ``plan_.weights`` tells what. See the page "What W' is".
+        "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` sets how many.
+        ``report_.approximation_error`` is the share of the kernel matrix's trace that is lost.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
     random_state : int
@@ -90,11 +86,10 @@ class SVC(ClassifierMixin, KernelMachine):
         loss: str = "hinge",
         tol: float = 1e-3,
         max_epochs: int = 1000,
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = True,
         class_weight: dict[Any, float] | str | None = None,
-        solver: str | DualCD | CuttingPlane | SMO = "auto",
+        solver: str | Solver = "auto",
         space: str | Nystrom = "auto",
-        weights: str = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
         verbose: int = 0,
@@ -108,55 +103,23 @@ class SVC(ClassifierMixin, KernelMachine):
         self.class_weight = class_weight
         self.solver = solver
         self.space = space
-        self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     classes_: np.ndarray
-    _spaces = SPACES
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
         self.check_parameters()
-        chosen, batch = self._plan(X)
-        if self.weights != "auto" and chosen.space != "rows":
-            raise InputError(
-                f"weights is {self.weights!r}, but the chosen space is {chosen.space!r}: forms of W' are for explicit "
-                "features and DualCD; use weights='auto'"
-            )
-        if len(batch) == 0:
-            raise InputError("there are no examples: fit needs at least two, of two classes")
-        classes, codes = check_labels(y, len(batch))
-        C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
-        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        options: dict[str, Any] = {
-            "loss": self.loss,
-            "tol": self.tol,
-            "max_epochs": self.max_epochs,
-        }
-        bias, n_jobs = 1.0 if self.fit_intercept else 0.0, self.n_jobs
-        space: Space
-        with progress_bar(len(positive), self.tol, self.verbose) as progress:
-            options["progress"] = progress
-            if chosen.space == "product":
-                space = ProductSpace.of(chosen.kernel, batch, n_jobs)
-                planes = self.solver if isinstance(self.solver, CuttingPlane) else CuttingPlane()
-                solution = planes.solve(space, codes, positive, C, bias=bias, **options)
-                assert solution.weights is not None
-                functions = functions_of_examples(space, solution.weights, solution.bias)
-            elif chosen.space != "gram":
-                space, dual_cd = self._by_rows(chosen, batch, self.weights, len(positive))
-                seed = self.random_state
-                solution = dual_cd.solve(space, codes, positive, C, bias=bias, seed=seed, n_jobs=n_jobs, **options)
-                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias)
-            else:
-                space, smo = self._by_values(chosen, batch)
-                solution = smo.solve(space, codes, positive, C, n_jobs=n_jobs, **options)
-                signs = np.where(codes == positive[:, None], 1.0, -1.0)
-                functions = functions_of_examples(space, (signs * solution.alpha).T, solution.bias)
-        self.classes_ = classes
-        self._keep(chosen, space, functions, solution.report)
+
+        def problem_of(n: int) -> Problem:
+            self.classes_, codes = check_labels(y, n)
+            C = check_weights(self.C, codes, self.classes_, self.class_weight, sample_weight)
+            positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
+            return Problem(LOSSES[self.loss](), codes, C, self.fit_intercept, positive)
+
+        self._train(X, problem_of)
         return self
 
     def check_parameters(self) -> None:
@@ -170,9 +133,7 @@ class SVC(ClassifierMixin, KernelMachine):
         check_positive("C", self.C)
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
-        check_whole("random_state", self.random_state, 0)
-        check_form(self.weights)
-        self._check_shared((DualCD, CuttingPlane, SMO))
+        self._check_shared(LOSSES[self.loss], self.fit_intercept)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
@@ -185,7 +146,7 @@ class SVC(ClassifierMixin, KernelMachine):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def top_features(self, count: int = 10) -> dict[Any, list[tuple[str, float]]]:
-        """For every class, the features that speak most for it, with their weights.
+        """For every class, the features with the largest weights in its favour.
 
         >>> import treille
         >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
@@ -200,30 +161,29 @@ class SVC(ClassifierMixin, KernelMachine):
             top[label] = [(functions.features.name(int(i)), float(column[i])) for i in best if column[i] > 0]
         return top
 
-    @property
-    def weight_automaton_(self) -> Any:
-        """W' as a weighted automaton, minimal: an acceptor `treille.Fst` that gives each feature's string its weight in ``coef_``.
+    def weight_automaton(self) -> Any:
+        """W' as a minimal weighted automaton: an acceptor `treille.Fst` that assigns each feature's string its weight in ``coef_``.
 
-        With more than two classes, a dict of one for each. The intercept is not in it.
+        With more than two classes, a dict with one per class. It does not include the intercept.
 
         >>> import treille
         >>> model = treille.SVC(treille.kernels.NGram(2)).fit(["abab", "cdcd"], [0, 1])
-        >>> model.weight_automaton_.n_states, model.weight_automaton_.n_arcs
+        >>> model.weight_automaton().n_states, model.weight_automaton().n_arcs
         (6, 8)
         """
         functions = self._linear()
         machines = [weight_fst(functions.features, column) for column in functions.weights.T]
         return machines[0] if len(self.classes_) == 2 else dict(zip(self.classes_.tolist(), machines, strict=True))
 
-    def save(self, path: str | os.PathLike[str], weights: str = "flat") -> None:
+    def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
         """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
 
         Weights are written one by one ("flat"), and read back bit for bit; or as the minimal automaton of the features' strings
         ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
-        ways ("auto").
+        ("auto").
         """
         check_is_fitted(self, "functions_")
-        self._save(path, self.classes_, weights)
+        self._save(path, self.classes_, representation)
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self._read(spec, arrays, len(classes) if len(classes) > 2 else 1)

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.base import Space, functions_of_examples, functions_of_weights
 from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive
 from treille.kernels import Kernel
-from treille.solvers import SMO, DualCD
-from treille.solvers.dual_cd import REGRESSION_LOSSES, check_loss
-from treille.solvers.progress import progress_bar
+from treille.solvers import Solver
+from treille.solvers.problem import REGRESSION_LOSSES
 from treille.spaces import Nystrom
 
 
@@ -31,16 +29,12 @@ class SVR(Regressor):
     epsilon : float
         Errors up to this cost nothing; in the unit of y.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
-    tol : float
-        Stop when the duality gap is at most this part of the primal value.
-    max_epochs : int
-        Budget of passes over the data; a `ConvergenceWarning` tells when it ended first.
-    fit_intercept : bool
-        Learn an intercept: with DualCD the mean of y plus the weight of a constant feature (regularised, like LIBLINEAR's), with
-        SMO, which always learns one, free of regularisation (like LIBSVM's).
-    solver : "auto", DualCD or SMO
-        "auto" is DualCD where the kernel has explicit features, else SMO. Or a solver with options of its own, such as
-        ``DualCD(max_seconds=60)``, ``SMO(cache_mb=2000)``.
+    tol, max_epochs : float, int
+        As in `SVC`.
+    fit_intercept : bool or "free"
+        As in `SVC`. The regularised intercept (True) is learned relative to the mean of y.
+    solver : "auto" or Solver
+        "auto" is `DualCD` where the kernel has explicit features, else `SMO`.
     space : "auto", "nystrom" or Nystrom
         As in `SVC`.
     n_jobs : int or None
@@ -78,8 +72,8 @@ class SVR(Regressor):
         loss: str = "epsilon_insensitive",
         tol: float = 1e-3,
         max_epochs: int = 1000,
-        fit_intercept: bool = True,
-        solver: str | DualCD | SMO = "auto",
+        fit_intercept: bool | str = True,
+        solver: str | Solver = "auto",
         space: str | Nystrom = "auto",
         n_jobs: int | None = None,
         random_state: int = 0,
@@ -101,35 +95,7 @@ class SVR(Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
         """Trains on examples X with the numbers y."""
         self.check_parameters()
-        chosen, batch, numbers, weights = self._task(X, y, sample_weight)
-        if numbers.ndim == 2 and numbers.shape[1] != 1:
-            raise InputError(
-                f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
-            )
-        numbers, C = numbers.ravel(), self.C * weights
-        options: dict[str, Any] = {
-            "epsilon": self.epsilon,
-            "loss": self.loss,
-            "tol": self.tol,
-            "max_epochs": self.max_epochs,
-        }
-        space: Space
-        with progress_bar(1, self.tol, self.verbose) as progress:
-            if chosen.space != "gram":
-                space, dual_cd = self._by_rows(chosen, batch)
-                # A regularised bias would draw predictions towards 0; from the mean on, it is free to be far from there.
-                mean = np.average(numbers, weights=weights) if self.fit_intercept else 0.0
-                bias, seed = 1.0 if self.fit_intercept else 0.0, self.random_state
-                solution = dual_cd.solve_regression(
-                    space, numbers - mean, C, bias=bias, seed=seed, progress=progress, **options
-                )
-                functions = functions_of_weights(chosen.kernel, space, solution.weights, solution.bias + mean)
-            else:
-                space, smo = self._by_values(chosen, batch)
-                solution = smo.solve_regression(space, numbers, C, n_jobs=self.n_jobs, progress=progress, **options)
-                functions = functions_of_examples(space, solution.alpha.T, solution.bias)
-        self._keep(chosen, space, functions, solution.report)
-        self.one_target_ = True
+        self._train_regression(X, y, sample_weight, REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C, most_targets=1)
         return self
 
     def check_parameters(self) -> None:
@@ -144,6 +110,6 @@ class SVR(Regressor):
         known = isinstance(self.epsilon, Real) and not isinstance(self.epsilon, bool)
         if not (known and 0 <= float(self.epsilon) < np.inf):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
-        check_loss(self.loss, REGRESSION_LOSSES)
-        check_whole("random_state", self.random_state, 0)
-        self._check_shared((DualCD, SMO))
+        if self.loss not in REGRESSION_LOSSES:
+            raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, REGRESSION_LOSSES))}")
+        self._check_shared(REGRESSION_LOSSES[self.loss], self.fit_intercept)

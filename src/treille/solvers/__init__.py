@@ -1,8 +1,23 @@
-"""Solvers: optimisation algorithms. Each states the space it needs, and returns a solution with its proof."""
+"""Solvers: optimisation algorithms. Each declares the spaces and problems it supports, and returns a solution with its proof."""
 
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
+from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
+from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution
 from treille.solvers.smo import SMO
+from treille.solvers.solver import Solver
 
-__all__ = ["SMO", "ConvergenceWarning", "CuttingPlane", "DualCD", "Report", "Solution"]
+__all__ = [
+    "SMO",
+    "Cholesky",
+    "ConjugateGradient",
+    "ConvergenceWarning",
+    "CuttingPlane",
+    "DualCD",
+    "NormalEquations",
+    "Problem",
+    "Report",
+    "Solution",
+    "Solver",
+]

@@ -5,34 +5,23 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille import _core
-from treille.io.errors import InputError
-from treille.solvers.dual_cd import LOSSES, check_loss, check_shape
-from treille.solvers.report import (
-    Progress,
-    Report,
-    Solution,
-    check_budget,
-    poll_until,
-    together,
-    warn_unless_converged,
-)
-from treille.spaces import ProductSpace
+from treille.solvers.problem import Hinge, Problem, SquaredHinge
+from treille.solvers.report import Report, Solution, together
+from treille.solvers.solver import BaseSolver, Run
+from treille.spaces import ProductSpace, RowsSpace
 
-TOWARDS = 0.1  # where to cut: this far from the best w seen to the best one for the planes. OCAS's mu
+TOWARDS = 0.1  # OCAS's mu: the next plane touches at this fraction of the way from the best w seen to the planes' best w
 POLL = 0.05  # seconds
-WIDTH = 8  # problems at a time: kernels multiply so many columns in one pass, and the planes of each take memory
-PRECISION = 0.01  # to which planes are mixed, as a part of the gap at hand
-PATIENCE = 20  # rounds that a plane without weight is kept
-STALLED = 50  # rounds without a smaller gap until rounding is to blame
+WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass, and the planes of each take memory
+PRECISION = 0.01  # of the mixture of planes, relative to the current gap
+PATIENCE = 20  # rounds for which a plane without weight is kept
+STALLED = 50  # rounds without a smaller gap after which rounding is assumed to be the cause
 
 
-class CuttingPlane(BaseEstimator):
-    """Planes below the losses, one more each round, with one product K @ beta for it. Needs a product.
-
-    The intercept is the weight of a constant feature, regularised, as with DualCD: the optimum is the same.
+class CuttingPlane(BaseSolver):
+    """Planes below the losses, one more each round, with one product K @ beta per plane. Works on product and rows.
 
     Parameters
     ----------
@@ -52,69 +41,37 @@ class CuttingPlane(BaseEstimator):
     'converged'
     """
 
-    needs = ProductSpace
+    spaces = (ProductSpace, RowsSpace)
+    losses = (Hinge, SquaredHinge)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
 
-    def solve(
-        self,
-        space: ProductSpace,
-        labels: np.ndarray,
-        classes: np.ndarray,
-        C: np.ndarray,
-        *,
-        loss: str = "hinge",
-        bias: float = 1.0,
-        tol: float = 1e-3,
-        max_epochs: int = 1000,
-        start: np.ndarray | None = None,
-        progress: Progress | None = None,
-    ) -> Solution:
-        """One two-class problem per entry k of `classes`: examples with that label against the rest. An epoch is a round.
-
-        `C` has one value per example, `start` a row of dual variables per class to begin from (those of a solution with another
-        C, say). `progress(classes done, epochs, relative gap)` is called a few times a second. Up to eight problems go in step:
-        a product has a column for each of them.
-        """
-        begun = time.perf_counter()
-        labels, classes, C = np.asarray(labels), np.asarray(classes), np.ascontiguousarray(C, np.float64)
-        start = None if start is None else np.asarray(start, np.float64)
-        self._check(len(space), labels, classes, C, loss, start)
-        y = np.where(labels == classes[:, None], 1.0, -1.0)
-        problems = [
-            Bundle(signs, C, loss == "squared_hinge", None if start is None else start[k]) for k, signs in enumerate(y)
+    def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
+        """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""
+        squared, reported = isinstance(problem.loss, SquaredHinge), time.perf_counter()
+        bundles = [
+            Bundle(problem.y(k), problem.C, squared, None if run.start is None else run.start[k])
+            for k in range(problem.n_problems)
         ]
-        told, poll = begun, poll_until(begun, self.max_seconds, progress)
-        while unfinished := [problem for problem in problems if not problem.status]:
-            at_work = unfinished[:WIDTH]
-            beta = np.stack([problem.next_plane() for problem in at_work], axis=1)
-            products = space.product(beta) + bias**2 * beta.sum(axis=0)
-            for problem, coefficients, outputs in zip(at_work, beta.T, products.T, strict=True):
-                problem.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(outputs), tol, max_epochs)
-            if time.perf_counter() - told > POLL:
-                told, gap = time.perf_counter(), max(problem.relative_gap for problem in at_work)
-                if not poll(len(problems) - len(unfinished), max(problem.epochs for problem in at_work), gap):
-                    for problem in unfinished:
-                        problem.end(problem.status or "max_seconds")
-        seconds = time.perf_counter() - begun
-        report = together(tuple(Report(p.primal, p.dual, p.epochs, seconds, p.status, seed=0) for p in problems))
-        warn_unless_converged(report, tol)
-        weights = np.stack([problem.best for problem in problems], axis=1)
-        alpha = np.stack([problem.alpha for problem in problems])
-        return Solution(weights, bias * weights.sum(axis=0), alpha, report)
-
-    def _check(
-        self, n: int, labels: np.ndarray, classes: np.ndarray, C: np.ndarray, loss: str, start: np.ndarray | None
-    ) -> None:
-        check_loss(loss, LOSSES)
-        check_budget(self.max_seconds)
-        check_shape("labels", labels, (n,))
-        check_shape("C", C, (n,))
-        if not ((C >= 0) & (np.inf > C)).all():
-            raise InputError("C holds a value that is not a number of at least 0")
-        if start is not None:
-            check_shape("start", start, (len(classes), n))
+        while unfinished := [bundle for bundle in bundles if not bundle.status]:
+            active = unfinished[:WIDTH]
+            beta = np.stack([bundle.next_plane() for bundle in active], axis=1)
+            products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
+            for bundle, coefficients, values in zip(active, beta.T, products.T, strict=True):
+                bundle.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(values), run.tol, run.max_epochs)
+            if time.perf_counter() - reported > POLL:
+                reported, gap = time.perf_counter(), max(bundle.relative_gap for bundle in active)
+                if not run.poll(len(bundles) - len(unfinished), max(bundle.epochs for bundle in active), gap):
+                    for bundle in unfinished:
+                        bundle.end(bundle.status or "max_seconds")
+        coefficients = np.stack([bundle.best for bundle in bundles], axis=1)
+        return Solution(
+            float(problem.intercept) * coefficients.sum(axis=0),
+            np.stack([bundle.alpha for bundle in bundles]),
+            together(tuple(Report(b.primal, b.dual, b.epochs, 0.0, b.status, seed=0) for b in bundles)),
+            coefficients=coefficients,
+        )
 
 
 class Bundle:

@@ -1,77 +1,186 @@
-"""Ridge regression: one problem, three ways to its solution, and a proof that costs nothing.
+"""Squared errors (ridge regression): three solvers of one problem, with a proof that costs nothing.
 
-With weights s_i of the examples, and centred by them where there is an intercept, let X and y stand for rows sqrt(s_i) (x_i - mean)
-and sqrt(s_i) (y_i - mean); no sparse row is made dense. The problem and its dual are
+With s_i = sqrt(2 C_i), and centred by the weights C where the intercept is free, let X and y stand for rows s_i (x_i - mean) and
+targets s_i (y_i - mean); no sparse row is made dense. The problem and its dual are
 
-    primal   min_w  |y - X w|^2 + alpha |w|^2        dual   max_u  2 alpha u.y - alpha^2 |u|^2 - alpha |X'u|^2
+    primal   min_w  1/2 |y - X w|^2 + 1/2 |w|^2          dual   max_u  u.y - 1/2 |u|^2 - 1/2 |X'u|^2
 
-and the gap is a residual: |y - (X X' + alpha) u|^2 at w = X'u, and |X'(y - X w) - alpha w|^2 / alpha at u = (y - X w) / alpha.
-Since the primal is quadratic, the gap also bounds how far the fitted values are from the best ones, squared and summed.
+and the gap is half a squared residual: |y - (X X' + 1) u|^2 at w = X'u, and |X'(y - X w) - w|^2 at u = y - X w.
+Since the primal is quadratic, the gap also bounds the sum of squared distances of the fitted values from the best ones.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
-from treille.data import FeatureRows
 from treille.io.errors import InputError
-from treille.solvers.report import Report, together, warn_unless_converged
+from treille.kernels.base import check_memory
+from treille.solvers.problem import Problem, SquaredError
+from treille.solvers.report import Report, Solution, together
+from treille.solvers.solver import BaseSolver, Run
+from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
-Product = Callable[[np.ndarray], np.ndarray]
 REFINEMENTS = 5
-DENSE = 0.1  # part of non-zeros from which products of dense blocks are faster
-BLOCK = 1 << 22  # numbers of a dense block
+FEW_FEATURES = 2000
+DENSE = 0.1  # share of non-zeros above which products of dense blocks are faster
+BLOCK = 1 << 22  # numbers per dense block
 
 
-@dataclass(frozen=True)
-class Fit:
-    """Coefficients (of features, or of examples), a column per target; intercepts; and the report.
+class LeastSquaresSolver(BaseSolver):
+    """What the three share."""
 
-    >>> Fit(np.zeros((2, 1)), np.zeros(1), Report(1, 1, 1, 0.0, "converged", 0)).coefficients.shape
-    (2, 1)
+    losses = (SquaredError,)
+    intercepts = (False, True, "free")
+
+    def __init__(self, max_seconds: float | None = None):
+        self.max_seconds = max_seconds
+
+
+class NormalEquations(LeastSquaresSolver):
+    """(X'X + 1) w = X'y by Cholesky, for few features: O(entries) per product, d^3 for the factor. Works on rows.
+
+    >>> import treille
+    >>> model = treille.Ridge(treille.kernels.NGram(1), solver=treille.solvers.NormalEquations())
+    >>> model.fit(["a", "aa", "b"], [1.0, 2.0, 0.0]).report_.status
+    'converged'
     """
 
-    coefficients: np.ndarray
-    intercept: np.ndarray
-    report: Report
+    spaces = (RowsSpace,)
+
+    def recommended(self, space: RowsSpace) -> bool:
+        return space.n_features <= FEW_FEATURES and space.n_features < len(space)
+
+    def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
+        scaled, threads, constant = ScaledTargets(problem), effective_n_jobs(run.n_jobs), problem.intercept is True
+
+        def matvec(w: np.ndarray) -> np.ndarray:
+            return space.matvec(w[:-1]) + w[-1] if constant else space.matvec(w)
+
+        def rmatvec(beta: np.ndarray) -> np.ndarray:
+            sums = space.rmatvec(beta)
+            return np.vstack([sums, beta.sum(axis=0)]) if constant else sums
+
+        factor = _factor(normal_matrix(space.rows, scaled, constant, threads), problem)
+        residual, gradient = scaled.target, rmatvec(scaled.spread(scaled.target))
+        w = np.zeros_like(gradient)
+        for step in range(1, REFINEMENTS + 1):
+            w += cho_solve(factor, gradient)
+            residual = scaled.target - scaled.centred(matvec(w))
+            gradient = rmatvec(scaled.spread(residual)) - w
+            primal, gap = _half_squares(residual) + _half_squares(w), _half_squares(gradient)
+            if (gap <= run.tol * primal).all() or not run.poll(0, step, float((gap / primal).max())):
+                break
+        intercept = w[-1] if constant else scaled.intercept(matvec(w))
+        report = _report(primal, gap, step, run.tol)
+        return Solution(intercept, scaled.spread(residual).T, report, weights=w[:-1] if constant else w)
 
 
-class LeastSquares:
-    """min over f of sum_i s_i (y_i - f(x_i))^2 + alpha |w|^2, a column of y per target; the intercept of f is free.
+class ConjugateGradient(LeastSquaresSolver):
+    """(X X' + 1) u = y by conjugate gradients, one product K @ beta per epoch. Works on rows and products.
 
-    >>> K, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0], [-1.0]])
-    >>> problem = LeastSquares(y, np.ones(2), alpha=1.0, fit_intercept=False)
-    >>> problem.by_cholesky(K.copy()).coefficients.ravel().round(6).tolist()
-    [0.5, -0.5]
+    >>> import treille
+    >>> model = treille.Ridge(treille.kernels.AllSubstrings(), solver=treille.solvers.ConjugateGradient())
+    >>> model.fit(["a", "aa", "b"], [1.0, 2.0, 0.0]).report_.status
+    'converged'
     """
 
-    def __init__(
-        self,
-        y: np.ndarray,
-        weights: np.ndarray,
-        alpha: float,
-        fit_intercept: bool = True,
-        tol: float = 1e-6,
-        max_epochs: int = 1000,
-    ):
-        self.y, self.weights, self.alpha = y, weights, float(alpha)
-        self.tol, self.max_epochs = tol, max_epochs
-        self.root = np.sqrt(weights)[:, None]
-        self.share = weights / weights.sum() if fit_intercept else np.zeros(len(weights))
-        self.target = self.centred(y)
-        self.begun = time.perf_counter()
+    spaces = (RowsSpace, ProductSpace)
+
+    def _solve(self, problem: Problem, space: RowsSpace | ProductSpace, run: Run) -> Solution:
+        scaled, constant = ScaledTargets(problem), float(problem.intercept is True)
+        u, epochs, going = np.zeros_like(scaled.target), 0, True
+
+        def product(beta: np.ndarray) -> np.ndarray:
+            return space.product(beta) + constant * beta.sum(axis=0)
+
+        while True:
+            beta = scaled.spread(u)
+            values = product(beta) if epochs else np.zeros_like(u)
+            residual = scaled.target - scaled.centred(values) - u  # computed anew: the updates below accumulate rounding
+            direction, gap, primal = residual, _half_squares(residual), scaled.primal(u, residual)
+            done = gap <= run.tol * primal
+            if done.all() or epochs >= run.max_epochs or not going:
+                break
+            while epochs < run.max_epochs and going and not done.all():
+                image = scaled.centred(product(scaled.spread(direction))) + direction
+                epochs += 1
+                curvature = (direction * image).sum(axis=0)
+                step = np.divide(2 * gap, curvature, out=np.zeros_like(gap), where=~done & (curvature > 0))
+                u = u + step * direction
+                residual = residual - step * image
+                before, gap = gap, _half_squares(residual)
+                direction = residual + np.divide(gap, before, out=np.zeros_like(gap), where=before > 0) * direction
+                primal = scaled.primal(u, residual)
+                done = gap <= run.tol * primal
+                going = run.poll(0, epochs, float((gap[~done] / primal[~done]).max(initial=0.0)))
+        intercept = constant * beta.sum(axis=0) + scaled.intercept(values)
+        report = _report(primal, gap, epochs, run.tol, "max_epochs" if going else "max_seconds")
+        return Solution(intercept, beta.T, report, coefficients=beta)
+
+
+class Cholesky(LeastSquaresSolver):
+    """(X X' + 1) u = y by Cholesky on the kernel matrix. O(n^3). Works on gram.
+
+    >>> import treille
+    >>> model = treille.Ridge(treille.kernels.NGram(1), solver=treille.solvers.Cholesky())
+    >>> model.fit(["a", "aa", "b"], [1.0, 2.0, 0.0]).report_.status
+    'converged'
+    """
+
+    spaces = (GramSpace,)
+
+    def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
+        scaled, constant = ScaledTargets(problem), float(problem.intercept is True)
+        check_memory(len(space), len(space))
+        K = space.matrix().copy() if space.is_stored else space.matrix()  # it is overwritten
+        K += constant
+        row = scaled.mean(K)
+        K -= row
+        K -= row[:, None] - scaled.mean(row)
+        K *= scaled.root
+        K *= scaled.root.T
+        diagonal = K.diagonal()[:, None] + 1.0
+        K[np.diag_indices(len(K))] = diagonal[:, 0]
+        factor = _factor(K, problem)
+        u, residual = np.zeros_like(scaled.target), scaled.target
+        for step in range(1, REFINEMENTS + 1):
+            u += cho_solve(factor, residual)
+            # The factor fills one triangle with the diagonal; the other still holds the matrix.
+            image = blas.dsymm(1.0, factor[0], u, lower=0) + (diagonal - factor[0].diagonal()[:, None]) * u
+            residual = scaled.target - image
+            primal, gap = scaled.primal(u, residual), _half_squares(residual)
+            if (gap <= run.tol * primal).all() or not run.poll(0, step, float((gap / primal).max())):
+                break
+        beta = scaled.spread(u)
+        intercept = constant * beta.sum(axis=0) + scaled.mean(scaled.y) - (row - constant) @ beta * bool(scaled.share.any())
+        return Solution(intercept, beta.T, _report(primal, gap, step, run.tol), coefficients=beta)
+
+
+class ScaledTargets:
+    """The targets, and the map from decision values to values scaled by s_i and, with a free intercept, centred.
+
+    >>> scaled = ScaledTargets(Problem(SquaredError(), np.array([1.0, 3.0]), np.full(2, 0.5), "free"))
+    >>> scaled.target.ravel().tolist(), scaled.mean(scaled.y).tolist()
+    ([-1.0, 1.0], [2.0])
+    """
+
+    def __init__(self, problem: Problem):
+        self.y = problem.targets.reshape(len(problem), -1)
+        self.C = problem.C
+        self.root = np.sqrt(2 * problem.C)[:, None]
+        self.share = problem.C / problem.C.sum() if problem.intercept == "free" else np.zeros(len(problem))
+        self.target = self.centred(self.y)
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """By the weights of examples; 0 where there is no intercept."""
+        """Weighted by C; 0 unless the intercept is free."""
         return self.share @ values
 
     def centred(self, values: np.ndarray) -> np.ndarray:
-        """sqrt(s_i) (v_i - mean): outputs of rows become outputs of rows scaled and centred."""
+        """s_i (v_i - mean)."""
         return self.root * (values - self.mean(values))
 
     def spread(self, u: np.ndarray) -> np.ndarray:
@@ -79,110 +188,55 @@ class LeastSquares:
         beta = self.root * u
         return beta - np.outer(self.share, beta.sum(axis=0))
 
-    def by_normal_equations(self, rows: FeatureRows, threads: int) -> Fit:
-        """For few features: (X'X + alpha) w = X'y by Cholesky. O(entries) for each product, d^3 for the factor."""
-        factor = self._factor(self._normal_matrix(rows, threads))
-        w = np.zeros((rows.n_features, self.y.shape[1]))
-        residual, gradient = self.target, rows.combine(self.spread(self.target), threads)
-        steps, small = 0, False
-        while steps < REFINEMENTS and not small:
-            steps += 1
-            w += cho_solve(factor, gradient)
-            residual = self.target - self.centred(rows.outputs(w, threads))
-            gradient = rows.combine(self.spread(residual), threads) - self.alpha * w
-            primal, gap = _squares(residual) + self.alpha * _squares(w), _squares(gradient) / self.alpha
-            small = bool((gap <= self.tol * primal).all())
-        return self._fit(w, self.mean(rows.outputs(w, threads)), primal, gap, steps)
+    def intercept(self, values: np.ndarray) -> np.ndarray:
+        """The free intercept for these decision values; 0 unless it is free."""
+        return self.mean(self.y) - self.mean(values)
 
-    def _normal_matrix(self, rows: FeatureRows, threads: int) -> np.ndarray:
-        X, d = rows.to_csr(threads), rows.n_features
+    def primal(self, u: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """At w = X'u, where X w is target - residual - u."""
+        error = residual + u
+        return _half_squares(error) + 0.5 * np.maximum(0, (u * (self.target - error)).sum(axis=0))
+
+
+def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int) -> np.ndarray:
+    """X'X + 1, with one more column of ones in X where `constant`; dense blocks where most entries are not zero."""
+    X, d = rows.to_csr(threads), rows.n_features
+    weights = scaled.root[:, 0] ** 2
+    A = np.zeros((d + constant, d + constant))
+    if X.nnz < DENSE * X.shape[0] * d:
+        A[:d, :d] = (X.T @ X.multiply(weights[:, None]).tocsr()).toarray()
+    else:
         step = max(1, BLOCK // max(1, d))
-        if X.nnz < DENSE * X.shape[0] * d:
-            A = (X.T @ X.multiply(self.weights[:, None]).tocsr()).toarray()
-        else:
-            A = np.zeros((d, d))
-            for start in range(0, len(rows), step):
-                block = self.root[start : start + step] * X[start : start + step].toarray()
-                A += block.T @ block
-        mean = self.mean(X)
-        A -= self.weights.sum() * np.outer(mean, mean)
-        A[np.diag_indices(d)] += self.alpha
-        return A
-
-    def by_conjugate_gradients(self, product: Product) -> Fit:
-        """(X X' + alpha) u = y, where ``product(beta)`` is K beta: any space that has it will do. A product for each epoch."""
-        u, epochs = np.zeros_like(self.target), 0
-        while True:
-            gamma = self.spread(u)
-            outputs = product(gamma) if epochs else np.zeros_like(u)
-            residual = self.target - self.centred(outputs) - self.alpha * u  # taken anew: the sums below drift
-            direction, gap, primal = residual, _squares(residual), self._primal(u, residual)
-            done = gap <= self.tol * primal
-            if done.all() or epochs >= self.max_epochs:
-                return self._fit(gamma, self.mean(outputs), primal, gap, epochs)
-            while epochs < self.max_epochs and not done.all():
-                image = self.centred(product(self.spread(direction))) + self.alpha * direction
-                epochs += 1
-                curvature = (direction * image).sum(axis=0)
-                step = np.divide(gap, curvature, out=np.zeros_like(gap), where=~done & (curvature > 0))
-                u = u + step * direction
-                residual = residual - step * image
-                before, gap = gap, _squares(residual)
-                direction = residual + np.divide(gap, before, out=np.zeros_like(gap), where=before > 0) * direction
-                done = gap <= self.tol * self._primal(u, residual)
-
-    def by_cholesky(self, K: np.ndarray) -> Fit:
-        """(X X' + alpha) u = y by Cholesky on the kernel's matrix, which is overwritten. O(n^3)."""
-        row = self.mean(K)
-        K -= row
-        K -= row[:, None] - self.mean(row)
-        K *= self.root
-        K *= self.root.T
-        diagonal = K.diagonal()[:, None] + self.alpha
-        K[np.diag_indices(len(K))] = diagonal[:, 0]
-        factor = self._factor(K)
-        u, residual = np.zeros_like(self.target), self.target
-        steps, small = 0, False
-        while steps < REFINEMENTS and not small:
-            steps += 1
-            u += cho_solve(factor, residual)
-            # The factor fills one triangle with the diagonal; the other still holds the matrix.
-            image = blas.dsymm(1.0, factor[0], u, lower=0) + (diagonal - factor[0].diagonal()[:, None]) * u
-            residual = self.target - image
-            primal, gap = self._primal(u, residual), _squares(residual)
-            small = bool((gap <= self.tol * primal).all())
-        gamma = self.spread(u)
-        return self._fit(gamma, row @ gamma, primal, gap, steps)
-
-    def _primal(self, u: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """At w = X'u: X w is target - residual - alpha u."""
-        error = residual + self.alpha * u
-        return _squares(error) + self.alpha * np.maximum(0, (u * (self.target - error)).sum(axis=0))
-
-    def _factor(self, A: np.ndarray) -> tuple[np.ndarray, bool]:
-        try:
-            factor, lower = cho_factor(
-                A.T, lower=True, overwrite_a=True, check_finite=False
-            )  # symmetric: A.T spares a copy
-            return factor, lower
-        except LinAlgError:
-            raise InputError(
-                f"alpha is {self.alpha:g}, too small for this kernel: its matrix is singular to working precision. "
-                "Use a larger alpha, or a normalized kernel"
-            ) from None
-
-    def _fit(
-        self, coefficients: np.ndarray, mean_output: np.ndarray, primal: np.ndarray, gap: np.ndarray, epochs: int
-    ) -> Fit:
-        seconds = time.perf_counter() - self.begun
-        each = tuple(
-            Report(float(p), float(p - g), epochs, seconds, "converged" if g <= self.tol * p else "max_epochs", 0)
-            for p, g in zip(primal, gap, strict=True)
-        )
-        report = together(each)
-        warn_unless_converged(report, self.tol, "a larger alpha")
-        return Fit(coefficients, self.mean(self.y) - mean_output, report)
+        for start in range(0, len(rows), step):
+            block = scaled.root[start : start + step] * X[start : start + step].toarray()
+            A[:d, :d] += block.T @ block
+    if constant:
+        A[:d, d] = A[d, :d] = X.T @ weights
+        A[d, d] = weights.sum()
+    else:
+        mean = scaled.mean(X)
+        A -= weights.sum() * np.outer(mean, mean)
+    A[np.diag_indices(len(A))] += 1.0
+    return A
 
 
-def _squares(columns: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->j", columns, columns)
+def _factor(A: np.ndarray, problem: Problem) -> tuple[np.ndarray, bool]:
+    try:
+        factor, lower = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # symmetric: A.T avoids a copy
+        return factor, lower
+    except LinAlgError:
+        raise InputError(
+            f"C goes up to {problem.C.max():g}, too large for this kernel: its matrix is singular to working precision. Use a "
+            "smaller C (in Ridge, a larger alpha), or a normalized kernel"
+        ) from None
+
+
+def _half_squares(columns: np.ndarray) -> np.ndarray:
+    return 0.5 * np.einsum("ij,ij->j", columns, columns)
+
+
+def _report(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ended: str = "max_epochs") -> Report:
+    each = zip(primal, gap, strict=True)
+    return together(
+        tuple(Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each)
+    )

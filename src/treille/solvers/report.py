@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -17,7 +17,8 @@ import sklearn.exceptions
 from treille import _core
 from treille.io.errors import InputError
 
-Progress = Callable[[int, int, float], None]
+Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
+Poll = Callable[[int, int, float], bool]  # the same; False: stop
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -44,9 +45,8 @@ class Report:
     status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
     seed: int
     per_class: tuple[Report, ...] = ()
-    approximation_error: float = (
-        0.0  # part of the kernel matrix's trace that the space lost; the gap is that of its problem
-    )
+    approximation_error: float = 0.0  # share of the kernel matrix's trace that the space lost; the gap is that of its problem
+    representation: str = ""  # of W', where the solver has a choice
 
     @property
     def gap(self) -> float:
@@ -80,36 +80,41 @@ class Report:
         return cls(**known, per_class=tuple(cls.from_dict(v) for v in values["per_class"]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """Weights (a row per feature, a column per class; None without features), biases, dual variables (a row per class), the report.
+    """The functions f_k(x) = w_k.phi(x) + intercept_k that a solver found, one per problem, and their proof.
 
-    On a product, weights are coefficients of the examples: a row for each of them.
+    w is given in one of two ways: `weights` of features (one row per feature, one column per problem), or, where that is None,
+    `coefficients` of the examples (one row per example): w_k = sum_i coefficients[i, k] phi(x_i). `alpha` has one row of dual
+    variables per problem, for which the dual value of `report` holds: those of the hinge losses lie between 0 and C; the
+    others are coefficients, of either sign.
 
-    >>> import numpy as np
-    >>> Solution(np.zeros((3, 1)), np.zeros(1), np.zeros((1, 2)), Report(1, 1, 1, 0.0, "converged", 0)).weights.shape
+    >>> report = Report(1.0, 1.0, epochs=1, seconds=0.0, status="converged", seed=0)
+    >>> Solution(np.zeros(1), np.zeros((1, 2)), report, weights=np.zeros((3, 1))).weights.shape
     (3, 1)
     """
 
-    weights: np.ndarray | None
-    bias: np.ndarray
+    intercept: np.ndarray
     alpha: np.ndarray
     report: Report
+    weights: np.ndarray | None = None
+    coefficients: np.ndarray | None = None
+
+    def timed(self, seconds: float) -> Solution:
+        """The same, with the time it took in its reports."""
+        each = tuple(replace(report, seconds=seconds) for report in self.report.per_class)
+        return replace(self, report=replace(self.report, seconds=seconds, per_class=each))
 
 
-def summary(answers: _core.Answers, seconds: float, seed: int) -> Report:
-    """The report of a run, with one for each class where there are several."""
-    each = tuple(
-        Report(float(primal), float(dual), epochs, seconds, "max_seconds" if status == "stopped" else status, seed)
-        for primal, dual, epochs, status in zip(
-            answers.primal, answers.dual, answers.epochs, answers.status, strict=True
-        )
-    )
-    return together(each)
+def summary(answers: _core.Answers, seed: int) -> Report:
+    """The report of a run in the core, with one for each problem where there are several."""
+    each = zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
+    status = {"stopped": "max_seconds"}
+    return together(tuple(Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each))
 
 
 def together(each: tuple[Report, ...]) -> Report:
-    """One report of several: values are sums, the status that of the first that did not converge."""
+    """One report of several: values are sums, the status is that of the first that did not converge."""
     if len(each) == 1:
         return each[0]
     worst = next((r.status for r in each if r.status != "converged"), "converged")
@@ -117,8 +122,8 @@ def together(each: tuple[Report, ...]) -> Report:
     return Report(primal, dual, epochs, each[0].seconds, worst, each[0].seed, each)
 
 
-def warn_unless_converged(report: Report, tol: float, ease: str = "a smaller C") -> None:
-    """A `ConvergenceWarning` with what to do, for whoever called the estimator or the solver."""
+def warn_unless_converged(report: Report, tol: float) -> None:
+    """Issues a `ConvergenceWarning` that says what to do, located at the call of the estimator or the solver."""
     if report.status == "converged":
         return
     if report.status == "rounding":
@@ -127,14 +132,14 @@ def warn_unless_converged(report: Report, tol: float, ease: str = "a smaller C")
         found, advice = f"at {report.status}", f"raise {report.status}, use a larger tol"
     warnings.warn(
         f"stopped {found} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: {advice}, "
-        f"{ease}, or a normalized kernel",
+        "more regularisation (a smaller C, a larger alpha), or a normalized kernel",
         ConvergenceWarning,
         stacklevel=_first_level_outside(),
     )
 
 
 def _first_level_outside() -> int:
-    """How many frames up the caller of treille is, seen from who calls this."""
+    """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
     package, level, frame = os.path.dirname(os.path.dirname(__file__)), 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
@@ -147,8 +152,8 @@ def check_budget(max_seconds: Any) -> None:
         raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
 
 
-def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Callable[[int, int, float], bool]:
-    """What the core calls a few times a second: shows progress, and says whether there is time left."""
+def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Poll:
+    """What solvers call a few times a second: it shows progress, and returns whether there is time left."""
 
     def poll(done: int, epochs: int, gap: float) -> bool:
         if progress is not None:

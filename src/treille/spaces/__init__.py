@@ -1,9 +1,9 @@
-"""Spaces: a kernel met with a batch; what a solver may ask. `plan` picks one and says why."""
+"""Spaces: a kernel applied to a batch, and what a solver may ask of it."""
 
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
-from treille.spaces.plan import Plan, plan
 from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
+from treille.spaces.space import Space
 
-__all__ = ["GramSpace", "Nystrom", "NystromSpace", "Plan", "ProductSpace", "RowsSpace", "plan"]
+__all__ = ["GramSpace", "Nystrom", "NystromSpace", "ProductSpace", "RowsSpace", "Space"]

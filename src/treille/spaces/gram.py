@@ -1,49 +1,64 @@
-"""The gram space: kernel values on demand, for solvers that ask for rows of the matrix and its diagonal."""
+"""The gram space: kernel values on demand, for solvers that use rows and the diagonal of the matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from treille.data import Batch
 from treille.kernels import Kernel, Precomputed
+from treille.spaces.functions import Functions, functions_of_examples
 from treille.spaces.rows import RowsSpace
 
 
+@dataclass(frozen=True, eq=False)
 class GramSpace:
-    """A kernel met with a batch by way of its values. Nothing is stored: whoever asks twice keeps what it was given.
+    """A kernel applied to a batch through its values, which are computed when they are asked for and not stored here.
 
     >>> from treille.kernels import NGram
-    >>> space = GramSpace(NGram(1), NGram(1).batch(["aab", "b"]))
+    >>> space = GramSpace.build(NGram(1), NGram(1).batch(["aab", "b"]))
     >>> len(space), space.row(0).tolist(), space.diag().tolist()
     (2, [5.0, 1.0], [5.0, 1.0])
     """
 
-    def __init__(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None):
-        self.kernel = kernel
-        self.batch = batch
-        self.n_jobs = n_jobs
+    name: ClassVar[str] = "gram"
+    needs: ClassVar[str] = "kernel values"
+    error: ClassVar[float] = 0.0
+
+    kernel: Kernel
+    batch: Batch
+    n_jobs: int | None = None
+
+    @classmethod
+    def offered(cls, kernel: Kernel) -> bool:
+        return True
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> GramSpace:
+        return cls(kernel, batch, n_jobs)
 
     def __len__(self) -> int:
         return len(self.batch)
 
     @property
     def is_stored(self) -> bool:
-        """Whether the matrix lies in memory already, so that `matrix` takes no more of it."""
+        """Whether the matrix is in memory already, so that `matrix` takes no more of it."""
         return isinstance(self.kernel, Precomputed)
 
     @cached_property
-    def rows(self) -> RowsSpace:
+    def _rows(self) -> RowsSpace | None:
         """The explicit features, where the kernel has them, fitted once."""
-        return RowsSpace.of(self.kernel, self.batch, self.n_jobs)
+        return RowsSpace.build(self.kernel, self.batch, self.n_jobs) if self.kernel.has_features else None
 
     @cached_property
     def _row(self) -> Callable[[int], np.ndarray]:
-        """What gives a row, with what the kernel builds once for all of them."""
-        if self.kernel.has_features:
-            return self.rows.rows.row_products()
+        """Returns a row, from what the kernel builds once for all of them."""
+        if self._rows is not None:
+            return self._rows.rows.row_products()
         if self.kernel.has_product:
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
             return lambda i: linear.product(np.arange(n) == i)
@@ -59,7 +74,15 @@ class GramSpace:
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
-        return self.rows.rows.diag() if self.kernel.has_features else self.kernel.diagonal(self.batch, self.n_jobs)
+        return self.kernel.diagonal(self.batch, self.n_jobs) if self._rows is None else self._rows.rows.diag()
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        assert coefficients is not None
+        if self._rows is not None:
+            return self._rows.functions(intercept, coefficients=coefficients)
+        return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -1,9 +1,9 @@
-"""The Nystrom space: dense features from the kernel's values with some landmark examples. An approximation, asked for by name."""
+"""The Nystrom space: dense features from the kernel's values with some landmark examples. An approximation, requested by name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +13,9 @@ from treille.data.base import readable_size
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels import Kernel
+from treille.spaces.functions import Functions, KernelFunctions
+from treille.spaces.rows import RowsSpace
+from treille.spaces.weights import WeightForm
 
 
 class Nystrom(BaseEstimator):
@@ -47,61 +50,63 @@ class Nystrom(BaseEstimator):
         check_whole("n_landmarks", self.n_landmarks)
         check_whole("seed", self.seed, 0)
 
-    @staticmethod
-    def asked_for(space: Any) -> Nystrom | None:
-        """The options that an estimator's parameter `space` names: None for "auto".
+    name: ClassVar[str] = "nystrom"
 
-        >>> Nystrom.asked_for("nystrom"), Nystrom.asked_for("auto")
-        (Nystrom(), None)
-        """
-        if isinstance(space, Nystrom):
-            space.check()
-            return space
-        if isinstance(space, str) and space in ("auto", "nystrom"):
-            return Nystrom() if space == "nystrom" else None
-        raise InputError(f"space is {space!r}, expected 'auto', 'nystrom' or treille.spaces.Nystrom(n_landmarks=...)")
+    def offered(self, kernel: Kernel) -> bool:
+        """Whether the space can be built: always, since every kernel has values."""
+        return True
 
-
-@dataclass(frozen=True)
-class NystromSpace:
-    """phi(x) = k(x, Z) P for landmarks Z, where P P' is the pseudo-inverse of k(Z, Z): phi(x).phi(z) = k(x, z) for z in Z.
-
-    f(x) = w.phi(x) is the function with coefficients P w of the landmarks. O(n m) kernel values, O(n m^2 + m^3) beside.
-
-    >>> import numpy as np
-    >>> from treille.kernels import NGram
-    >>> kernel = NGram(1)
-    >>> space = NystromSpace.of(kernel, kernel.batch(["ab", "b", "abc"]), Nystrom(n_landmarks=2))
-    >>> len(space.landmarks), space.rows.n_features, 0 < space.error < 0.5
-    (2, 2, True)
-    """
-
-    landmarks: Batch
-    projection: np.ndarray  # P: a row per landmark, a column per feature
-    rows: DenseRows
-    error: float  # 1 - trace of the approximate matrix / trace of the exact one: 0 is exact
-
-    @classmethod
-    def of(cls, kernel: Kernel, batch: Batch, options: Nystrom, n_jobs: int | None = None) -> NystromSpace:
+    def build(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> NystromSpace:
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
-        drawn = np.random.default_rng(options.seed).choice(n, min(options.n_landmarks, n), replace=False)
+        drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         values, vectors = np.linalg.eigh(kernel.gram(landmarks, n_jobs=n_jobs))
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
         projection = vectors[:, kept] / np.sqrt(values[kept])
-        rows = DenseRows(kernel(batch, landmarks, n_jobs=n_jobs) @ projection)
+        rows = DenseRows(kernel.gram(batch, landmarks, n_jobs) @ projection)
         exact = kernel.diagonal(batch, n_jobs).sum()
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
-        return cls(landmarks, projection, rows, error)
+        return NystromSpace(
+            kernel, batch, None, rows, n_jobs, landmarks=landmarks, projection=projection, error=error
+        )
 
-    def for_core(self) -> Any:
-        """The rows as solvers in the core take them."""
-        return self.rows.for_core()
 
-    def read_weights(self, cells: np.ndarray) -> np.ndarray:
-        """The weight of every feature, from what a solver gives."""
-        return cells
+@dataclass(frozen=True, eq=False)
+class NystromSpace(RowsSpace):
+    """phi(x) = k(x, Z) P for landmarks Z, where P P' is the pseudo-inverse of k(Z, Z): phi(x).phi(z) = k(x, z) for z in Z.
+
+    f(x) = w.phi(x) is the function with coefficients P w of the landmarks. O(n m) kernel values, and O(n m^2 + m^3) operations.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = NGram(1)
+    >>> space = Nystrom(n_landmarks=2).build(kernel, kernel.batch(["ab", "b", "abc"]))
+    >>> len(space.landmarks), space.rows.n_features, 0 < space.error < 0.5
+    (2, 2, True)
+    """
+
+    name: ClassVar[str] = "nystrom"
+
+    rows: DenseRows
+    landmarks: Batch = field(kw_only=True)
+    projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
+    error: float = field(kw_only=True)  # 1 - trace of the approximate matrix / trace of the exact one: 0 is exact
+
+    def represented(self, representation: str, n_problems: int) -> WeightForm:
+        """The rows as DualCD reads them: dense, whatever the representation."""
+        return WeightForm("flat", "dense rows", self.rows.for_core(), f"{self.rows.n_features:,} features")
+
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
+        return self.rows.values @ weights
+
+    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
+        return self.rows.values.T @ coefficients
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        weights = self.rmatvec(coefficients) if coefficients is not None else weights
+        return KernelFunctions.of(self.kernel, self.landmarks, self.projection @ weights, intercept)
 
     def sizes(self) -> str:
         """How large the space is, in words, and how far from exact."""

@@ -1,8 +1,9 @@
-"""The product space: the kernel matrix as a linear map, for solvers that ask for K @ beta."""
+"""The product space: the kernel matrix as a linear operator, for solvers that use K @ beta."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,19 +11,24 @@ from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import LinearMap
+from treille.spaces.functions import Functions, functions_of_examples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProductSpace:
-    """A kernel met with a batch by way of products with its matrix, which is never written out.
+    """A kernel applied to a batch through products with its matrix, which is never written out.
 
     >>> import numpy as np
     >>> from treille.kernels import AllSubstrings
     >>> kernel = AllSubstrings(1.0)
-    >>> space = ProductSpace.of(kernel, kernel.batch(["ab", "b", "c"]))
-    >>> len(space), space.product(np.array([1.0, 1.0, 1.0])).tolist(), space.diag().tolist()
-    (3, [4.0, 2.0, 1.0], [3.0, 1.0, 1.0])
+    >>> space = ProductSpace.build(kernel, kernel.batch(["ab", "b", "c"]))
+    >>> len(space), space.product(np.array([1.0, 1.0, 1.0])).tolist()
+    (3, [4.0, 2.0, 1.0])
     """
+
+    name: ClassVar[str] = "product"
+    needs: ClassVar[str] = "fast products with its matrix"
+    error: ClassVar[float] = 0.0
 
     kernel: Kernel
     batch: Batch
@@ -30,7 +36,11 @@ class ProductSpace:
     n_jobs: int | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> ProductSpace:
+    def offered(cls, kernel: Kernel) -> bool:
+        return kernel.has_product
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> ProductSpace:
         """Builds once what products need."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 
@@ -38,17 +48,17 @@ class ProductSpace:
         return len(self.batch)
 
     def product(self, beta: np.ndarray) -> np.ndarray:
-        """``K @ beta``, for a vector with an entry per example or a matrix with a row per example and a column per function."""
+        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
         beta = np.asarray(beta, dtype=np.float64)
         if beta.ndim not in (1, 2) or len(beta) != len(self):
-            raise InputError(
-                f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one for each example"
-            )
+            raise InputError(f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one per example")
         return self.matrix.product(beta)
 
-    def diag(self) -> np.ndarray:
-        """k(x_i, x_i) for all i."""
-        return self.kernel.diagonal(self.batch, self.n_jobs)
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        assert coefficients is not None
+        return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -1,61 +1,87 @@
-"""The rows space: explicit features, for solvers that ask for dot, axpy and squared norms."""
+"""The rows space: explicit features, for solvers that use dot, axpy and squared norms."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
-from treille.data import Batch, FeatureRows
+from treille.data import Batch
 from treille.data.base import readable_size
 from treille.kernels import FeatureMap, Kernel
+from treille.spaces.functions import Functions, LinearFunctions
 from treille.spaces.weights import WeightForm, turned_form, weight_form
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowsSpace:
-    """A kernel met with a batch by way of explicit features.
+    """A kernel applied to a batch through explicit features.
 
     >>> from treille.kernels import NGram
-    >>> space = RowsSpace.of(NGram(2), NGram(2).batch(["abba", "ab"]))
-    >>> len(space.rows), space.features.n_features
-    (2, 3)
+    >>> space = RowsSpace.build(NGram(2), NGram(2).batch(["abba", "ab"]))
+    >>> len(space), space.features.n_features, space.product(np.array([1.0, 1.0])).tolist()
+    (2, 3, [4.0, 2.0])
     """
 
-    features: FeatureMap
-    rows: FeatureRows
-    form: WeightForm | None = None  # None: flat, private features folded
+    name: ClassVar[str] = "rows"
+    needs: ClassVar[str] = "explicit features"
+    error: ClassVar[float] = 0.0
+
+    kernel: Kernel
+    batch: Batch
+    features: FeatureMap | None  # None: features without names, as in a Nystrom space
+    rows: Any
+    n_jobs: int | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
+    def offered(cls, kernel: Kernel) -> bool:
+        return kernel.has_features
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
-        return cls(*kernel.fit_features(batch, n_jobs))
+        return cls(kernel, batch, *kernel.fit_features(batch, n_jobs), n_jobs)
 
-    @classmethod
-    def in_form(
-        cls, kernel: Kernel, batch: Batch, weights: str, n_problems: int = 1, n_jobs: int | None = None
-    ) -> RowsSpace:
-        """The same with W' in the form that `weights` names, for so many problems."""
-        if weights == "auto" and (turned := kernel.fit_turned(batch, n_jobs)) is not None:
-            return cls(*turned[:2], turned_form(*turned))
-        return cls.of(kernel, batch, n_jobs).keeping(weights, n_problems, n_jobs)
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def keeping(self, weights: str, n_problems: int = 1, n_jobs: int | None = None) -> RowsSpace:
-        """The same space with W' in the form that `weights` names, see `treille.spaces.weights`."""
-        return replace(self, form=weight_form(weights, self.features, self.rows, n_problems, n_jobs))
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.rows.n_features
 
-    def for_core(self) -> Any:
-        """The rows as solvers in the core take them."""
-        return self.rows.for_core() if self.form is None else self.form.core
+    def represented(self, representation: str, n_problems: int) -> WeightForm:
+        """The rows with W' = sum_i alpha_i y_i Phi_i in one of its representations, for this many problems."""
+        if representation == "auto" and (turned := self.kernel.fit_turned(self.batch, self.n_jobs)) is not None:
+            return turned_form(*turned)
+        assert self.features is not None
+        return weight_form(representation, self.features, self.rows, n_problems, self.n_jobs)
 
-    def read_weights(self, cells: np.ndarray) -> np.ndarray:
-        """The weight of every feature, from what a solver gives: a row a feature, a column a function."""
-        return cells if self.form is None else self.form.read(cells)
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
+        """``Phi @ weights``: one row per example, for one row per feature."""
+        return self.rows.outputs(weights, effective_n_jobs(self.n_jobs))
+
+    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
+        """``Phi.T @ coefficients``: one row per feature, for one row per example."""
+        return self.rows.combine(coefficients, effective_n_jobs(self.n_jobs))
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
+        columns = beta[:, None] if beta.ndim == 1 else beta
+        return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        if weights is None:
+            assert coefficients is not None
+            weights = self.rmatvec(coefficients)
+        assert self.features is not None
+        return LinearFunctions(self.features, weights, intercept)
 
     def sizes(self) -> str:
         """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
-        return (
-            f"{len(rows):,} examples, {self.features.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
-        )
+        return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"

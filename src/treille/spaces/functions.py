@@ -1,4 +1,4 @@
-"""What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, kept as weights of features or as weights of examples."""
+"""What estimators learn: functions f_k(x) = <w_k, phi(x)> + b_k, stored as weights of features or coefficients of examples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
-from treille.estimators.automaton import pack_weights, unpack_weights
+from treille.spaces.weight_automaton import pack_weights, unpack_weights
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.kernels import FeatureMap, Kernel
@@ -32,15 +32,15 @@ class Functions(ABC):
 
     @abstractmethod
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        """A row per example, a column per function."""
+        """One row per example, one column per function."""
 
     @abstractmethod
     def sizes(self) -> str:
         """How much is kept, in words."""
 
     @abstractmethod
-    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file, weights written as asked; `read_functions` is the inverse."""
+    def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What to keep in a model file, with weights in this representation; `read_functions` is the inverse."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class LinearFunctions(Functions):
     def sizes(self) -> str:
         return f"{self.features.n_features:,} features with weight"
 
-    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        check_file_form(weights)
+    def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_file_representation(representation)
         kept = np.flatnonzero(self.weights.any(axis=1))
         ways = []
-        if weights != "automaton":
+        if representation != "automaton":
             spec, arrays = self.features.restrict(kept).state()
             named = {f"features.{name}": array for name, array in arrays.items()}
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
-        if weights == "automaton" or (weights == "auto" and self.features.has_strings):
+        if representation == "automaton" or (representation == "auto" and self.features.has_strings):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
         spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
@@ -94,21 +94,31 @@ class KernelFunctions(Functions):
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"
 
-    def state(self, weights: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        check_file_form(weights)
-        if weights == "automaton":
+    def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        check_file_representation(representation)
+        if representation == "automaton":
             raise InputError(
-                "weights is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
+                "representation is 'automaton', but the model keeps examples, not weights of features: use 'flat'"
             )
         spec, arrays = self.support.state()
         named = {f"support.{name}": array for name, array in arrays.items()}
         return {"support": spec}, named | {"coefficients": self.coefficients, "intercept": self.intercept}
 
 
-def check_file_form(weights: str) -> None:
-    """Refuses what is no way to write weights to a model file."""
-    if weights not in ("auto", "flat", "automaton"):
-        raise InputError(f"weights is {weights!r}, expected 'auto', 'flat' or 'automaton'")
+def functions_of_examples(
+    kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray, n_jobs: int | None = None
+) -> Functions:
+    """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + intercept_k, by weights of features where the kernel has them."""
+    if kernel.has_features:
+        features, rows = kernel.fit_features(batch, n_jobs)
+        return LinearFunctions(features, rows.combine(coefficients, effective_n_jobs(n_jobs)), intercept)
+    return KernelFunctions.of(kernel, batch, coefficients, intercept)
+
+
+def check_file_representation(representation: str) -> None:
+    """Refuses an unknown representation of weights in a model file."""
+    if representation not in ("auto", "flat", "automaton"):
+        raise InputError(f"representation is {representation!r}, expected 'auto', 'flat' or 'automaton'")
 
 
 def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:

@@ -1,0 +1,160 @@
+"""Which kernel, space and solver are used for a problem, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from treille.data import Batch
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.kernels.given import as_kernel
+from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations, Problem
+from treille.solvers.solver import Solver, check_supported, supports
+from treille.spaces import GramSpace, Nystrom, ProductSpace, RowsSpace
+from treille.spaces.plan import default_kernel
+
+SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
+SOLVERS = {  # what "auto" chooses from, preferred ones first
+    DualCD: "because it works on rows and reports its duality gap",
+    NormalEquations: "because there are few features",
+    ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
+    CuttingPlane: "because it needs one product with the kernel matrix per round",
+    SMO: "because it needs only kernel values and stores few of them",
+    Cholesky: "because it needs only kernel values",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was chosen, and why. `space` is the class of the space, or the `Nystrom` that builds it.
+
+    >>> import treille
+    >>> print(treille.SVC(treille.kernels.NGram(3)).fit(["abba", "baab"], [0, 1]).plan_)
+    kernel: NGram(n=3), as given
+    space: rows, because NGram has explicit features: cost grows with the data, not with its square
+    solver: DualCD(), because it works on rows and reports its duality gap
+    representation: flat, singletons folded, because 4 of 4 entries are singletons, with 1 problem: 4 features in 0 cells and 2 numbers of rows
+    sizes: 2 examples, 4 features, 4 entries, 104 bytes of rows
+    """
+
+    kernel: Kernel
+    kernel_why: str
+    space: Any = None  # None, like solver: unknown, for a model read from a file
+    space_why: str = ""
+    solver: Any = None
+    solver_why: str = ""
+    representation: str = ""
+    sizes: str = ""
+
+    def __str__(self) -> str:
+        lines = {"kernel": f"{self.kernel!r}, {self.kernel_why}"}
+        if self.space is not None:
+            lines["space"] = f"{self.space.name}, {self.space_why}"
+            lines["solver"] = f"{self.solver!r}, {self.solver_why}"
+        lines |= {"representation": self.representation, "sizes": self.sizes}
+        return "\n".join(f"{name}: {said}" for name, said in lines.items() if said)
+
+
+def choose_kernel(kernel: Any, X: Any) -> tuple[Kernel, str]:
+    """The kernel that an estimator's parameter `kernel` means for data X, and the reason.
+
+    >>> choose_kernel(None, [["to", "be"], ["or", "not"]])[0]
+    NGram(n=2, min_n=1, unit='word').normalized()
+    """
+    chosen = as_kernel(kernel)
+    return default_kernel(X) if chosen is None else (chosen, "as given")
+
+
+def plan(
+    kernel: Kernel,
+    kernel_why: str,
+    batch: Batch,
+    problem: Problem,
+    solver: Any = "auto",
+    space: Any = "auto",
+    n_jobs: int | None = None,
+) -> tuple[Plan, Any]:
+    """Chooses a space that the kernel offers and a solver that supports the problem on it. Returns the plan and the space, built.
+
+    The choice never changes the optimum: that depends on the problem and the kernel alone.
+
+    >>> import numpy as np
+    >>> from treille.kernels import NGram
+    >>> from treille.solvers.problem import Hinge
+    >>> problem = Problem(Hinge(), np.array([0, 1]), np.ones(2), "free", np.array([1]))
+    >>> chosen, space = plan(NGram(3), "as given", NGram(3).batch(["abba", "baab"]), problem)
+    >>> chosen.space.name, chosen.solver, len(space)
+    ('gram', SMO(), 2)
+    """
+    loss, intercept = type(problem.loss), problem.intercept
+    specialised = kernel.suited(batch, n_jobs)
+    if specialised is not kernel:
+        kernel, kernel_why = specialised, "which is the form that costs least on these examples"
+    nystrom = requested_nystrom(space)
+    if solver == "auto":
+        solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)]
+        order: Iterable[Any] = (nystrom,) if nystrom else SPACES
+    else:
+        check_supported(solver, loss, intercept)
+        solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
+    pairs = [(each, s) for each in order if each.offered(kernel) for s in solvers if _works_on(s, each)]
+    if not pairs:
+        raise _refusal(kernel, solvers, nystrom)
+    builder = pairs[0][0]
+    built = builder.build(kernel, batch, n_jobs)
+    candidates = [s for each, s in pairs if each is builder]
+    chosen = next((s for s in candidates if len(candidates) == 1 or s.recommended(built)), candidates[-1])
+    why = "as given" if solver != "auto" else SOLVERS[type(chosen)]
+    return Plan(kernel, kernel_why, builder, _reason(kernel, builder, chosen, solver, intercept), chosen, why), built
+
+
+def requested_nystrom(space: Any) -> Nystrom | None:
+    """The approximation that an estimator's parameter `space` requests: None for "auto".
+
+    >>> requested_nystrom("nystrom"), requested_nystrom("auto")
+    (Nystrom(), None)
+    """
+    if isinstance(space, Nystrom):
+        space.check()
+        return space
+    if isinstance(space, str) and space in ("auto", "nystrom"):
+        return Nystrom() if space == "nystrom" else None
+    raise InputError(f"space is {space!r}, expected 'auto', 'nystrom' or treille.spaces.Nystrom(n_landmarks=...)")
+
+
+def _works_on(solver: Solver, space: Any) -> bool:
+    """Whether the solver works on spaces of this class; what Nystrom builds are rows."""
+    return RowsSpace in solver.spaces if isinstance(space, Nystrom) else space in solver.spaces
+
+
+def _refusal(kernel: Kernel, solvers: list[Any], nystrom: Nystrom | None) -> InputError:
+    name = " or ".join(type(each).__name__ for each in solvers)
+    if nystrom is not None:
+        return InputError(f"space={nystrom!r} provides rows, which {name} does not use: use solver='auto' or DualCD()")
+    needs = " or ".join(space.needs for space in islice(dict.fromkeys(s for each in solvers for s in each.spaces), 3))
+    return InputError(f"{name} needs {needs}, which {kernel!r} does not provide: use solver='auto' or SMO()")
+
+
+def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any) -> str:
+    name, family = type(solver).__name__, _family(kernel)
+    if isinstance(space, Nystrom):
+        return "as given: an approximation by kernel values with landmark examples"
+    if given != "auto" and space is not RowsSpace:
+        return f"because {name} works on it"
+    if space is RowsSpace:
+        return f"because {family} has explicit features: cost grows with the data, not with its square"
+    if space is ProductSpace:
+        return f"because {family} multiplies its matrix in less time than it takes to write it out"
+    if kernel.has_features or kernel.has_product:
+        return f"because {name} supports this problem: cost grows with the square of the number of examples"
+    return f"because {family} has no explicit features: cost grows with the square of the number of examples"
+
+
+def _family(kernel: Kernel) -> str:
+    inner = kernel
+    while hasattr(inner, "kernel"):
+        inner = inner.kernel
+    return type(inner).__name__

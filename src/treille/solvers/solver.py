@@ -1,0 +1,135 @@
+"""The contract of solvers: what they declare, what they are called with, and what those of treille share."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from treille.io.errors import InputError
+from treille.solvers.problem import Loss, Problem, check_shape
+from treille.solvers.report import Poll, Progress, Solution, check_budget, poll_until, warn_unless_converged
+from treille.spaces import Space
+
+
+class Solver(Protocol):
+    """What estimators ask of a solver. Any object that offers this will do; it need not inherit from anything of treille.
+
+    >>> from treille.solvers import DualCD
+    >>> [space.name for space in DualCD().spaces], DualCD().intercepts
+    (['rows'], (False, True))
+    """
+
+    spaces: ClassVar[tuple[type[Space], ...]]  # that it works on, the preferred one first
+    losses: ClassVar[tuple[type[Loss], ...]]
+    intercepts: ClassVar[tuple[bool | str, ...]]
+
+    def solve(
+        self,
+        problem: Problem,
+        space: Any,
+        *,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Solves `problem` on `space` until the duality gap is at most `tol` of the primal value.
+
+        `start` has one row of dual variables per problem to begin from, such as ``Solution.alpha`` for another C.
+        ``progress(problems done, epochs, relative gap)`` is called a few times a second, and may raise.
+        """
+        ...
+
+
+def supports(solver: Solver, loss: type[Loss], intercept: bool | str) -> bool:
+    """Whether a solver solves problems with this loss and this kind of intercept.
+
+    >>> from treille.solvers import SMO, DualCD
+    >>> from treille.solvers.problem import Hinge
+    >>> supports(DualCD(), Hinge, "free"), supports(SMO(), Hinge, "free")
+    (False, True)
+    """
+    return loss in solver.losses and any(intercept is known or intercept == known == "free" for known in solver.intercepts)
+
+
+def check_supported(solver: Solver, loss: type[Loss], intercept: bool | str) -> None:
+    """Refuses a problem that the solver does not solve, and says which it does."""
+    if supports(solver, loss, intercept):
+        return
+    name = type(solver).__name__
+    if loss not in solver.losses:
+        known = ", ".join(each.__name__ for each in solver.losses)
+        raise InputError(f"{name} solves problems with the losses {known}, not {loss.__name__}: use solver='auto'")
+    known = " or ".join(map(repr, solver.intercepts))
+    raise InputError(
+        f"{name} supports the intercepts {known}, not {intercept!r}: use one of these, or a solver that supports it, "
+        "such as SMO"
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """How long a call of `solve` may take and whom it reports to."""
+
+    tol: float
+    max_epochs: int
+    seed: int
+    n_jobs: int | None
+    start: np.ndarray | None
+    poll: Poll
+
+
+class BaseSolver(BaseEstimator):
+    """What the solvers of treille share: validation, time limits, warnings. Subclasses implement `_solve`."""
+
+    spaces: ClassVar[tuple[type[Space], ...]]
+    losses: ClassVar[tuple[type[Loss], ...]]
+    intercepts: ClassVar[tuple[bool | str, ...]] = (False, True)
+    max_seconds: float | None = None
+
+    def check(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range; called before any work is done."""
+        check_budget(self.max_seconds)
+
+    def recommended(self, space: Any) -> bool:
+        """Whether `solver="auto"` may pick it for this space, among the solvers that work on it."""
+        return True
+
+    def solve(
+        self,
+        problem: Problem,
+        space: Any,
+        *,
+        tol: float = 1e-3,
+        max_epochs: int = 1000,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        start: np.ndarray | None = None,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Solves `problem` on `space`, see `Solver`. Warns where the budget ended before the gap was reached."""
+        self.check()
+        check_supported(self, type(problem.loss), problem.intercept)
+        if not isinstance(space, self.spaces):
+            known = " or ".join(each.name for each in self.spaces)
+            raise InputError(f"{type(self).__name__} works on {known}, found {type(space).__name__}")
+        if len(space) != len(problem):
+            raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
+        if start is not None:
+            start = np.ascontiguousarray(start, np.float64)
+            check_shape("start", start, (problem.n_problems, len(problem)))
+        begun = time.perf_counter()
+        run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
+        solution = self._solve(problem, space, run).timed(time.perf_counter() - begun)
+        warn_unless_converged(solution.report, tol)
+        return solution
+
+    @abstractmethod
+    def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...

@@ -1,0 +1,54 @@
+"""The protocol of spaces: a kernel applied to a batch, and what solvers and estimators may ask of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from treille.data import Batch
+from treille.kernels import Kernel
+from treille.spaces.functions import Functions
+
+
+class Space(Protocol):
+    """A kernel applied to a batch. Solvers declare the spaces they work on, and use what those offer beyond this protocol:
+    *rows* has feature rows, *product* has ``K @ beta``, *gram* has rows and diagonal of K.
+
+    >>> from treille.kernels import NGram
+    >>> from treille.spaces import GramSpace, ProductSpace, RowsSpace
+    >>> [space.name for space in (RowsSpace, ProductSpace, GramSpace) if space.offered(NGram(2).normalized())]
+    ['rows', 'product', 'gram']
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[str]  # what a kernel must provide, in words
+
+    @classmethod
+    def offered(cls, kernel: Kernel) -> bool:
+        """Whether the kernel provides what the space needs."""
+        ...
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> Any:
+        """The space of a kernel and a batch: computes once what is computed once."""
+        ...
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        ...
+
+    @property
+    def error(self) -> float:
+        """The share of the kernel matrix's trace that an approximation loses; 0 for exact spaces."""
+        ...
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        """The functions f_k(x) = w_k.phi(x) + intercept_k, where w is given by weights of features or coefficients of examples."""
+        ...
+
+    def sizes(self) -> str:
+        """How large the space is, in words."""
+        ...
