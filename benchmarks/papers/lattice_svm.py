@@ -113,7 +113,7 @@ class Task:
     def space(self) -> Any:
         from treille.spaces import RowsSpace
 
-        return RowsSpace.of(self.kernel, self.kernel.batch(self.texts))
+        return RowsSpace.build(self.kernel, self.kernel.batch(self.texts))
 
     def solve(self, space: Any) -> Any:
         from treille.solvers import DualCD
@@ -325,7 +325,7 @@ def model_files(task: Task, space: Any, solution: Any) -> Iterator[tuple[str, in
     from treille.estimators.functions import LinearFunctions
     from treille.io.model import write_model
 
-    functions = LinearFunctions(space.features, solution.weights, solution.bias)
+    functions = LinearFunctions(space.features, solution.weights, solution.intercept)
     with tempfile.TemporaryDirectory() as folder:
         for weights in ("flat", "automaton"):
             write_model(Path(folder, weights), *functions.state(weights))

@@ -173,7 +173,7 @@ def training(page: Page, texts: list[str], y: np.ndarray, orders: list[int], rep
     for n in orders:
         for name, normalised, C in TASKS:
             kernel = treille_kernel(n, normalised)
-            space = RowsSpace.of(kernel, kernel.batch(texts), 2)
+            space = RowsSpace.build(kernel, kernel.batch(texts), 2)
             each = np.full(len(y), C)
             peer = Liblinear(space.rows.to_csr(), y, C)
             for gap in (1e-3, 1e-4):

@@ -24,10 +24,10 @@ def test_rows_products_and_kernel_values_lead_to_one_optimum(index):
     dense = GramSpace(kernel, batch)
     exact = SMO().solve(dense, codes, classes, C, tol=1e-8).report.primal
     by_planes = CuttingPlane().solve(
-        ProductSpace.of(kernel, batch), codes, classes, C, bias=LARGE, tol=1e-6, max_epochs=10_000
+        ProductSpace.build(kernel, batch), codes, classes, C, bias=LARGE, tol=1e-6, max_epochs=10_000
     )
     assert by_planes.report.primal == pytest.approx(exact, rel=1e-5)
     if index == "arrays":
-        rows = RowsSpace.of(kernel, batch)
+        rows = RowsSpace.build(kernel, batch)
         by_rows = DualCD().solve(rows, codes, classes, C, bias=LARGE, tol=1e-6, max_epochs=10**6)
         assert by_rows.report.primal == pytest.approx(exact, rel=1e-5)

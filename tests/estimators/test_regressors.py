@@ -231,7 +231,7 @@ def test_svr_learns_what_is_left_of_the_mean():
     weights = RANDOM.integers(1, 4, 60)
     model = SVR(NGram(2).normalized(), tol=1e-8, max_epochs=10**5).fit(TEXTS, Y + 100, weights)
     mean = np.average(Y + 100, weights=weights)
-    rows = RowsSpace.of(NGram(2).normalized(), NGram(2).batch(TEXTS))
+    rows = RowsSpace.build(NGram(2).normalized(), NGram(2).batch(TEXTS))
     left = DualCD().solve_regression(rows, Y + 100 - mean, 1.0 * weights, tol=1e-8, max_epochs=10**5)
     assert model.report_.primal == pytest.approx(left.report.primal, rel=1e-7)
     assert model.intercept_ == pytest.approx(left.bias[0] + mean)

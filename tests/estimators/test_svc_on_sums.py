@@ -130,7 +130,7 @@ def test_a_free_intercept_makes_centring_idle():
 def test_sums_and_multiples_multiply_fast_where_their_terms_do():
     kernel = 0.5 * AllSubstrings(0.5) + (NGram(3, min_n=1) + 2 * AllSubstrings(0.9)).normalized()
     assert kernel.has_product
-    space = ProductSpace.of(kernel, kernel.batch(TEXTS))
+    space = ProductSpace.build(kernel, kernel.batch(TEXTS))
     beta = np.linspace(-1, 1, 2 * len(TEXTS)).reshape(-1, 2)
     np.testing.assert_allclose(space.product(beta), kernel(TEXTS) @ beta, atol=1e-8)
     assert not (kernel * NGram(1)).has_product

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from treille.estimators.automaton import weight_fst
 
 import treille
 from treille import SVC, InputError, _core
-from treille.estimators.automaton import weight_fst
 from treille.io.model import read_model, write_model
 from treille.kernels import Gappy, NGram, Subsequence, WeightedDegree, Wildcard
 

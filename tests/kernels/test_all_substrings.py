@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from treille.estimators.functions import KernelFunctions, read_functions
 
 from treille import InputError, Strings
-from treille.estimators.functions import KernelFunctions, read_functions
 from treille.kernels import AllSubstrings, Kernel, NGram
 from treille.spaces import ProductSpace
 from twins import all_substrings_kernel, cosine, ngram_kernel
@@ -162,7 +162,7 @@ def test_n_gram_ranges_have_the_same_products(X, min_n, weights):
     kernel = NGram(n, min_n, weights)
     beta = RANDOM.normal(size=(len(X), 2))
     K = gram_matrix(ngram_kernel(n, min_n, weights), X, X)
-    space = ProductSpace.of(kernel, kernel.batch(X))
+    space = ProductSpace.build(kernel, kernel.batch(X))
     np.testing.assert_allclose(space.product(beta), K @ beta, rtol=1e-9, atol=1e-9 * K.max(initial=1))
 
 
@@ -207,7 +207,7 @@ def test_no_examples_give_an_empty_matrix():
 )
 def test_bad_parameters_are_refused_where_they_are_used(params, message):
     kernel = AllSubstrings(**params)
-    for use in (kernel, kernel.diag, lambda X: ProductSpace.of(kernel, kernel.batch(X))):
+    for use in (kernel, kernel.diag, lambda X: ProductSpace.build(kernel, kernel.batch(X))):
         with pytest.raises(InputError, match=message):
             use(["abba"])
 

@@ -106,7 +106,7 @@ def test_entries_too_wide_for_four_bytes_take_eight():
     weights = np.sqrt(np.arange(2.0, 14.0)) + RANDOM.random(12)
     kernel = NGram(12, min_n=1, weights=weights)
     runs = [np.full(k, -1) for k in range(1, 401)]
-    space = RowsSpace.of(kernel, kernel.batch([np.arange(100_000), *runs]))
+    space = RowsSpace.build(kernel, kernel.batch([np.arange(100_000), *runs]))
     rows = space.rows
     assert rows.entries.dtype == np.uint64
     assert rows.code_bits == 13

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from treille.estimators.functions import KernelFunctions, read_functions
 
 import treille
 from treille import InputError, Trees, _core
-from treille.estimators.functions import KernelFunctions, read_functions
 from treille.kernels import Kernel, RootPaths, Subpath
 from treille.solvers import CuttingPlane
 from treille.spaces import ProductSpace
@@ -75,7 +75,7 @@ def test_spaces_and_indexes_agree_with_the_definition(X, decay, max_length):
     scale = K.max()
     for index in ("arrays", "xbw"):
         kernel = Subpath(decay, max_length, index)
-        space = ProductSpace.of(kernel, kernel.batch(X))
+        space = ProductSpace.build(kernel, kernel.batch(X))
         np.testing.assert_allclose(space.product(beta), K @ beta, atol=1e-12 * scale)
         np.testing.assert_allclose(space.product(beta[:, 0]), K @ beta[:, 0], atol=1e-12 * scale)
         np.testing.assert_allclose(space.diag(), K.diagonal(), rtol=1e-12)
@@ -162,7 +162,7 @@ def test_chains_of_a_hundred_thousand_nodes_are_no_trouble():
     X, n = chains(100_000), 100_000
     for index in ("arrays", "xbw"):
         kernel = Subpath(1.0, index=index)
-        products = ProductSpace.of(kernel, kernel.batch(X)).product(np.eye(4))
+        products = ProductSpace.build(kernel, kernel.batch(X)).product(np.eye(4))
         np.testing.assert_allclose(
             products[0, 0], sum((n - length + 1.0) ** 2 for length in range(1, n + 1)), rtol=1e-12
         )

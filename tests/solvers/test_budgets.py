@@ -37,7 +37,7 @@ def test_max_epochs_warns_with_advice_and_reports_the_gap_it_reached(endless):
 def test_what_was_found_in_too_few_epochs_is_still_valid(endless):
     with pytest.warns(ConvergenceWarning):
         solution = endless.solve(max_epochs=2)
-    upper, lower = endless.values(solution.alpha[0], solution.bias[0])
+    upper, lower = endless.values(solution.alpha[0], solution.intercept[0])
     assert solution.report.primal == pytest.approx(upper, rel=1e-9)
     assert solution.report.dual == pytest.approx(lower, rel=1e-9)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import classification
 
 from treille import ConvergenceWarning, InputError, _core
 from treille.kernels import AllSubstrings, NGram
@@ -32,36 +33,53 @@ def weights(n, kind, codes):
     return {"none": np.ones(n), "class": np.where(codes == 1, 3.0, 0.5), "sample": draws}[kind]
 
 
-def solve(texts, codes, C, kernel=KERNEL, solver=None, classes=(1,), **options):
+def solve(
+    texts,
+    codes,
+    C,
+    kernel=KERNEL,
+    solver=None,
+    classes=(1,),
+    loss="hinge",
+    intercept=True,
+    space=ProductSpace,
+    **options,
+):
     options = {"tol": 1e-7, "max_epochs": 10_000} | options
-    space = ProductSpace.of(kernel, kernel.batch(texts))
-    return (solver or CuttingPlane()).solve(space, codes, np.array(classes), C, **options)
+    problem = classification(codes, C, loss, intercept, classes)
+    return (solver or CuttingPlane()).solve(problem, space.build(kernel, kernel.batch(texts)), **options)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["none", "class", "sample"])
-@pytest.mark.parametrize(("C", "bias"), [(0.1, 1.0), (1.0, 1.0), (30.0, 1.0), (1.0, 0.0), (1.0, 3.0)])
-def test_the_optimum_is_dual_cds(loss, kind, C, bias):
+@pytest.mark.parametrize(("C", "intercept"), [(0.1, True), (1.0, True), (30.0, True), (1.0, False)])
+def test_the_optimum_is_dual_cds(loss, kind, C, intercept):
     texts, codes = examples(80, seed=3)
     factors = C * weights(80, kind, codes)
-    ours = solve(texts, codes, factors, loss=loss, bias=bias)
-    rows = RowsSpace.of(KERNEL, KERNEL.batch(texts))
-    theirs = DualCD().solve(rows, codes, np.array([1]), factors, loss=loss, bias=bias, tol=1e-8, max_epochs=10**6)
+    options = {"loss": loss, "intercept": intercept}
+    ours = solve(texts, codes, factors, **options)
+    theirs = solve(
+        texts, codes, factors, solver=DualCD(), space=RowsSpace, **options | {"tol": 1e-8, "max_epochs": 10**6}
+    )
     assert ours.report.status == "converged"
     assert ours.report.primal == pytest.approx(theirs.report.primal, rel=2e-7)
-    outputs = KERNEL(texts) @ ours.weights[:, 0] + bias * ours.bias[0]
-    expected = (rows.rows.to_csr() @ theirs.weights)[:, 0] + bias * theirs.bias[0]
+    rows = RowsSpace.build(KERNEL, KERNEL.batch(texts))
+    outputs = KERNEL(texts) @ ours.coefficients[:, 0] + ours.intercept[0]
+    expected = rows.matvec(theirs.weights)[:, 0] + theirs.intercept[0]
     np.testing.assert_allclose(outputs, expected, atol=2e-3 * np.abs(expected).max())
+    on_rows = solve(texts, codes, factors, space=RowsSpace, **options)
+    np.testing.assert_allclose(on_rows.coefficients, ours.coefficients, atol=2e-3 * np.abs(ours.coefficients).max())
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_with_a_large_constant_feature_the_optimum_is_smos(loss):
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_optimum_is_smos(loss, intercept):
     texts, codes = examples(70, seed=5)
     kernel, C = AllSubstrings(0.5).normalized(), np.full(70, 2.0)
-    ours = solve(texts, codes, C, kernel, loss=loss, bias=1000.0)
-    theirs = SMO().solve(GramSpace(kernel, kernel.batch(texts)), codes, np.array([1]), C, loss=loss, tol=1e-9)
-    assert ours.report.primal == pytest.approx(theirs.report.primal, rel=1e-5)
-    assert 1000 * ours.bias[0] == pytest.approx(theirs.bias[0], abs=1e-3)
+    ours = solve(texts, codes, C, kernel, loss=loss, intercept=intercept)
+    theirs = solve(texts, codes, C, kernel, SMO(), loss=loss, intercept=intercept, space=GramSpace, tol=1e-9)
+    assert ours.report.primal == pytest.approx(theirs.report.primal, rel=1e-6)
+    assert ours.intercept[0] == pytest.approx(theirs.intercept[0], abs=1e-3)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -87,8 +105,8 @@ def test_the_report_is_the_twins(loss, tol):
     K, y, C = kernel(texts), np.where(codes == 1, 1.0, -1.0), np.random.default_rng(0).uniform(0, 3, 50)
     C[::7] = 0
     s, squared = solve(texts, codes, C, kernel, loss=loss, tol=tol), loss == "squared_hinge"
-    beta, alpha = s.weights[:, 0], s.alpha[0]
-    assert s.report.primal == pytest.approx(primal(K, y, C, beta * y, s.bias[0], squared), rel=1e-9)
+    beta, alpha = s.coefficients[:, 0], s.alpha[0]
+    assert s.report.primal == pytest.approx(primal(K, y, C, beta * y, s.intercept[0], squared), rel=1e-9)
     assert s.report.dual == pytest.approx(dual(with_bias(K, 1.0), y, C, alpha, squared), rel=1e-9)
     assert 0 <= s.report.gap <= tol * s.report.primal
     assert (alpha >= 0).all()
@@ -102,14 +120,14 @@ def test_the_report_is_the_twins(loss, tol):
         st.tuples(st.text("ab", max_size=5), st.booleans(), st.sampled_from([0.0, 0.01, 0.3, 1.0, 10.0])), min_size=2
     ),
     st.sampled_from(LOSSES),
-    st.sampled_from([0.0, 0.5, 1.0]),
+    st.booleans(),
 )
-def test_dual_and_primal_enclose_the_optimum(problem, loss, bias):
+def test_dual_and_primal_enclose_the_optimum(problem, loss, intercept):
     texts, codes, C = zip(*problem, strict=True)
     codes, C, squared = np.array(codes, int), np.array(C), loss == "squared_hinge"
-    K, y = with_bias(KERNEL(texts), bias), np.where(codes == 1, 1.0, -1.0)
+    K, y = with_bias(KERNEL(texts), float(intercept)), np.where(codes == 1, 1.0, -1.0)
     best = dual(K, y, C, solve_dual(K, y, C, squared, tol=1e-9), squared)
-    report = solve(texts, codes, C, loss=loss, bias=bias).report
+    report = solve(texts, codes, C, loss=loss, intercept=intercept).report
     slack = 1e-8 * max(1.0, best)
     assert report.status == "converged"
     assert report.dual - slack <= best <= report.primal + slack
@@ -121,15 +139,17 @@ def test_classes_in_step_are_each_as_if_alone_and_threads_do_not_matter(width, m
     texts, codes = examples(90, seed=2, n_classes=4)
     C, kernel = np.ones(90), AllSubstrings(0.5).normalized()
     one, two = (
-        CuttingPlane().solve(ProductSpace.of(kernel, kernel.batch(texts), jobs), codes, np.arange(4), C)
+        CuttingPlane().solve(
+            classification(codes, C, classes=range(4)), ProductSpace.build(kernel, kernel.batch(texts), jobs)
+        )
         for jobs in (1, 3)
     )
-    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.coefficients, two.coefficients)
     assert np.array_equal(one.alpha, two.alpha)
     assert len(one.report.per_class) == 4
     for k in range(4):
         alone = solve(texts, codes, C, kernel, classes=(k,), tol=1e-3)
-        np.testing.assert_allclose(alone.weights[:, 0], one.weights[:, k], atol=1e-9)
+        np.testing.assert_allclose(alone.coefficients[:, 0], one.coefficients[:, k], atol=1e-9)
         assert alone.report.epochs == one.report.per_class[k].epochs
 
 
@@ -149,7 +169,7 @@ def test_a_start_near_the_optimum_saves_rounds(loss):
 def test_only_support_vectors_have_a_part_in_the_answer():
     texts, codes = examples(300, seed=9, noise=0.05)
     K, y = KERNEL(texts) + 1, np.where(codes == 1, 1.0, -1.0)
-    w = solve(texts, codes, np.ones(300), tol=1e-5).weights[:, 0]
+    w = solve(texts, codes, np.ones(300), tol=1e-5).coefficients[:, 0]
     beyond = y * (K @ w) > 1.05
     assert beyond.sum() > 30
     assert not w[beyond].any()
@@ -163,7 +183,9 @@ def test_a_gap_once_reached_is_not_lost_when_the_budget_ends():
     early = solve(texts, codes, C, tol=1e-3, max_epochs=rounds - 1)
     assert (early.report.status, early.report.epochs) == ("converged", rounds - 1)
     assert early.report.relative_gap <= 1e-3
-    assert early.report.primal == pytest.approx(primal(K, y, C, y * early.weights[:, 0], early.bias[0]), rel=1e-9)
+    assert early.report.primal == pytest.approx(
+        primal(K, y, C, y * early.coefficients[:, 0], early.intercept[0]), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("patience", [1, 5])
@@ -244,10 +266,10 @@ def test_ctrl_c_ends_the_solver_at_once(endless):
     ("params", "changes", "message"),
     [
         ({"max_seconds": 0}, {}, "max_seconds is 0, expected a positive number or None"),
-        ({}, {"loss": "log"}, "loss is 'log', expected 'hinge' or 'squared_hinge'"),
+        ({}, {"intercept": "free"}, "CuttingPlane supports the intercepts False or True, not 'free'"),
         ({}, {"C": np.ones(3)}, r"C has the shape \(3,\), expected \(10,\)"),
         ({}, {"C": np.full(10, np.nan)}, "C holds a value that is not a number of at least 0"),
-        ({}, {"codes": np.zeros(9)}, r"labels has the shape \(9,\), expected \(10,\)"),
+        ({}, {"codes": np.zeros(9), "C": np.ones(9)}, "there are 9 targets, but 10 examples"),
         ({}, {"start": np.zeros((2, 10))}, r"start has the shape \(2, 10\), expected \(1, 10\)"),
     ],
     ids=str,

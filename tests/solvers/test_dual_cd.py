@@ -13,7 +13,7 @@ from treille.spaces import RowsSpace
 from twins import coordinate_descent, dual, ngram_kernel, solve_dual, with_bias
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-BIASES = pytest.mark.parametrize("bias", [0.0, 1.0])
+INTERCEPTS = pytest.mark.parametrize("intercept", [False, True])
 WEIGHTS = pytest.mark.parametrize("weights", ["none", "class", "sample"])
 
 
@@ -30,15 +30,15 @@ def test_the_papers_worked_example_holds_step_by_step():
 
 
 @LOSSES
-@BIASES
+@INTERCEPTS
 @WEIGHTS
 @pytest.mark.parametrize("seed", range(3))
-def test_the_optimum_is_that_of_the_dense_twin(loss, bias, weights, seed):
+def test_the_optimum_is_that_of_the_dense_twin(loss, intercept, weights, seed):
     problem = random_problem(seed=seed, weights=weights)
     squared = loss == "squared_hinge"
-    K = with_bias(problem.K, bias)
+    K = with_bias(problem.K, float(intercept))
     best = dual(K, problem.y, problem.C, solve_dual(K, problem.y, problem.C, squared), squared)
-    report = problem.solve(loss=loss, bias=bias).report
+    report = problem.solve(loss=loss, intercept=intercept).report
     assert report.status == "converged"
     assert report.primal == pytest.approx(best, rel=1e-8)
     assert report.dual <= best * (1 + 1e-12)
@@ -46,14 +46,14 @@ def test_the_optimum_is_that_of_the_dense_twin(loss, bias, weights, seed):
 
 
 @LOSSES
-@BIASES
+@INTERCEPTS
 @WEIGHTS
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-9])
-def test_the_report_is_what_weights_and_alphas_give(loss, bias, weights, tol):
+def test_the_report_is_what_weights_and_alphas_give(loss, intercept, weights, tol):
     problem, squared = random_problem(n=60, seed=5, weights=weights), loss == "squared_hinge"
-    solution = problem.solve(loss=loss, bias=bias, tol=tol)
-    alpha, b, report = solution.alpha[0], solution.bias[0], solution.report
-    upper, lower = problem.values(alpha, b, bias, squared)
+    solution = problem.solve(loss=loss, intercept=intercept, tol=tol)
+    alpha, b, report = solution.alpha[0], solution.intercept[0], solution.report
+    upper, lower = problem.values(alpha, b, intercept, squared)
     assert report.primal == pytest.approx(upper, rel=1e-12)
     assert report.dual == pytest.approx(lower, rel=1e-12)
     assert 0 <= report.gap <= tol * report.primal
@@ -73,19 +73,19 @@ def test_a_gap_of_a_billionth_is_reached(loss):
 
 def test_examples_without_features_go_to_their_bound():
     texts = ["", "a", "", "b"]
-    space = RowsSpace.of(NGram(1), NGram(1).batch(texts))
+    space = RowsSpace.build(NGram(1), NGram(1).batch(texts))
     problem = Problem(space, np.array([1, 1, 0, 0]), np.array([0.5, 1.0, 2.0, 1.0]))
-    alpha = problem.solve(bias=0).alpha[0]
+    alpha = problem.solve(intercept=False).alpha[0]
     assert alpha.tolist() == [0.5, 1.0, 2.0, 1.0]  # the paper's Algorithm 2 prints 0 for the first and third
-    squared = problem.solve(loss="squared_hinge", bias=0).alpha[0]
+    squared = problem.solve(loss="squared_hinge", intercept=False).alpha[0]
     assert squared[[0, 2]] == pytest.approx([1.0, 4.0])  # 2 C_i
 
 
 @LOSSES
-@BIASES
-def test_all_examples_empty_is_no_obstacle(loss, bias):
-    space = RowsSpace.of(NGram(1), NGram(1).batch(["", "", ""]))
-    solution = Problem(space, np.array([1, 0, 0]), np.ones(3)).solve(loss=loss, bias=bias)
+@INTERCEPTS
+def test_all_examples_empty_is_no_obstacle(loss, intercept):
+    space = RowsSpace.build(NGram(1), NGram(1).batch(["", "", ""]))
+    solution = Problem(space, np.array([1, 0, 0]), np.ones(3)).solve(loss=loss, intercept=intercept)
     assert solution.report.status == "converged"
     assert solution.weights.shape == (0, 1)
 
@@ -110,11 +110,11 @@ def test_no_weight_at_all_is_solved_by_zero():
 
 
 @LOSSES
-@BIASES
-def test_a_warm_start_from_the_optimum_is_soon_done(loss, bias):
+@INTERCEPTS
+def test_a_warm_start_from_the_optimum_is_soon_done(loss, intercept):
     problem = random_problem(n=200, C=10)
-    cold = problem.solve(loss=loss, bias=bias, tol=1e-8)
-    warm = problem.solve(loss=loss, bias=bias, tol=1e-7, start=cold.alpha)
+    cold = problem.solve(loss=loss, intercept=intercept, tol=1e-8)
+    warm = problem.solve(loss=loss, intercept=intercept, tol=1e-7, start=cold.alpha)
     assert warm.report.epochs <= 3 < cold.report.epochs
     assert warm.report.primal == pytest.approx(cold.report.primal, rel=1e-6)
 
@@ -136,19 +136,19 @@ def test_a_path_of_warm_starts_ends_at_the_optimum():
 
 
 @LOSSES
-@BIASES
-def test_shrinking_does_not_change_the_optimum(loss, bias):
+@INTERCEPTS
+def test_shrinking_does_not_change_the_optimum(loss, intercept):
     problem = random_problem(n=150, C=5)
-    on, off = (problem.solve(DualCD(shrinking=s), loss=loss, bias=bias).report for s in (True, False))
+    on, off = (problem.solve(DualCD(shrinking=s), loss=loss, intercept=intercept).report for s in (True, False))
     assert on.primal == pytest.approx(off.primal, rel=1e-8)
 
 
 @LOSSES
-@BIASES
+@INTERCEPTS
 @pytest.mark.parametrize("shrinking", [True, False])
-def test_stopping_by_gradient_reaches_the_optimum_too(loss, bias, shrinking):
+def test_stopping_by_gradient_reaches_the_optimum_too(loss, intercept, shrinking):
     problem = random_problem(n=100)
-    report = problem.solve(DualCD(shrinking, stopping="gradient"), loss=loss, bias=bias, tol=1e-7).report
+    report = problem.solve(DualCD(shrinking, stopping="gradient"), loss=loss, intercept=intercept, tol=1e-7).report
     assert report.status == "converged"
     assert report.relative_gap <= 1e-6
 
@@ -159,17 +159,17 @@ def test_an_unknown_stopping_rule_is_refused():
 
 
 @LOSSES
-@BIASES
-def test_keeping_private_features_apart_changes_nothing(loss, bias):
+@INTERCEPTS
+def test_folding_singletons_changes_nothing(loss, intercept):
     problem = random_problem(n=60, kernel=NGram(4, min_n=2).normalized())
     rows = problem.space.rows
     assert 0 < rows.n_shared < rows.n_features
     shared = replace(problem, space=replace(problem.space, rows=replace(rows, n_shared=rows.n_features)))
-    apart, together = (p.solve(loss=loss, bias=bias, tol=1e-11) for p in (problem, shared))
+    apart, together = (p.solve(loss=loss, intercept=intercept, tol=1e-11) for p in (problem, shared))
     assert apart.report.primal == pytest.approx(together.report.primal, rel=1e-11)
     np.testing.assert_allclose(apart.weights, together.weights, atol=1e-4)  # w is unique: |w - w*|^2 <= 2 gap
     with pytest.warns(ConvergenceWarning):
-        first, same = (p.solve(loss=loss, bias=bias, tol=1e-11, max_epochs=2) for p in (problem, shared))
+        first, same = (p.solve(loss=loss, intercept=intercept, tol=1e-11, max_epochs=2) for p in (problem, shared))
     np.testing.assert_allclose(first.weights, same.weights, atol=1e-13)  # every iterate is exact, too
     np.testing.assert_allclose(first.alpha, same.alpha, atol=1e-13)
 
@@ -190,10 +190,10 @@ def test_rounding_on_the_way_never_keeps_a_run_from_its_gap(length, C):
     random = np.random.default_rng(0)
     mixtures = ([0.3, 0.2, 0.2, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.2, 0.2, 0.3])
     texts = ["".join(random.choice(list("abcdef"), p=p, size=length * random.integers(1, 10))) for p in mixtures * 50]
-    space = RowsSpace.of(NGram(2), NGram(2).batch(texts))
+    space = RowsSpace.build(NGram(2), NGram(2).batch(texts))
     problem = Problem(space, np.tile([0, 1], 50).astype(np.int32), np.full(100, C))
     for tol in (1e-3, 1e-4):
         solution = problem.solve(tol=tol, max_epochs=100_000)
         assert solution.report.status == "converged"
-        upper, lower = problem.values(solution.alpha[0], solution.bias[0])
+        upper, lower = problem.values(solution.alpha[0], solution.intercept[0])
         assert (upper - lower) / upper <= tol * (1 + 1e-3)

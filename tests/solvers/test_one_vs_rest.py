@@ -24,7 +24,7 @@ def test_each_class_is_its_own_two_class_problem(problem, loss):
         alone = problem.solve(classes=[k], loss=loss, tol=1e-5, seed=3 + k)  # every class has a seed of its own
         assert np.array_equal(alone.weights[:, 0], together.weights[:, k])
         assert np.array_equal(alone.alpha[0], together.alpha[k])
-        assert alone.bias[0] == together.bias[k]
+        assert alone.intercept[0] == together.intercept[k]
         assert alone.report.primal == together.report.per_class[k].primal
         assert alone.report.epochs == together.report.per_class[k].epochs
 
@@ -42,19 +42,19 @@ def test_threads_change_no_bit(problem):
         many = problem.solve(classes=range(4), tol=1e-4, n_jobs=threads)
         assert np.array_equal(many.weights, one.weights)
         assert np.array_equal(many.alpha, one.alpha)
-        assert np.array_equal(many.bias, one.bias)
+        assert np.array_equal(many.intercept, one.intercept)
 
 
 def test_two_threads_within_long_rows_change_no_bit():
     rng = np.random.default_rng(1)
     kernel = GappedKmer(10, 6, "ACGT").normalized()
     batch = kernel.batch(["".join(rng.choice(list("ACGT"), 60)) for _ in range(40)])
-    problem = Problem(RowsSpace.of(kernel, batch), np.arange(40) % 2, np.ones(40))
+    problem = Problem(RowsSpace.build(kernel, batch), np.arange(40) % 2, np.ones(40))
     assert len(problem.space.rows.entries) > 4096 * 40  # from this length on, rows are cut in two
     one, two = (problem.solve(tol=1e-6, n_jobs=threads) for threads in (1, 2))
     assert np.array_equal(one.alpha, two.alpha)
     assert np.array_equal(one.weights, two.weights)
-    primal, dual = problem.values(two.alpha[0], two.bias[0])
+    primal, dual = problem.values(two.alpha[0], two.intercept[0])
     assert primal == pytest.approx(two.report.primal)
     assert dual == pytest.approx(two.report.dual)
 

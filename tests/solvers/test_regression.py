@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from problems import classification, regression
 
 from treille import InputError
 from treille.data import DenseRows
 from treille.kernels import NGram
 from treille.solvers import SMO, ConvergenceWarning, DualCD
-from treille.spaces import GramSpace, RowsSpace
+from treille.spaces import GramSpace, NystromSpace, RowsSpace
 from twins import svr_dual, svr_primal, with_bias
 
 LOSSES = pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -22,7 +23,7 @@ class Task:
         self.texts = ["".join(rng.choice(list("abcd"), rng.integers(3, 20))) for _ in range(n)]
         self.kernel = NGram(2, min_n=1).normalized()
         self.batch = self.kernel.batch(self.texts)
-        self.rows = RowsSpace.of(self.kernel, self.batch)
+        self.rows = RowsSpace.build(self.kernel, self.batch)
         self.gram = GramSpace(self.kernel, self.batch)
         self.X = self.rows.rows.to_csr()
         self.K = (self.X @ self.X.T).toarray()
@@ -30,48 +31,49 @@ class Task:
         self.y = np.array([t.count("a") - t.count("bc") for t in self.texts]) + noise + offset
         self.C = C * (rng.integers(0, 3, n) if weighted else np.ones(n)).astype(float)
 
-    def by_dual_cd(self, solver=None, **options):
+    def by_dual_cd(self, solver=None, loss="epsilon_insensitive", epsilon=0.1, intercept=True, **options):
         options = {"tol": 1e-9, "max_epochs": 100_000} | options
-        return (solver or DualCD()).solve_regression(self.rows, self.y, self.C, **options)
+        problem = regression(self.y, self.C, loss, epsilon, intercept)
+        return (solver or DualCD()).solve(problem, self.rows, **options)
 
-    def by_smo(self, **options):
+    def by_smo(self, loss="epsilon_insensitive", epsilon=0.1, intercept="free", **options):
         options = {"tol": 1e-9, "max_epochs": 100_000} | options
-        return SMO().solve_regression(self.gram, self.y, self.C, **options)
+        return SMO().solve(regression(self.y, self.C, loss, epsilon, intercept), self.gram, **options)
 
 
 @LOSSES
 @EPSILONS
-@pytest.mark.parametrize("bias", [0.0, 1.0])
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_report_of_dual_cd_is_what_weights_and_alphas_give(loss, epsilon, bias, weighted):
+def test_the_report_of_dual_cd_is_what_weights_and_alphas_give(loss, epsilon, intercept, weighted):
     task, squared = Task(offset=2.0, weighted=weighted), loss.startswith("squared")
     for tol in (1e-1, 1e-3, 1e-9):
-        solution = task.by_dual_cd(loss=loss, epsilon=epsilon, bias=bias, tol=tol)
-        beta, b, report = solution.alpha[0], solution.bias[0], solution.report
+        solution = task.by_dual_cd(loss=loss, epsilon=epsilon, intercept=intercept, tol=tol)
+        beta, b, report = solution.alpha[0], solution.intercept[0], solution.report
         assert report.primal == pytest.approx(svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared), rel=1e-10)
         assert report.dual == pytest.approx(
-            svr_dual(with_bias(task.K, bias), task.y, task.C, beta, epsilon, squared), rel=1e-9
+            svr_dual(with_bias(task.K, float(intercept)), task.y, task.C, beta, epsilon, squared), rel=1e-9
         )
         assert 0 <= report.gap <= tol * report.primal
         assert squared or (np.abs(beta) <= task.C).all()
         np.testing.assert_allclose(solution.weights[:, 0], task.X.T @ beta, atol=1e-10)
-        assert bias or b == 0
+        assert intercept or b == 0
 
 
 @LOSSES
 @EPSILONS
-@pytest.mark.parametrize("bias", [0, 1])
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("C", [0.05, 0.5])
-def test_the_optimum_is_liblinears(loss, epsilon, bias, C, capfd):
+def test_the_optimum_is_liblinears(loss, epsilon, intercept, C, capfd):
     liblinearutil = pytest.importorskip("liblinear.liblinearutil", reason="needs liblinear-official")
     task, kind = Task(n=200, C=C, offset=1.0), 13 if loss == "epsilon_insensitive" else 12
-    options = f"-s {kind} -c {C} -p {epsilon} -e 1e-10 -B {bias or -1}"
+    options = f"-s {kind} -c {C} -p {epsilon} -e 1e-10 -B {1 if intercept else -1}"
     model = liblinearutil.train(liblinearutil.problem(task.y, task.X), options)
     gave_up = "reaching max number of iterations" in capfd.readouterr().out
     w, b = model.get_decfun()
     excess = np.maximum(0, np.abs(task.y - task.X @ np.array(w) - b) - epsilon)
     theirs = 0.5 * np.square(w).sum() + 0.5 * b**2 + C * (excess if kind == 13 else excess**2).sum()
-    report = task.by_dual_cd(loss=loss, epsilon=epsilon, bias=bias).report
+    report = task.by_dual_cd(loss=loss, epsilon=epsilon, intercept=intercept).report
     assert report.status == "converged"
     assert report.dual <= theirs * (1 + 1e-12)  # equal at the optimum, up to the rounding of the two sums
     assert report.primal <= theirs * (1 + 1e-6)
@@ -90,7 +92,7 @@ def test_the_optimum_is_libsvms(epsilon, C):
     theirs = np.zeros(len(task.y))
     theirs[np.array(model.get_sv_indices()) - 1] = np.ravel(model.get_sv_coef())
     solution = task.by_smo(epsilon=epsilon, tol=1e-10)
-    beta, b = solution.alpha[0], solution.bias[0]
+    beta, b = solution.alpha[0], solution.intercept[0]
     best = svr_primal(task.K, task.y, task.C, theirs, -model.rho[0], epsilon, bias=0)
     assert solution.report.status == "converged"
     assert svr_primal(task.K, task.y, task.C, beta, b, epsilon, bias=0) == pytest.approx(best, rel=1e-6)
@@ -104,7 +106,7 @@ def test_the_optimum_is_libsvms(epsilon, C):
 def test_the_report_of_smo_is_what_its_variables_give(loss, epsilon, weighted):
     task, squared = Task(weighted=weighted), loss.startswith("squared")
     solution = task.by_smo(loss=loss, epsilon=epsilon)
-    beta, b, report = solution.alpha[0], solution.bias[0], solution.report
+    beta, b, report = solution.alpha[0], solution.intercept[0], solution.report
     assert abs(beta.sum()) < 1e-9 * np.abs(beta).sum()
     assert report.primal == pytest.approx(
         svr_primal(task.K, task.y, task.C, beta, b, epsilon, squared, bias=0), rel=1e-9
@@ -114,10 +116,16 @@ def test_the_report_of_smo_is_what_its_variables_give(loss, epsilon, weighted):
 
 
 @LOSSES
-def test_the_two_roads_agree_where_the_bias_is_not_regularised_much(loss):
-    task = Task()
-    rows = DualCD().solve_regression(task.rows, task.y, task.C, loss=loss, bias=100.0, tol=1e-9, max_epochs=10**6)
-    assert rows.report.primal == pytest.approx(task.by_smo(loss=loss).report.primal, rel=1e-4)
+@EPSILONS
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_both_solvers_have_one_optimum(loss, epsilon, intercept, weighted):
+    task = Task(offset=2.0, weighted=weighted)
+    rows, gram = (solve(loss=loss, epsilon=epsilon, intercept=intercept) for solve in (task.by_dual_cd, task.by_smo))
+    assert gram.report.status == "converged"
+    assert gram.report.primal == pytest.approx(rows.report.primal, rel=1e-8)
+    assert gram.intercept[0] == pytest.approx(rows.intercept[0], abs=1e-3)
+    np.testing.assert_allclose(task.X.T @ gram.coefficients, rows.weights, atol=1e-3)
 
 
 @LOSSES
@@ -142,8 +150,9 @@ def test_a_wide_tube_needs_no_weights():
 
 def test_examples_without_features_go_to_their_bound():
     kernel = NGram(1)
-    space = RowsSpace.of(kernel, kernel.batch(["", "a", ""]))
-    solution = DualCD().solve_regression(space, np.array([1.0, 0.0, -1.0]), np.array([2.0, 1.0, 0.5]), bias=0.0)
+    space = RowsSpace.build(kernel, kernel.batch(["", "a", ""]))
+    problem = regression(np.array([1.0, 0.0, -1.0]), np.array([2.0, 1.0, 0.5]), intercept=False)
+    solution = DualCD().solve(problem, space)
     assert solution.alpha[0].tolist() == [2.0, 0.0, -0.5]
 
 
@@ -166,14 +175,15 @@ def test_options_of_the_solver_do_not_change_the_answer(loss, solver):
 @LOSSES
 def test_dense_rows_are_rows(loss):
     task = Task(weighted=True)
-    space = RowsSpace(task.rows.features, DenseRows(task.X.toarray()))
-    dense = DualCD().solve_regression(space, task.y, task.C, loss=loss, tol=1e-9, max_epochs=10**5)
+    landmarks = {"landmarks": task.batch, "projection": np.eye(len(task.y)), "error": 0.0}
+    space = NystromSpace(task.kernel, task.batch, None, DenseRows(task.X.toarray()), **landmarks)
+    dense = DualCD().solve(regression(task.y, task.C, loss), space, tol=1e-9, max_epochs=10**5)
     coded = task.by_dual_cd(loss=loss)
     assert dense.report.primal == pytest.approx(coded.report.primal, rel=1e-8)
     np.testing.assert_allclose(dense.weights, coded.weights, atol=1e-3)
     labels = (task.y > 0).astype(int)
     for tol in (1e-3, 1e-8):
-        both = [DualCD().solve(s, labels, np.array([1]), task.C, tol=tol).report for s in (space, task.rows)]
+        both = [DualCD().solve(classification(labels, task.C), s, tol=tol).report for s in (space, task.rows)]
         assert both[0].primal == pytest.approx(both[1].primal, rel=2 * tol)
 
 
@@ -184,14 +194,19 @@ def test_a_budget_that_ends_first_is_told():
     assert report.gap > 0
 
 
-@pytest.mark.parametrize("solve", [Task.by_dual_cd, Task.by_smo])
-def test_an_unknown_loss_is_refused(solve):
-    with pytest.raises(InputError, match="loss is 'hinge', expected 'epsilon_insensitive' or 'squared_epsilon_insens"):
-        solve(Task(), loss="hinge")
-
-
-def test_arrays_of_the_wrong_length_are_refused():
+def test_several_targets_are_problems_of_their_own():
     task = Task()
-    task.y = task.y[1:]
-    with pytest.raises(InputError, match=r"y has the shape \(119,\), expected \(120,\)"):
+    y = np.stack([task.y, 3 - task.y, task.y**2], axis=1)
+    together = DualCD().solve(regression(y, task.C), task.rows, tol=1e-6, n_jobs=2)
+    values = SMO().solve(regression(y, task.C), task.gram, tol=1e-6)
+    for k in range(3):
+        alone = DualCD().solve(regression(y[:, k], task.C), task.rows, tol=1e-6, seed=k)
+        assert np.array_equal(alone.weights[:, 0], together.weights[:, k])
+        assert values.report.per_class[k].primal == pytest.approx(alone.report.primal, rel=1e-5)
+
+
+def test_a_problem_that_does_not_fit_the_space_is_refused():
+    task = Task()
+    task.y, task.C = task.y[1:], task.C[1:]
+    with pytest.raises(InputError, match="there are 119 targets, but 120 examples"):
         task.by_dual_cd()

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from problems import classification, regression
 
 from treille import ConvergenceWarning, InputError
 from treille.kernels import FromFunction, NGram, Precomputed
 from treille.solvers import SMO
 from treille.spaces import GramSpace
-from twins import dual, primal
+from twins import dual, primal, solve_dual, with_bias
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -31,9 +32,9 @@ def rows_of(K):
     return GramSpace(kernel, kernel.batch(np.arange(len(K))))
 
 
-def solve(K, codes, C, solver=None, space=None, **options):
+def solve(K, codes, C, solver=None, space=None, loss="hinge", intercept="free", **options):
     options = {"tol": 1e-10, "max_epochs": 100_000} | options
-    return (solver or SMO()).solve(space or space_of(K), codes, np.array([1]), C, **options)
+    return (solver or SMO()).solve(classification(codes, C, loss, intercept), space or space_of(K), **options)
 
 
 def libsvm(K, y, options):
@@ -60,8 +61,8 @@ def test_objective_bias_and_decisions_are_libsvms(C, factors, stopping):
     assert solution.report.status == "converged"
     theirs = np.abs(coefficients).sum() - 0.5 * coefficients @ K @ coefficients
     assert solution.report.dual == pytest.approx(theirs, rel=1e-6)
-    assert -solution.bias[0] == pytest.approx(rho, rel=1e-6, abs=1e-6)
-    ours = K @ (solution.alpha[0] * y) + solution.bias[0]
+    assert -solution.intercept[0] == pytest.approx(rho, rel=1e-6, abs=1e-6)
+    ours = K @ (solution.alpha[0] * y) + solution.intercept[0]
     np.testing.assert_allclose(ours, decisions, atol=1e-6 * np.abs(decisions).max())
     clear = np.abs(decisions) > 1e-6
     assert np.array_equal((ours > 0)[clear], (decisions > 0)[clear])
@@ -89,7 +90,7 @@ def test_the_report_is_the_twins(loss):
     C[::7] = 0
     for tol in (0.1, 1e-3, 1e-9):
         s = solve(K, codes, C, loss=loss, tol=tol)
-        alpha, b, squared = s.alpha[0], s.bias[0], loss == "squared_hinge"
+        alpha, b, squared = s.alpha[0], s.intercept[0], loss == "squared_hinge"
         assert s.report.primal == pytest.approx(primal(K, y, C, alpha, b, squared) - 0.5 * b**2, rel=1e-9)
         assert s.report.dual == pytest.approx(dual(K, y, C, alpha, squared), rel=1e-9)
         assert 0 <= s.report.gap <= tol * s.report.primal
@@ -110,7 +111,7 @@ def test_shrinking_and_caches_give_the_same_optimum(loss, stopping):
         other = solve(K, codes, C, solver, space, loss=loss, tol=1e-7)
         assert other.report.status == "converged"
         assert other.report.dual == pytest.approx(first.report.dual, rel=1e-6)
-        assert other.bias[0] == pytest.approx(first.bias[0], abs=1e-3)
+        assert other.intercept[0] == pytest.approx(first.intercept[0], abs=1e-3)
     whole = solve(K, codes, C, loss=loss, tol=1e-7)
     few_rows = solve(K, codes, C, SMO(cache_mb=0.01), rows_of(K), loss=loss, tol=1e-7)
     assert np.array_equal(whole.alpha, few_rows.alpha)
@@ -122,7 +123,7 @@ def test_rows_of_features_give_what_the_matrix_gives():
     kernel = NGram(3).normalized()
     space, C = GramSpace(kernel, kernel.batch(texts)), np.ones(80)
     codes = rng.integers(0, 2, 80)
-    whole, rows = (SMO(cache_mb=mb).solve(space, codes, np.array([1]), C, tol=1e-8) for mb in (500, 0.01))
+    whole, rows = (SMO(cache_mb=mb).solve(classification(codes, C), space, tol=1e-8) for mb in (500, 0.01))
     np.testing.assert_allclose(rows.alpha, whole.alpha, atol=1e-9)
     np.testing.assert_array_equal(np.array([space.row(i) for i in range(80)]), space.matrix())
 
@@ -130,12 +131,15 @@ def test_rows_of_features_give_what_the_matrix_gives():
 def test_many_classes_share_a_cache_and_threads_do_not_matter():
     K, codes = random_problem(90, seed=2, n_classes=4)
     one, two = (
-        SMO(cache_mb=0.02).solve(rows_of(K), codes, np.arange(4), np.ones(90), tol=1e-6, n_jobs=jobs) for jobs in (1, 3)
+        SMO(cache_mb=0.02).solve(
+            classification(codes, np.ones(90), classes=range(4)), rows_of(K), tol=1e-6, n_jobs=jobs
+        )
+        for jobs in (1, 3)
     )
     assert np.array_equal(one.alpha, two.alpha)
     assert len(one.report.per_class) == 4
     for k in range(4):
-        alone = SMO().solve(space_of(K), codes, np.array([k]), np.ones(90), tol=1e-6)
+        alone = SMO().solve(classification(codes, np.ones(90), classes=[k]), space_of(K), tol=1e-6)
         assert np.array_equal(alone.alpha[0], one.alpha[k])
 
 
@@ -149,26 +153,45 @@ def test_a_start_near_the_optimum_saves_work():
     assert warm.report.primal == pytest.approx(cold.report.primal, rel=1e-5)
 
 
-def test_variables_may_share_examples():
-    """Epsilon-insensitive regression: two variables an example."""
+@pytest.mark.parametrize("intercept", [False, True, "free"])
+def test_the_optimum_of_regression_is_that_of_a_general_solver(intercept):
     cvxpy = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     K, _ = random_problem(20, seed=7)
     z, eps, C, n = np.random.default_rng(0).standard_normal(20), 0.1, 2.0, 20
-    y, p = np.repeat([1.0, -1.0], n), np.concatenate([eps - z, eps + z])
-    examples = np.tile(np.arange(n), 2)
-    alpha, bias, report = SMO().minimize(
-        space_of(K), y, p, np.full(2 * n, C), examples=examples, tol=1e-10, max_epochs=10**6
+    solution = SMO().solve(
+        regression(z, np.full(n, C), epsilon=eps, intercept=intercept), space_of(K), tol=1e-10, max_epochs=10**6
     )
     root = np.linalg.cholesky(K + 1e-12 * np.eye(n))
     w, b = cvxpy.Variable(n), cvxpy.Variable()
     losses = C * cvxpy.sum(cvxpy.pos(cvxpy.abs(root @ w + b - z) - eps))
-    value = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + losses)).solve(solver="CLARABEL")
+    regulariser = 0.5 * cvxpy.sum_squares(w) + (0.5 * b**2 if intercept is True else 0)
+    value = cvxpy.Problem(cvxpy.Minimize(regulariser + losses), [] if intercept else [b == 0]).solve(solver="CLARABEL")
+    report, beta, b = solution.report, solution.coefficients[:, 0], solution.intercept[0]
     assert report.primal == pytest.approx(value, rel=1e-6)
-    beta = alpha[0, :n] - alpha[0, n:]
-    f = K @ beta + bias[0]
-    assert report.primal == pytest.approx(
-        0.5 * beta @ K @ beta + C * np.maximum(0, np.abs(f - z) - eps).sum(), rel=1e-9
+    slack = np.maximum(0, np.abs(K @ beta + b - z) - eps)
+    own = 0.5 * b**2 if intercept is True else 0
+    assert report.primal == pytest.approx(0.5 * beta @ K @ beta + own + C * slack.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("shrinking", [False, True])
+def test_without_or_with_a_regularised_intercept_the_report_is_the_twins(loss, intercept, shrinking):
+    K, codes = random_problem(150, seed=1, noise=0.3)
+    y, C, squared = (
+        np.where(codes == 1, 1.0, -1.0),
+        np.random.default_rng(0).uniform(0, 3, 150),
+        loss == "squared_hinge",
     )
+    best = solve_dual(with_bias(K, float(intercept)), y, C, squared)
+    for tol in (0.1, 1e-3, 1e-9):
+        s = solve(K, codes, C, SMO(shrinking=shrinking), loss=loss, intercept=intercept, tol=tol)
+        alpha, b = s.alpha[0], s.intercept[0]
+        assert s.report.primal == pytest.approx(primal(K, y, C, alpha, b, squared), rel=1e-9)
+        assert s.report.dual == pytest.approx(dual(with_bias(K, float(intercept)), y, C, alpha, squared), rel=1e-9)
+        assert 0 <= s.report.gap <= tol * s.report.primal
+        assert intercept or b == 0
+    assert s.report.primal == pytest.approx(dual(with_bias(K, float(intercept)), y, C, best, squared), rel=1e-7)
 
 
 def test_equal_examples_of_both_classes_and_zero_rows_do_no_harm():
@@ -205,7 +228,7 @@ def test_what_a_row_raises_comes_through():
             raise KeyboardInterrupt
         return K[i]
 
-    space.row = row
+    object.__setattr__(space, "row", row)
     with pytest.raises(KeyboardInterrupt):
         solve(K, codes, np.ones(60), SMO(cache_mb=0.001), space)
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import treille
 from treille import SVC, SVR
 from treille.kernels import AllSubstrings, NGram
-from treille.spaces import Nystrom, NystromSpace
+from treille.spaces import Nystrom
 
 RANDOM = np.random.default_rng(1)
 TEXTS = ["".join(RANDOM.choice(list("abcd"), RANDOM.integers(1, 15))) for _ in range(80)]
@@ -17,7 +17,7 @@ KERNELS = pytest.mark.parametrize("kernel", [NGram(3), NGram(2).normalized(), Al
 
 
 def space_of(kernel, m, seed=0, texts=TEXTS):
-    return NystromSpace.of(kernel, kernel.batch(texts), Nystrom(m, seed))
+    return Nystrom(m, seed).build(kernel, kernel.batch(texts))
 
 
 @KERNELS
@@ -68,7 +68,7 @@ def test_models_tell_what_is_lost_and_are_saved(model, kernel, tmp_path):
     assert model.report_.approximation_error == error > 0
     assert f"approximation_error={error:.2g}" in repr(model.report_)
     assert f"{error:.2g} of the kernel matrix's trace is lost" in str(model.plan_)
-    assert model.plan_.space == "nystrom"
+    assert model.plan_.space.name == "nystrom"
     assert len(model.functions_.support) <= 20
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")

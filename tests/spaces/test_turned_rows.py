@@ -95,7 +95,7 @@ def test_the_model_is_the_one_of_flat_weights(classes, loss):
 def test_iterates_are_those_of_flat_weights():
     kernel = KERNELS["normalised"]
     batch = kernel.batch(sequences(30))
-    turned, flat = RowsSpace.in_form(kernel, batch, "auto"), RowsSpace.of(kernel, batch)
+    turned, flat = RowsSpace.in_form(kernel, batch, "auto"), RowsSpace.build(kernel, batch)
     codes, C = np.arange(30) % 2, np.full(30, 2.0)
     for epochs in (1, 3):
         answers = [

@@ -43,7 +43,7 @@ KINDS = pytest.mark.parametrize("kind", SPELLED)
 
 def space_of(kind):
     kernel, X = SPELLED[kind]
-    return RowsSpace.of(kernel, kernel.batch(X))
+    return RowsSpace.build(kernel, kernel.batch(X))
 
 
 @pytest.mark.filterwarnings("ignore::treille.solvers.ConvergenceWarning")

@@ -28,7 +28,9 @@ class Regressor(RegressorMixin, KernelMachine):
 
     one_target_: bool
 
-    def _train_regression(self, X: Any, y: Any, sample_weight: Any, loss: Loss, C: float, most_targets: float = inf) -> None:
+    def _train_regression(
+        self, X: Any, y: Any, sample_weight: Any, loss: Loss, C: float, most_targets: float = inf
+    ) -> None:
         """Solves the problem with this loss, C times the sample weights, and the intercept `fit_intercept`.
 
         A regularised intercept would draw predictions towards 0, so it is learned relative to the mean of y.
@@ -44,7 +46,9 @@ class Regressor(RegressorMixin, KernelMachine):
                     f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
                 )
             numbers = numbers.reshape(n, -1)
-            mean.append(np.average(numbers, axis=0, weights=weights) if fit_intercept is True else np.zeros(numbers.shape[1]))
+            mean.append(
+                np.average(numbers, axis=0, weights=weights) if fit_intercept is True else np.zeros(numbers.shape[1])
+            )
             return Problem(loss, numbers - mean[0], C * weights, fit_intercept)
 
         self._train(X, problem_of)

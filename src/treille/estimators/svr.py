@@ -95,7 +95,9 @@ class SVR(Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
         """Trains on examples X with the numbers y."""
         self.check_parameters()
-        self._train_regression(X, y, sample_weight, REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C, most_targets=1)
+        self._train_regression(
+            X, y, sample_weight, REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C, most_targets=1
+        )
         return self
 
     def check_parameters(self) -> None:

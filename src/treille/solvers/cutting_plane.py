@@ -12,7 +12,9 @@ from treille.solvers.report import Report, Solution, together
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
-TOWARDS = 0.1  # OCAS's mu: the next plane touches at this fraction of the way from the best w seen to the planes' best w
+TOWARDS = (
+    0.1  # OCAS's mu: the next plane touches at this fraction of the way from the best w seen to the planes' best w
+)
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass, and the planes of each take memory
 PRECISION = 0.01  # of the mixture of planes, relative to the current gap

@@ -100,7 +100,9 @@ class ConjugateGradient(LeastSquaresSolver):
         while True:
             beta = scaled.spread(u)
             values = product(beta) if epochs else np.zeros_like(u)
-            residual = scaled.target - scaled.centred(values) - u  # computed anew: the updates below accumulate rounding
+            residual = (
+                scaled.target - scaled.centred(values) - u
+            )  # computed anew: the updates below accumulate rounding
             direction, gap, primal = residual, _half_squares(residual), scaled.primal(u, residual)
             done = gap <= run.tol * primal
             if done.all() or epochs >= run.max_epochs or not going:
@@ -156,7 +158,9 @@ class Cholesky(LeastSquaresSolver):
             if (gap <= run.tol * primal).all() or not run.poll(0, step, float((gap / primal).max())):
                 break
         beta = scaled.spread(u)
-        intercept = constant * beta.sum(axis=0) + scaled.mean(scaled.y) - (row - constant) @ beta * bool(scaled.share.any())
+        intercept = (
+            constant * beta.sum(axis=0) + scaled.mean(scaled.y) - (row - constant) @ beta * bool(scaled.share.any())
+        )
         return Solution(intercept, beta.T, _report(primal, gap, step, run.tol), coefficients=beta)
 
 
@@ -222,7 +226,9 @@ def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int
 
 def _factor(A: np.ndarray, problem: Problem) -> tuple[np.ndarray, bool]:
     try:
-        factor, lower = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)  # symmetric: A.T avoids a copy
+        factor, lower = cho_factor(
+            A.T, lower=True, overwrite_a=True, check_finite=False
+        )  # symmetric: A.T avoids a copy
         return factor, lower
     except LinAlgError:
         raise InputError(
@@ -238,5 +244,7 @@ def _half_squares(columns: np.ndarray) -> np.ndarray:
 def _report(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ended: str = "max_epochs") -> Report:
     each = zip(primal, gap, strict=True)
     return together(
-        tuple(Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each)
+        tuple(
+            Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each
+        )
     )

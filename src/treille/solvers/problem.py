@@ -155,7 +155,9 @@ class Problem:
         if self.classes is not None:
             object.__setattr__(self, "classes", np.ascontiguousarray(self.classes, np.int32))
         if isinstance(self.loss, Hinge) != (self.classes is not None):
-            raise InputError(f"{self.loss!r} with classes={self.classes!r}: classes are for losses of classes, which need them")
+            raise InputError(
+                f"{self.loss!r} with classes={self.classes!r}: classes are for losses of classes, which need them"
+            )
         check_shape("C", self.C, (len(self),))
         if not ((self.C >= 0) & (np.inf > self.C)).all():
             raise InputError("C holds a value that is not a number of at least 0")

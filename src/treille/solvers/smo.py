@@ -76,7 +76,9 @@ class SMO(BaseSolver):
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
-        y, p, C, d, start = (np.stack(each) for each in zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True))
+        y, p, C, d, start = (
+            np.stack(each) for each in zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
+        )
         shared: dict[str, Any] = {
             "diagonal": np.ascontiguousarray(space.diag(), np.float64),
             "examples": np.arange(y.shape[1]) % max(1, n),

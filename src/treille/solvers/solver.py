@@ -56,7 +56,9 @@ def supports(solver: Solver, loss: type[Loss], intercept: bool | str) -> bool:
     >>> supports(DualCD(), Hinge, "free"), supports(SMO(), Hinge, "free")
     (False, True)
     """
-    return loss in solver.losses and any(intercept is known or intercept == known == "free" for known in solver.intercepts)
+    return loss in solver.losses and any(
+        intercept is known or intercept == known == "free" for known in solver.intercepts
+    )
 
 
 def check_supported(solver: Solver, loss: type[Loss], intercept: bool | str) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
-from treille.spaces.weight_automaton import pack_weights, unpack_weights
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.kernels import FeatureMap, Kernel
+from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
 

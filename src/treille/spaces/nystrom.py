@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from treille.data import Batch, DenseRows
 from treille.data.base import readable_size
-from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels import Kernel
 from treille.spaces.functions import Functions, KernelFunctions
@@ -67,9 +66,7 @@ class Nystrom(BaseEstimator):
         rows = DenseRows(kernel.gram(batch, landmarks, n_jobs) @ projection)
         exact = kernel.diagonal(batch, n_jobs).sum()
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
-        return NystromSpace(
-            kernel, batch, None, rows, n_jobs, landmarks=landmarks, projection=projection, error=error
-        )
+        return NystromSpace(kernel, batch, None, rows, n_jobs, landmarks=landmarks, projection=projection, error=error)
 
 
 @dataclass(frozen=True, eq=False)
