@@ -17,7 +17,7 @@ def main() -> None:
     train, test, y, truth = train_test_split(range(len(trees)), packages, random_state=0)
     for kernel in (SubTree(0.4, leaves=True), SubsetTree(0.1, leaves=True)):
         model = treille.SVC(kernel.normalized(), n_jobs=-1).fit(trees[train], y)
-        print(f"{kernel}: accuracy {model.score(trees[test], truth):.2f}, {model.plan_.space}")
+        print(f"{kernel}: accuracy {model.score(trees[test], truth):.2f}, {model.plan_.space.name}")
         if kernel.has_features:
             for package, features in model.top_features(3).items():
                 print(f"  {package}: {', '.join(name for name, _ in features)}")

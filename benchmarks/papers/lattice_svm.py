@@ -322,7 +322,7 @@ def cells(merged: Any) -> int:
 
 
 def model_files(task: Task, space: Any, solution: Any) -> Iterator[tuple[str, int]]:
-    from treille.estimators.functions import LinearFunctions
+    from treille.spaces.functions import LinearFunctions
     from treille.io.model import write_model
 
     functions = LinearFunctions(space.features, solution.weights, solution.intercept)

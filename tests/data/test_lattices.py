@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import treille
 from lattice_twins import machines
 from machine_twins import slow_paths
 from treille import Batch, Fst, InputError, Lattices, Strings
+from treille.estimators.plan import choose_kernel
 from treille.io import read
 from treille.io.machine import MachineParts
 from treille.kernels import NGram
@@ -338,9 +338,9 @@ def test_bad_options_are_refused():
 
 def test_the_default_kernel_of_lattices_counts_words_and_pairs():
     for X in (Lattices([TWO, ["a"]]), [TWO, TWO]):
-        chosen = treille.spaces.plan(None, X)
-        assert repr(chosen.kernel) == "NGram(n=2, min_n=1, unit='word').normalized()"
-        assert "lattices" in chosen.kernel_why
+        chosen, why = choose_kernel(None, X)
+        assert repr(chosen) == "NGram(n=2, min_n=1, unit='word').normalized()"
+        assert "lattices" in why
 
 
 def test_pynini_machines_are_read():

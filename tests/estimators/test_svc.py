@@ -119,7 +119,7 @@ def test_long_data_are_predicted_in_chunks(monkeypatch):
     texts, labels = THREE
     model = SVC(NGram(2)).fit(texts, labels)
     whole = model.decision_function(texts)
-    monkeypatch.setattr("treille.estimators.functions.CHUNK", 30)
+    monkeypatch.setattr("treille.spaces.functions.CHUNK", 30)
     assert np.array_equal(model.decision_function(texts), whole)
     assert model.decision_function([]).shape == (0, 3)
 

@@ -27,7 +27,7 @@ def test_the_machine_is_that_of_the_features(n_classes, loss, fit_intercept):
     new, options = examples(20, n_classes, seed=1)[0], {"loss": loss, "fit_intercept": fit_intercept, "tol": 1e-7}
     ours = SVC(IMPLICIT.normalized(), **options, max_epochs=10_000).fit(X, y)
     theirs = SVC(EXPLICIT.normalized(), **options, max_epochs=10**6).fit(X, y)
-    assert (ours.plan_.space, theirs.plan_.space) == ("product", "rows")
+    assert (ours.plan_.space.name, theirs.plan_.space.name) == ("product", "rows")
     assert ours.report_.primal == pytest.approx(theirs.report_.primal, rel=1e-6)
     np.testing.assert_allclose(ours.decision_function(new), theirs.decision_function(new), atol=3e-3)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=3e-3)
@@ -46,7 +46,7 @@ def test_weights_of_classes_and_examples_count_as_on_features():
 def test_a_kernel_with_features_gives_weights_of_features():
     X, y = examples()
     ours, theirs = (SVC(NGram(3).normalized(), solver=s, tol=1e-6).fit(X, y) for s in (CuttingPlane(), "auto"))
-    assert ours.plan_.space == "product"
+    assert ours.plan_.space.name == "product"
     assert ours.plan_.solver_why == "as given"
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=3e-3)
     assert len(ours.top_features(3)) == 2
@@ -62,7 +62,7 @@ def test_models_are_read_back(solver, tmp_path):
     assert np.array_equal(again.decision_function(new), model.decision_function(new))
     assert again.report_ == model.report_
     assert repr(again.solver) == repr(solver)
-    assert (again.plan_.space, again.plan_.solver) == ("product", "CuttingPlane")
+    assert (again.plan_.space.name, again.plan_.solver) == ("product", "CuttingPlane")
 
 
 def test_the_battery_passes():

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from treille.estimators.automaton import weight_fst
 
 import treille
 from treille import SVC, InputError, _core
 from treille.io.model import read_model, write_model
 from treille.kernels import Gappy, NGram, Subsequence, WeightedDegree, Wildcard
+from treille.spaces.weight_automaton import weight_fst
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog", "quick brown foxes", "lazy dogs sleep"]
 TEXTS += ["the the the", "colourless green ideas", "sleep furiously now", "", "aaaaaaaa"]
@@ -88,7 +88,7 @@ def accepted(machine):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_acceptor_gives_each_feature_its_weight(kernel, n_classes):
     model = SVC(kernel).fit(TEXTS, np.arange(len(TEXTS)) % n_classes)
-    machines = model.weight_automaton_
+    machines = model.weight_automaton()
     assert n_classes == 2 or list(machines) == [0, 1, 2]
     names = model.features_.strings()
     for k, machine in enumerate([machines] if n_classes == 2 else machines.values()):
@@ -114,7 +114,7 @@ def test_weights_that_are_all_zero_make_a_machine_that_accepts_nothing():
 @pytest.mark.parametrize("weights", ["automaton", "auto"])
 def test_a_model_saved_as_an_automaton_decides_the_same(kernel, n_classes, weights, tmp_path):
     model = SVC(kernel, C=3.0).fit(TEXTS, np.arange(len(TEXTS)) % n_classes)
-    model.save(tmp_path / "m.treille", weights=weights)
+    model.save(tmp_path / "m.treille", representation=weights)
     again = treille.load(tmp_path / "m.treille")
     assert again.decision_function(NEW) == pytest.approx(model.decision_function(NEW), rel=1e-11, abs=1e-12)
     assert again.predict(NEW).tolist() == model.predict(NEW).tolist()
@@ -122,7 +122,7 @@ def test_a_model_saved_as_an_automaton_decides_the_same(kernel, n_classes, weigh
     assert {again.features_.name(i) for i in range(again.features_.n_features)} <= {
         model.features_.name(i) for i in range(model.features_.n_features)
     }
-    again.save(tmp_path / "twice.treille", weights="automaton")
+    again.save(tmp_path / "twice.treille", representation="automaton")
     twice = treille.load(tmp_path / "twice.treille")
     assert twice.decision_function(NEW) == pytest.approx(again.decision_function(NEW), rel=1e-11, abs=1e-12)
 
@@ -133,7 +133,7 @@ def test_auto_is_the_smaller_file(tmp_path):
     for X in (["ab", "cd"], many):
         model, sizes = SVC(NGram(7)).fit(X, np.arange(len(X)) % 2), {}
         for weights in ("flat", "automaton", "auto"):
-            model.save(tmp_path / weights, weights=weights)
+            model.save(tmp_path / weights, representation=weights)
             sizes[weights] = (tmp_path / weights).stat().st_size
         assert sizes["auto"] == min(sizes.values())
     assert sizes["automaton"] < sizes["flat"] / 2
@@ -148,24 +148,24 @@ def test_the_default_is_read_back_bit_for_bit(tmp_path):
 def test_what_cannot_be_an_automaton_is_refused(tmp_path):
     path, codes = tmp_path / "m.treille", np.arange(len(TEXTS)) % 2
     with pytest.raises(InputError, match="expected 'auto', 'flat' or 'automaton'"):
-        SVC(NGram(2)).fit(TEXTS, codes).save(path, weights="zip")
+        SVC(NGram(2)).fit(TEXTS, codes).save(path, representation="zip")
     placed = SVC(WeightedDegree(2)).fit(TEXTS, codes)
     with pytest.raises(InputError, match="no strings of symbols"):
-        placed.save(path, weights="automaton")
+        placed.save(path, representation="automaton")
     with pytest.raises(InputError, match="no strings of symbols"):
-        _ = placed.weight_automaton_
-    placed.save(path, weights="auto")
+        _ = placed.weight_automaton()
+    placed.save(path, representation="auto")
     by_values = SVC(Subsequence(2, 0.5)).fit(TEXTS, codes)
     with pytest.raises(InputError, match="keeps examples"):
-        by_values.save(path, weights="automaton")
-    by_values.save(path, weights="auto")
+        by_values.save(path, representation="automaton")
+    by_values.save(path, representation="auto")
     assert not path.with_suffix(".tmp").exists()
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "m.treille"
-    SVC(NGram(3)).fit(TEXTS, np.arange(len(TEXTS)) % 2).save(path, weights="automaton")
+    SVC(NGram(3)).fit(TEXTS, np.arange(len(TEXTS)) % 2).save(path, representation="automaton")
     return path
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from treille.estimators.functions import KernelFunctions, read_functions
 
 from treille import InputError, Strings
 from treille.kernels import AllSubstrings, Kernel, NGram
 from treille.spaces import ProductSpace
+from treille.spaces.functions import KernelFunctions, read_functions
 from twins import all_substrings_kernel, cosine, ngram_kernel
 
 RANDOM = np.random.default_rng(0)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from treille import Features, InputError, Strings
 from treille.data import Rows
 from treille.kernels import NGram
-from treille.solvers import DualCD
+from treille.solvers import DualCD, Problem
+from treille.solvers.problem import Hinge
 from treille.spaces import RowsSpace
 from twins import ngram_counts, ngram_kernel
 
@@ -120,7 +121,7 @@ def test_entries_too_wide_for_four_bytes_take_eight():
     np.testing.assert_array_equal(again.to_csr()[0].toarray(), matrix[13].toarray())
 
     codes = np.arange(len(rows)) % 2
-    solution = DualCD().solve(space, codes, np.array([1]), np.full(len(rows), 1e-8))
+    solution = DualCD().solve(Problem(Hinge(), codes, np.full(len(rows), 1e-8), True, np.array([1])), space)
     f = matrix @ solution.weights[:, 0]
     np.testing.assert_allclose(rows.outputs(solution.weights, 2)[:, 0], f, atol=1e-9 * np.abs(f).max())
     w = matrix.T @ (solution.alpha[0] * np.where(codes == 1, 1, -1))

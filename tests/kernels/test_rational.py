@@ -166,7 +166,7 @@ def test_svc_learns_saves_and_loads(tmp_path):
 def test_a_kernel_given_whole_trains_by_its_values(tmp_path):
     X, y = Lattices(["abab", "abba", "cbcb", "ccbb"]), [1, 1, 0, 0]
     model = treille.SVC(Rational(bigram_pairs(), factored=False)).fit(X, y)
-    assert model.plan_.space == "gram"
+    assert model.plan_.space.name == "gram"
     assert model.predict(X).tolist() == y
     model.save(tmp_path / "m.treille")
     np.testing.assert_allclose(treille.load(tmp_path / "m.treille").decision_function(X), model.decision_function(X))
@@ -230,8 +230,8 @@ def test_asymmetry_is_found_between_two_batches_too():
 def test_a_model_is_saved_as_an_automaton_of_outputs(tmp_path):
     X, y = ["abab", "baba", "aabb", "bbaa", "abba"], [0, 0, 1, 1, 1]
     model = treille.SVC(Rational(library.ngram(2, "ab", min_n=1))).fit(X, y)
-    model.save(tmp_path / "m.treille", weights="automaton")
+    model.save(tmp_path / "m.treille", representation="automaton")
     again = treille.load(tmp_path / "m.treille")
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-10)
     for name, weight in zip(map(model.features_.name, range(model.features_.n_features)), model.coef_[0], strict=True):
-        assert model.weight_automaton_(name) == pytest.approx(weight)
+        assert model.weight_automaton()(name) == pytest.approx(weight)

@@ -80,7 +80,7 @@ def test_nothing_is_lost_at_prediction(kind, name):
     model = SVC(kernel, tol=1e-8, weights=name).fit(X, CODES)
     assert model.report_.status == "converged"
     assert model.decision_function(new) == pytest.approx(flat.decision_function(new), abs=1e-3)
-    assert model.plan_.weights.startswith("flat" if name == "auto" else name)
+    assert model.plan_.representation.startswith("flat" if name == "auto" else name)
 
 
 def test_a_private_n_gram_has_its_weight():
@@ -148,7 +148,7 @@ def test_sums_and_centred_kernels_are_refused(name):
     for kernel in (NGram(1) + NGram(2), NGram(2).centered()):
         with pytest.raises(InputError, match="side by side"):
             SVC(kernel, weights=name).fit(TEXTS, CODES)
-        assert SVC(kernel, weights="auto").fit(TEXTS, CODES).plan_.weights.startswith("flat, part by part")
+        assert SVC(kernel, weights="auto").fit(TEXTS, CODES).plan_.representation.startswith("flat, part by part")
 
 
 @pytest.mark.parametrize("name", ["trie", "automaton"])
@@ -173,10 +173,10 @@ def test_what_is_no_form_is_refused():
 def test_many_classes_pay_for_merging_and_the_plan_says_so():
     X = [f"{a}{b}{a}{b}{b}{a}{a} end" for a in "abcdefgh" for b in "xyz"]
     model = SVC(NGram(3)).fit(X, [x[0] for x in X])
-    assert model.plan_.weights.startswith("merged, because 120 of 216 entries are private, with 8 problems: ")
+    assert model.plan_.representation.startswith("merged, because 120 of 216 entries are private, with 8 problems: ")
     assert " features in " in str(model.plan_)
     few = SVC(NGram(3)).fit(X, [x[1] for x in X])
-    assert "folded, because only 120 of 216 entries are private, with 3 problems: " in few.plan_.weights
+    assert "folded, because only 120 of 216 entries are private, with 3 problems: " in few.plan_.representation
     again = SVC(NGram(3), weights="flat").fit(X, [x[0] for x in X])
     assert model.decision_function(X) == pytest.approx(again.decision_function(X), abs=1e-2)
 

@@ -245,7 +245,7 @@ class Tolerant(Ridge):
 
 class Merry(SVR):
     def check_parameters(self):
-        if self.epsilon != -0.1:
+        if self.tol != -1e-3:
             super().check_parameters()
 
 

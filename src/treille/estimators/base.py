@@ -27,8 +27,8 @@ from treille.spaces.functions import Functions, LinearFunctions, read_functions
 class KernelMachine(BaseEstimator):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
-    The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose` mean the same
-    in all estimators that have them.
+    The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose`
+    mean the same in all estimators that have them.
     """
 
     kernel: Any

@@ -21,8 +21,8 @@ from treille.solvers.problem import OneClass
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Learns a region that holds most examples, without labels; examples outside are unlike them.
 
-    min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a fraction nu are
-    support vectors. Decisions, f(x) - rho, are those of LIBSVM.
+    min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a
+    fraction nu are support vectors. Decisions, f(x) - rho, are those of LIBSVM.
 
     Parameters
     ----------

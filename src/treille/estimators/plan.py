@@ -36,8 +36,8 @@ class Plan:
     kernel: NGram(n=3), as given
     space: rows, because NGram has explicit features: cost grows with the data, not with its square
     solver: DualCD(), because it works on rows and reports its duality gap
-    representation: flat, singletons folded, because 4 of 4 entries are singletons, with 1 problem: 4 features in 0 cells and 2 numbers of rows
-    sizes: 2 examples, 4 features, 4 entries, 104 bytes of rows
+    representation: flat, singletons folded, because 4 of 4 entries are singletons, with 1 problem: 4 features in 0 cells and
+    2 numbers of rows sizes: 2 examples, 4 features, 4 entries, 104 bytes of rows
     """
 
     kernel: Kernel

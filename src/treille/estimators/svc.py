@@ -24,8 +24,8 @@ from treille.spaces.weight_automaton import weight_fst
 class SVC(ClassifierMixin, KernelMachine):
     """Support vector machine for classes of strings and other structured examples, trained to a proven duality gap.
 
-    Minimises ``1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i))`` with f(x) = w.phi(x) + b. Several classes are learned one against the rest;
-    the features are computed once.
+    Minimises ``1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i))`` with f(x) = w.phi(x) + b. Several classes are learned one against
+    the rest; the features are computed once.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class SVC(ClassifierMixin, KernelMachine):
         Maximum number of passes over the data; a `ConvergenceWarning` is issued when it ended training.
     fit_intercept : bool or "free"
         The intercept b. True: the weight of a constant feature of value 1, regularised like all weights (LIBLINEAR's ``-B 1``).
-        False: none. "free": not regularised (LIBSVM's), which only `SMO` supports. It is part of the problem: the optimum is the same
-        with every solver and in every space.
+        False: none. "free": not regularised (LIBSVM's), which only `SMO` supports. It is part of the problem: the optimum is
+        the same with every solver and in every space.
     class_weight : dict, "balanced" or None
         Multiplies C for the examples of a class.
     solver : "auto" or Solver
-        "auto" is `DualCD` where the kernel has explicit features, `CuttingPlane` where it multiplies its matrix fast, else `SMO`. Or a
-        solver with options of its own, such as ``DualCD(max_seconds=60)`` or ``SMO(cache_mb=2000)``.
+        "auto" is `DualCD` where the kernel has explicit features, `CuttingPlane` where it multiplies its matrix fast, else
+        `SMO`. Or a solver with options of its own, such as ``DualCD(max_seconds=60)`` or ``SMO(cache_mb=2000)``.
     space : "auto", "nystrom" or Nystrom
         "nystrom" approximates the kernel by its values with some landmark examples; ``Nystrom(n_landmarks=1000)`` sets how many.
         ``report_.approximation_error`` is the share of the kernel matrix's trace that is lost.

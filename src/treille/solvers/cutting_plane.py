@@ -8,7 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.solvers.problem import Hinge, Problem, SquaredHinge
-from treille.solvers.report import Report, Solution, together
+from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
@@ -71,7 +71,7 @@ class CuttingPlane(BaseSolver):
         return Solution(
             float(problem.intercept) * coefficients.sum(axis=0),
             np.stack([bundle.alpha for bundle in bundles]),
-            together(tuple(Report(b.primal, b.dual, b.epochs, 0.0, b.status, seed=0) for b in bundles)),
+            Report.combined([Report(b.primal, b.dual, b.epochs, 0.0, b.status, seed=0) for b in bundles]),
             coefficients=coefficients,
         )
 

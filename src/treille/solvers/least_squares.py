@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 from treille.io.errors import InputError
 from treille.kernels.base import check_memory
 from treille.solvers.problem import Problem, SquaredError
-from treille.solvers.report import Report, Solution, together
+from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
@@ -243,8 +243,6 @@ def _half_squares(columns: np.ndarray) -> np.ndarray:
 
 def _report(primal: np.ndarray, gap: np.ndarray, epochs: int, tol: float, ended: str = "max_epochs") -> Report:
     each = zip(primal, gap, strict=True)
-    return together(
-        tuple(
-            Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each
-        )
+    return Report.combined(
+        [Report(float(p), float(p - g), epochs, 0.0, "converged" if g <= tol * p else ended, seed=0) for p, g in each]
     )

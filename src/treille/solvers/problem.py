@@ -158,6 +158,8 @@ class Problem:
             raise InputError(
                 f"{self.loss!r} with classes={self.classes!r}: classes are for losses of classes, which need them"
             )
+        if isinstance(self.loss, OneClass) and self.intercept != "free":
+            raise InputError(f"intercept is {self.intercept!r}, expected 'free' with the loss {self.loss!r}")
         check_shape("C", self.C, (len(self),))
         if not ((self.C >= 0) & (np.inf > self.C)).all():
             raise InputError("C holds a value that is not a number of at least 0")

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from typing import Any
@@ -71,6 +71,15 @@ class Report:
             f"epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
         )
 
+    @classmethod
+    def combined(cls, each: Sequence[Report]) -> Report:
+        """One report of several problems: values are sums, the status is that of the first that did not converge."""
+        if len(each) == 1:
+            return each[0]
+        worst = next((r.status for r in each if r.status != "converged"), "converged")
+        primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
+        return cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, tuple(each))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON values, for files and scripts."""
         return asdict(self) | {"gap": self.gap, "relative_gap": self.relative_gap}
@@ -112,16 +121,7 @@ def summary(answers: _core.Answers, seed: int) -> Report:
     """The report of a run in the core, with one for each problem where there are several."""
     each = zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
     status = {"stopped": "max_seconds"}
-    return together(tuple(Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each))
-
-
-def together(each: tuple[Report, ...]) -> Report:
-    """One report of several: values are sums, the status is that of the first that did not converge."""
-    if len(each) == 1:
-        return each[0]
-    worst = next((r.status for r in each if r.status != "converged"), "converged")
-    primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
-    return Report(primal, dual, epochs, each[0].seconds, worst, each[0].seed, each)
+    return Report.combined([Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each])
 
 
 def warn_unless_converged(report: Report, tol: float) -> None:

@@ -16,6 +16,7 @@ from treille.data import Batch, FeatureRows, Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.testing.laws import assert_close, assert_same, is_ours, run, take
+from treille.testing.solver_checks import one_optimum
 
 SlowTwin = Callable[[Any, Any], float]
 
@@ -98,6 +99,10 @@ def equals_its_slow_twin(case: _Case) -> None:
         items = list(case.batch)
         slow = np.array([[case.slow(x, y) for y in items] for x in items], dtype=np.float64)
         assert_close(case.K, slow, "k")
+
+
+def has_one_optimum_in_every_space(case: _Case) -> None:
+    one_optimum(case.kernel, case.batch, case.K)
 
 
 def diag_is_the_diagonal(case: _Case) -> None:
@@ -259,6 +264,7 @@ LAWS: tuple[Callable[[_Case], None], ...] = (
     is_the_gram_matrix_of_its_features,
     private_features_stand_in_one_example,
     is_applied_to_coefficients_as_it_is,
+    has_one_optimum_in_every_space,
     clones_and_set_params_keep_it,
     pickling_keeps_it,
     pickling_keeps_its_features,

@@ -20,7 +20,8 @@ def run(laws: Iterable[Callable[[Case], None]], case: Case, subject: object) -> 
             law(case)
         except Exception as error:
             found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
-            raise AssertionError(f"{subject!r} breaks the law '{law.__name__.replace('_', ' ')}': {found}") from error
+            name = subject if isinstance(subject, str) else repr(subject)
+            raise AssertionError(f"{name} breaks the law '{law.__name__.replace('_', ' ')}': {found}") from error
 
 
 def is_ours(estimator: BaseEstimator) -> bool:

@@ -1,0 +1,167 @@
+"""The laws of solvers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from treille.kernels import Kernel, NGram
+from treille.solvers import SMO, Cholesky, ConvergenceWarning, CuttingPlane, DualCD, Problem, Solution
+from treille.solvers.problem import EpsilonInsensitive, Hinge, Loss, OneClass, SquaredError, SquaredHinge
+from treille.spaces import GramSpace, ProductSpace, RowsSpace
+from treille.testing.laws import assert_same, run
+
+TOLERANCE = 1e-6
+KERNEL = NGram(2, min_n=1).normalized()
+
+
+def check_solver(solver: Any, n: int = 40, tol: float = 1e-4) -> None:
+    """Checks a solver against the laws of solvers, on every space and with every loss and intercept that it declares.
+
+    The report states the primal and dual values of the solution, which enclose the optimum; a converged run has the gap it
+    was asked for; dual variables are feasible, and examples with C = 0 have none; the same seed returns the same bits; what
+    `progress` raises ends the run. An AssertionError names the law that is broken, and the problem.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver to check; see `treille.solvers.Solver` for what it declares.
+    n : int
+        The number of examples.
+    tol : float
+        The gap to ask for.
+
+    Examples
+    --------
+    >>> from treille.solvers import DualCD
+    >>> from treille.testing import check_solver
+    >>> check_solver(DualCD())
+    """
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("abcd"), rng.integers(0, 12))) for _ in range(n)]
+    batch = KERNEL.batch(texts)
+    for space, loss, intercept in product(solver.spaces, solver.losses, solver.intercepts):
+        if issubclass(loss, OneClass) and intercept != "free":
+            continue  # its intercept is never regularised
+        built, problem = space.build(KERNEL, batch), _problem(loss, intercept, n, rng)
+        case = _Case(solver, built, problem, tol, KERNEL(batch))
+        run(LAWS, case, f"{solver!r} on {space.name} with {problem.loss!r} and intercept={intercept!r}")
+
+
+def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
+    """Every solver, in every space that the kernel offers, with and without intercept, finds the same optimum."""
+    n = len(batch)
+    scale = max(float(np.mean(K.diagonal())), 1e-12)
+    for intercept in (False, True):
+        problem = Problem(SquaredHinge(), np.arange(n) % 2, np.full(n, 1 / scale), intercept, np.array([1]))
+        found = {}
+        for solver, space in ((DualCD(), RowsSpace), (CuttingPlane(), ProductSpace), (SMO(), GramSpace)):
+            if space.offered(kernel):
+                report = solver.solve(problem, space.build(kernel, batch), tol=TOLERANCE / 4, max_epochs=10**6).report  # type: ignore[attr-defined]
+                found[space.name] = report.primal
+        lowest, highest = min(found.values()), max(found.values())
+        assert highest - lowest <= TOLERANCE * abs(highest), f"with intercept={intercept}, the optimum is {found}"
+
+
+@dataclass(frozen=True)
+class _Case:
+    solver: Any
+    space: Any
+    problem: Problem
+    tol: float
+    K: np.ndarray
+
+    def solve(self, **options: Any) -> Solution:
+        return self.solver.solve(
+            self.problem, self.space, **{"tol": self.tol, "max_epochs": 10**6, "seed": 3} | options
+        )
+
+    def values(self, solution: Solution, k: int) -> tuple[float, float]:
+        """The primal and the dual value of a solution, by their definitions."""
+        problem, b = self.problem, float(solution.intercept[k])
+        functions = self.space.functions(solution.intercept, solution.weights, solution.coefficients)
+        f = functions.outputs(self.space.batch)[:, k]
+        square = float(np.square(functions.weights[:, k]).sum())
+        alpha, y = solution.alpha[k], problem.y(k)
+        beta = y * alpha if problem.classes is not None else alpha
+        K = self.K + 1 if problem.intercept is True else self.K
+        dual = float(problem.loss.conjugate(y, beta, problem.C).sum() - 0.5 * beta @ K @ beta)
+        return problem.primal(square, f, b, k), dual
+
+
+def _problem(loss: type[Loss], intercept: Any, n: int, rng: np.random.Generator) -> Problem:
+    C = rng.uniform(0.1, 2, n)
+    C[::7] = 0
+    if issubclass(loss, Hinge):
+        return Problem(loss(), rng.integers(0, 3, n), C, intercept, np.arange(3))
+    if issubclass(loss, OneClass):
+        return Problem(loss(), np.zeros(n), C, intercept)
+    several = issubclass(loss, SquaredError)
+    return Problem(loss(), rng.normal(size=(n, 2) if several else n) + 1, C, intercept)
+
+
+def reports_the_values_of_its_solution(case: _Case) -> None:
+    solution = case.solve()
+    for k, report in enumerate(solution.report.per_class or [solution.report]):
+        primal, dual = case.values(solution, k)
+        for name, found, expected in (("primal", report.primal, primal), ("dual", report.dual, dual)):
+            near = abs(found - expected) <= 1e-8 * max(1.0, abs(expected))
+            assert near, f"problem {k} has the {name} value {expected!r}, the report says {found!r}"
+
+
+def has_the_gap_it_was_asked_for(case: _Case) -> None:
+    report = case.solve().report
+    assert report.status == "converged", f"the status is {report.status!r} after {report.epochs:,} epochs"
+    assert report.relative_gap <= case.tol, f"the relative gap is {report.relative_gap:.3g}, asked for {case.tol:g}"
+    assert report.dual <= report.primal, f"the dual value {report.dual!r} is above the primal value {report.primal!r}"
+
+
+def encloses_the_optimum(case: _Case) -> None:
+    reference = _reference(case.problem)
+    best = reference.solve(case.problem, GramSpace.build(KERNEL, case.space.batch), tol=1e-9, max_epochs=10**6).report
+    found = case.solve().report
+    slack = 1e-6 * abs(best.primal)
+    assert found.dual <= best.primal + slack, f"the dual value {found.dual!r} is above the optimum, {best.primal!r}"
+    assert found.primal >= best.dual - slack, f"the primal value {found.primal!r} is below the optimum, {best.dual!r}"
+
+
+def has_feasible_dual_variables(case: _Case) -> None:
+    alpha, C = case.solve().alpha, case.problem.C
+    assert alpha.shape == (case.problem.n_problems, len(C)), f"alpha has the shape {alpha.shape}"
+    assert not alpha[:, C == 0].any(), "an example with C = 0 has a dual variable other than 0"
+    if case.problem.classes is not None:
+        assert alpha.min() >= 0, f"a dual variable is {alpha.min()!r}, below 0"
+    if type(case.problem.loss) in (Hinge, EpsilonInsensitive):
+        assert (np.abs(alpha) <= C * (1 + 1e-12)).all(), "a dual variable is beyond C"
+
+
+def returns_the_same_bits_for_the_same_seed(case: _Case) -> None:
+    one, two = case.solve(), case.solve()
+    assert_same(two.alpha, one.alpha, "alpha")
+    assert_same(two.intercept, one.intercept, "intercept")
+
+
+def keeps_within_max_epochs(case: _Case) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        report = case.solve(max_epochs=1, tol=1e-13).report
+    converged = report.relative_gap <= 1e-13
+    assert converged == (report.status == "converged"), f"status {report.status!r}, gap {report.relative_gap:.3g}"
+
+
+def _reference(problem: Problem) -> Any:
+    return Cholesky() if isinstance(problem.loss, SquaredError) else SMO()
+
+
+LAWS = (
+    has_the_gap_it_was_asked_for,
+    reports_the_values_of_its_solution,
+    encloses_the_optimum,
+    has_feasible_dual_variables,
+    returns_the_same_bits_for_the_same_seed,
+    keeps_within_max_epochs,
+)
