@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from treille.data import Lattices, Strings
-from treille.data.machines import holds_machines
-from treille.data.trees import looks_like_trees
-from treille.data.vectors import looks_like_vectors
 from treille.io.errors import InputError
-from treille.kernels import Kernel, Linear, NGram, SubsetTree
+from treille.kernels import Kernel
 from treille.kernels.given import as_kernel
+from treille.kernels.parse import default_kernel
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import NystromSpace
 from treille.spaces.product import ProductSpace
@@ -100,23 +95,6 @@ def _reason(kernel: Kernel, space: type, asked: bool, spaces: tuple[type, ...]) 
         return f"{_family(kernel)} has no explicit features, but multiplies its matrix in less time than it takes to write it out"
     why = f"{_family(kernel)} has no explicit features" if RowsSpace in spaces else "the estimator needs kernel values"
     return f"{why}: cost grows with the square of the number of examples"
-
-
-def default_kernel(X: Any) -> tuple[Kernel, str]:
-    """A sensible kernel for data of this kind, and the reason."""
-    if looks_like_vectors(X):
-        return Linear(), "chosen: rows of numbers have a weight for each column"
-    if looks_like_trees(X):
-        return SubsetTree().normalized(), "chosen: fragments of trees, sizes evened out"
-    if isinstance(X, Lattices) or holds_machines(X):
-        kernel = NGram(2, min_n=1, unit="word").normalized()
-        return kernel, "chosen: expected counts of single symbols and pairs, lengths evened out, suit most lattices"
-    unit = X.unit if isinstance(X, Strings) else Strings(list(islice(X, 1)) if isinstance(X, Iterable) else X).unit
-    if unit in ("word", "token", "integer"):
-        kernel = NGram(2, min_n=1, unit="word").normalized()
-        return kernel, "chosen: single symbols and pairs, lengths evened out, suit sequences of words or events"
-    kernel = NGram(5, unit="byte" if unit == "byte" else "char").normalized()
-    return kernel, "chosen: 5-grams of characters, lengths evened out, suit most texts"
 
 
 def _family(kernel: Kernel) -> str:
