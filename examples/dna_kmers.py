@@ -35,7 +35,7 @@ def main() -> None:
         write_fasta(path)
         examples = read(path, labelled=True)
     print(examples.note)
-    X, X_test, y, y_test = train_test_split(examples.texts, examples.labels, random_state=0)
+    X, X_test, y, y_test = train_test_split(examples.X, examples.labels, random_state=0)
     grid = {"kernel__kernel__n": [2, 3, 4, 5, 6, 7, 8], "C": [1.0, 10.0]}
     search = GridSearchCV(treille.SVC(NGram().normalized()), grid, cv=5).fit(X, y)
     for parameters, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):

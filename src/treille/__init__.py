@@ -15,6 +15,7 @@ from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, load
 from treille.io.errors import InputError
+from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
 
 __version__ = version("treille")
@@ -39,6 +40,7 @@ __all__ = [
     "kernels",
     "load",
     "protein",
+    "register",
     "reverse_complement",
     "solvers",
     "trees",

@@ -131,10 +131,8 @@ def test_a_model_of_one_value_against_the_rest_says_which_label_it_wants(cli):
     Path("news.csv").write_text("text,topic\naa,acq\nbb,grain\n")
     assert cli("train", "news.csv", "--label", "topic=acq", "--kernel", "ngram(1)", "--model", "m.treille").code == 0
     assert cli("evaluate", "m.treille", "news.csv", "--label", "topic=acq").code == 0
-    assert "it wants --label FIELD=acq" in assert_refused(cli("evaluate", "m.treille", "news.csv"))
-    assert "it wants --label FIELD=acq" not in assert_refused(
-        cli("evaluate", "m.treille", "news.csv", "--label", "x=acq")
-    )
+    assert "use --label FIELD=acq" in assert_refused(cli("evaluate", "m.treille", "news.csv"))
+    assert "use --label FIELD=acq" not in assert_refused(cli("evaluate", "m.treille", "news.csv", "--label", "x=acq"))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from treille.cli import console
-from treille.cli.console import Voice, aligned
-from treille.cli.words import clipped, visible
+from treille.cli.console import Printer, aligned
+from treille.data.format import clipped, visible
 
 
 @pytest.fixture
@@ -23,44 +23,44 @@ LONG = "a sentence that is a good deal longer than forty columns"
 
 
 def test_words_are_wrapped_on_a_terminal(terminal):
-    Voice().say(LONG)
+    Printer().print(LONG)
     assert max(map(len, terminal.getvalue().splitlines())) <= 40
 
 
 def test_words_are_never_wrapped_in_a_pipe(capsys):
-    Voice().say(LONG * 5)
+    Printer().print(LONG * 5)
     assert capsys.readouterr().out == LONG * 5 + "\n"
 
 
 def test_what_is_to_be_pasted_is_never_wrapped(terminal):
-    Voice().say(LONG, wrap=False)
+    Printer().print(LONG, wrap=False)
     assert terminal.getvalue() == LONG + "\n"
 
 
 def test_a_field_keeps_its_column(terminal):
-    Voice().field("kernel", LONG)
+    Printer().field("kernel", LONG)
     first, *others = terminal.getvalue().splitlines()
     assert first.startswith("kernel:   a sentence")
     assert all(line.startswith(" " * 10) and line[10] != " " for line in others)
 
 
 def test_cells_fill_lines_and_keep_their_margin(terminal):
-    Voice().fill("acq", ["acqui 2.49"] * 5, margin=5)
+    Printer().fill("acq", ["acqui 2.49"] * 5, margin=5)
     lines = terminal.getvalue().splitlines()
     assert lines == ["acq  acqui 2.49  acqui 2.49  acqui 2.49", "     acqui 2.49  acqui 2.49"]
 
 
 def test_brackets_and_colons_in_data_are_printed_as_they_are(capsys):
-    Voice().say("[bold]x[/bold] :smile: [/]")
+    Printer().print("[bold]x[/bold] :smile: [/]")
     assert capsys.readouterr().out == "[bold]x[/bold] :smile: [/]\n"
 
 
 def test_json_takes_standard_output_for_itself(capsys):
-    voice = Voice(json=True)
-    voice.say("hidden")
-    voice.table(["a"], [["b"]])
-    voice.note("a note")
-    voice.result({"é": 1})
+    printer = Printer(json=True)
+    printer.print("hidden")
+    printer.table(["a"], [["b"]])
+    printer.note("a note")
+    printer.result({"é": 1})
     out, err = capsys.readouterr()
     assert (out, err) == ('{"\\u00e9": 1}\n', "a note\n")
 

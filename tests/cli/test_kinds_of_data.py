@@ -71,7 +71,7 @@ def test_rows_of_numbers_are_trained_on_predicted_and_inspected(cli, tmp_path):
     (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
     answer = cli("train", "a.svm", "--model", "a.treille")
     assert answer.code == 0, answer.err
-    assert "linear(), chosen: rows of numbers have a weight for each column" in answer.out
+    assert "linear(), chosen: rows of numbers get a weight for each column" in answer.out
     assert "a.svm: 16 examples, SVM-light (guessed from its name), 9 columns, label first on its line" in answer.err
     assert cli("predict", "a.treille", "-", "--format", "svmlight", stdin=b"0 1:3 99:1\n0 1:-3\n").out == "1\n-1\n"
     assert cli("inspect", "a.svm", "--json").json()["columns"] == 9
@@ -83,7 +83,7 @@ def test_a_kernel_of_texts_on_rows_of_numbers_is_refused(cli, tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
     answer = cli("train", "a.svm", "--kernel", "ngram(2)", "--model", "a.treille")
     assert answer.code == 1
-    assert "found rows of numbers, expected strings: the kernel of numbers is treille.kernels.Linear()" in answer.err
+    assert "found rows of numbers, expected strings: the default kernel for rows of numbers is linear()" in answer.err
 
 
 def test_the_linear_kernel_on_texts_is_refused(cli, genes):

@@ -28,7 +28,7 @@ def test_a_model_learns_from_lattices_and_says_what_was_done_to_them(cli, heard)
     assert "expected counts of single symbols and pairs" in answer.out
     predicted = cli("predict", "m.treille", heard, "--text", "plf")
     assert predicted.out.split()[:5] == ["yes", "no", "yes", "no", "no"]
-    model, machines = treille.load("m.treille"), read(heard, text="plf", labelled=True).machines
+    model, machines = treille.load("m.treille"), read(heard, text="plf", labelled=True).X.machines
     same = treille.SVC().fit(machines, ["yes", "no", "yes", "no", "no", "yes"])
     np.testing.assert_allclose(model.decision_function(machines), same.decision_function(machines), rtol=1e-6)
 

@@ -361,5 +361,5 @@ def test_lattices_come_from_files_too(tmp_path):
     assert len(batch) == 2
     assert list(batch.n_best(2)[0]) == list(Lattices(read(tmp_path / "a.plf", weights="prob").X).n_best(2)[0])
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
-    with pytest.raises(InputError, match="holds csv, expected lattices"):
+    with pytest.raises(InputError, match="was read as csv, expected lattices: name their format"):
         Lattices.from_file(tmp_path / "a.csv")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from treille import Batch, InputError, Vectors
-from treille.data.vectors import looks_like_vectors
 
 ROWS = [[1.5, 0.0, -2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 1.0], [4.0, 0.0, 0.0]]
 DENSE = np.array(ROWS)
@@ -223,4 +222,4 @@ def test_two_columns_of_a_frame_with_one_name_are_refused():
     ],
 )
 def test_rows_of_numbers_are_told_from_sequences(data, expected):
-    assert looks_like_vectors(data) is expected
+    assert Vectors.recognises(data) is expected

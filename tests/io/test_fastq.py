@@ -30,7 +30,7 @@ def test_records_of_four_lines_are_read_and_qualities_are_not(write, name, end):
         *RECORD, "", "@r2 class=N", "acg", "+r2 class=N", "@@+", "@r3 class=N", "", "+", "", name=name, end=end
     )
     examples = read(path, label="class")
-    assert (examples.texts, examples.labels) == (["ACGTN", "acg", ""], ["EI", "N", "N"])
+    assert (examples.X, examples.labels) == (["ACGTN", "acg", ""], ["EI", "N", "N"])
     assert (examples.format, examples.lines) == ("fastq", [1, 6, 10])
     assert read(path).labels == ["r1", "r2", "r3"]
     assert "3 examples (1 empty), FASTQ (guessed from its name), label first in its header" in read(path).note
@@ -67,5 +67,5 @@ def test_sequences_are_read_back_whatever_their_qualities(records):
 
 def test_fasta_keeps_case_stops_and_gaps_as_they_are(write):
     examples = read(write(">1", "acgt", "AC-GT", ">0", "MKV*", ">1", name="a.fasta.gz"))
-    assert examples.texts == ["acgtAC-GT", "MKV*", ""]
+    assert examples.X == ["acgtAC-GT", "MKV*", ""]
     assert examples.lines == [1, 4, 6]

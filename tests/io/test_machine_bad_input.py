@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from random_machines import assert_sound, tiny
 
 from treille.io import InputError, confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, read, slf
+from treille.io.archive import archive_members
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
-from treille.io.members import members
 from treille.io.symbols import read_symbols
 
 BINARY = openfst_binary.spell(tiny(["vine", "wine"], [0.5, 0.25]))
@@ -210,7 +210,7 @@ def test_weights_that_may_be_several_things_are_refused_and_so_are_other_words_f
     path.write_text("((('a', -1, 1), ('b', 3, 1)),)\n")
     with pytest.raises(InputError, match=r"a\.plf: weights go from -1 to 3: costs or log-probabilities\. Say what"):
         read(path)
-    assert read(path, weights="cost").machines[0].weights.tolist() == [-1, 3]
+    assert read(path, weights="cost").X.machines[0].weights.tolist() == [-1, 3]
     with pytest.raises(InputError, match="weights is 'odds', expected one of cost, logprob, prob"):
         read(path, weights="odds")
     with pytest.raises(InputError, match="there is a weight of -1, expected probabilities"):
@@ -251,9 +251,9 @@ def test_archives_folders_and_tables_that_are_damaged(tmp_path):
     for name in ("a.zip", "a.tar.gz"):
         (tmp_path / name).write_bytes(b"no archive")
         with pytest.raises(InputError, match="is not an archive, or a damaged one"):
-            members(tmp_path / name)
+            archive_members(tmp_path / name)
         with pytest.raises(InputError, match="no such file"):
-            members(tmp_path / f"other-{name}")
+            archive_members(tmp_path / f"other-{name}")
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="holds no file"):
         read(tmp_path / "folder")

@@ -60,7 +60,7 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
     for kind in ("cost", "logprob", "prob"):
         (back,), meant, how = plf.parse([plf.spell(parts, kind)], ["a.plf, line 1"], "a.plf", kind)
         assert_same(back, parts)
-        assert (meant, how) == (kind, "as said")
+        assert (meant, how) == (kind, "as requested")
 
 
 @given(machines(acceptor=True, words=NO_BLANKS, sausage=True))

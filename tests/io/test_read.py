@@ -47,7 +47,7 @@ def assert_refused(path, **options):
 
 def test_json_lines_are_read_with_fields_of_usual_names(write):
     examples = read(write("a.jsonl", '{"text": "vine", "label": "plant"}', "", '{"label": 2, "text": ""}'))
-    assert (examples.texts, examples.labels, examples.format) == (["vine", ""], ["plant", "2"], "jsonl")
+    assert (examples.X, examples.labels, examples.format) == (["vine", ""], ["plant", "2"], "jsonl")
     assert len(examples) == 2
 
 
@@ -56,45 +56,45 @@ def test_json_lines_are_read_with_fields_of_usual_names(write):
 def test_tables_are_read_by_column_name_with_either_line_end(write, name, delimiter, end):
     path = write(name, delimiter.join(["class", "id", "sentence"]), delimiter.join(["x", "7", "a vine"]), end=end)
     examples = read(path)
-    assert (examples.texts, examples.labels, examples.format) == (["a vine"], ["x"], name[2:])
+    assert (examples.X, examples.labels, examples.format) == (["a vine"], ["x"], name[2:])
 
 
 def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(write):
-    assert read(write("a.csv", "text,label", '"a, ""b""\n\nc",x')).texts == ['a, "b"\n\nc']
+    assert read(write("a.csv", "text,label", '"a, ""b""\n\nc",x')).X == ['a, "b"\n\nc']
 
 
 def test_fields_longer_than_the_csv_modules_limit_are_read_and_the_limit_is_restored(write):
     import csv
 
     before = csv.field_size_limit()
-    assert read(write("a.csv", "text,label", "v" * 300_000 + ",x")).texts == ["v" * 300_000]
+    assert read(write("a.csv", "text,label", "v" * 300_000 + ",x")).X == ["v" * 300_000]
     assert csv.field_size_limit() == before
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_lines_have_the_label_before_the_first_tab(write, end):
     examples = read(write("a.txt", "good wine\ta fine red\tone", "", "bad\t", end=end))
-    assert (examples.texts, examples.labels) == (["a fine red\tone", ""], ["good wine", "bad"])
+    assert (examples.X, examples.labels) == (["a fine red\tone", ""], ["good wine", "bad"])
 
 
 def test_lines_with_no_tab_have_the_label_before_the_first_blank_when_labels_are_wanted(write):
     examples = read(write("a.txt", "good a fine  red", "bad sour\tthing"), labelled=True)
-    assert (examples.texts, examples.labels) == (["a fine  red", "sour\tthing"], ["good", "bad"])
+    assert (examples.X, examples.labels) == (["a fine  red", "sour\tthing"], ["good", "bad"])
 
 
 def test_lines_with_no_tab_have_no_label_when_labels_are_not_asked_for(write):
     examples = read(write("a.txt", "a fine red", "", "a sour one"))
-    assert (examples.texts, examples.labels) == (["a fine red", "", "a sour one"], None)
+    assert (examples.X, examples.labels) == (["a fine red", "", "a sour one"], None)
     assert examples.note.endswith("no labels")
 
 
 def test_lines_read_without_labels_are_kept_whole(write):
-    assert read(write("a.txt", "good\tred"), labelled=False).texts == ["good\tred"]
+    assert read(write("a.txt", "good\tred"), labelled=False).X == ["good\tred"]
 
 
 def test_fasta_sequences_are_joined_over_lines_and_labelled_by_the_headers_first_word(write):
     examples = read(write("a.fasta", "", ">1 first", "AC GT", "", " TT", ">0", ">1", "A"))
-    assert (examples.texts, examples.labels) == (["ACGTTT", "", "A"], ["1", "0", "1"])
+    assert (examples.X, examples.labels) == (["ACGTTT", "", "A"], ["1", "0", "1"])
     assert "3 examples (1 empty), FASTA" in examples.note
 
 
@@ -110,12 +110,12 @@ def test_fasta_with_bare_headers_has_no_labels(write):
 
 
 def test_several_fields_are_joined_with_one_blank_and_empty_ones_add_none(stories):
-    assert read(stories, text="title+body").texts == ["Vines sold", "Oil", "Merger", "Rain falls"]
+    assert read(stories, text="title+body").X == ["Vines sold", "Oil", "Merger", "Rain falls"]
 
 
 def test_a_field_whose_own_name_has_a_plus_or_an_equals_sign_is_found(write):
     examples = read(write("a.csv", "a+b,c=d", "vine,x"), text="a+b", label="c=d")
-    assert (examples.texts, examples.labels) == (["vine"], ["x"])
+    assert (examples.X, examples.labels) == (["vine"], ["x"])
 
 
 def test_one_value_of_a_list_is_set_against_the_rest(stories):
@@ -139,7 +139,7 @@ def test_one_value_of_a_list_is_set_against_the_rest(stories):
 )
 def test_one_value_is_set_against_the_rest_in_every_format(write, name, lines, label):
     examples = read(write(name, *lines), label=label)
-    assert (examples.texts, examples.labels) == (["u", "v"], ["5", "not 5"])
+    assert (examples.X, examples.labels) == (["u", "v"], ["5", "not 5"])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_labels_are_not_read_when_not_wanted_even_if_named(stories):
 
 def test_a_file_with_no_label_field_has_no_labels(write):
     examples = read(write("a.csv", "id,review", "1,fine"))
-    assert (examples.texts, examples.labels) == (["fine"], None)
+    assert (examples.X, examples.labels) == (["fine"], None)
 
 
 # Where from, and which format
@@ -165,14 +165,14 @@ def test_gzip_and_a_byte_order_mark_change_nothing(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"\xef\xbb\xbftext,label\r\nvine,x\r\n"))
     examples = read(path)
-    assert (examples.texts, examples.labels, examples.source) == (["vine"], ["x"], str(path))
+    assert (examples.X, examples.labels, examples.source) == (["vine"], ["x"], str(path))
     assert examples.note == f"{path}: 1 example, CSV (guessed from its name), text = text, label = label"
 
 
 def test_standard_input_is_read_and_its_format_told_from_its_content(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b'{"text": "vine"}\n')))
     examples = read("-")
-    assert (examples.texts, examples.labels, examples.source) == (["vine"], None, "standard input")
+    assert (examples.X, examples.labels, examples.source) == (["vine"], None, "standard input")
     assert "standard input: 1 example, JSON lines (guessed from its content)" in examples.note
 
 
@@ -201,13 +201,13 @@ def test_a_header_is_known_by_the_text_field_that_was_named(write):
 
 def test_a_named_format_wins_over_the_name_and_is_not_said_to_be_guessed(write):
     examples = read(write("a.csv", "good a, b", "bad c"), format="lines", labelled=True)
-    assert examples.texts == ["a, b", "c"]
+    assert examples.X == ["a, b", "c"]
     assert examples.note.endswith(": 2 examples, one text per line, label first on its line")
 
 
 def test_another_encoding_is_read_when_named(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
-    assert read(tmp_path / "a.txt", encoding="latin-1").texts == ["café"]
+    assert read(tmp_path / "a.txt", encoding="latin-1").X == ["café"]
 
 
 # What is refused
@@ -215,7 +215,7 @@ def test_another_encoding_is_read_when_named(tmp_path):
 
 def test_an_unknown_format_is_refused_with_those_that_are_known(write):
     with pytest.raises(
-        InputError, match=r"unknown format 'pdf', expected one of jsonl, csv, .* svmlight, plf, .* trees"
+        InputError, match=r"unknown format 'pdf', expected one of jsonl, csv, .* svmlight, trees, .* plf"
     ):
         read(write("a.csv", "text"), format="pdf")
 

@@ -25,7 +25,7 @@ def read_back(name, content, **options):
         path = Path(folder) / name
         path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
         examples = read(path, **options)
-    return list(zip(examples.texts, examples.labels, strict=True))
+    return list(zip(examples.X, examples.labels, strict=True))
 
 
 @settings(deadline=None)

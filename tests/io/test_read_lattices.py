@@ -17,7 +17,7 @@ VINE, WINE = "((('vine', -0.5, 1), ('vines', -0.9, 1),),)", "((('wine', 0, 1),),
 
 
 def words(examples):
-    return [machine.words() for machine in examples.machines]
+    return [machine.words() for machine in examples.X.machines]
 
 
 def test_plf_lines_with_and_without_labels(tmp_path):
@@ -47,7 +47,7 @@ def test_plf_in_a_field_of_json_lines_or_of_a_table(tmp_path):
     path.write_bytes(gzip.compress("".join(json.dumps(record) + "\n" for record in records).encode()))
     examples = read(path, label=r"en~\?$")
     assert examples.labels == [r"\?$", r"not \?$"]
-    assert [m.name for m in examples.machines] == ["u0", "u1"]
+    assert [m.name for m in examples.X.machines] == ["u0", "u1"]
     assert r"label = en, \?$ (1) against the rest" in examples.note
     assert examples.fields == ["id", "plf", "en"]
     assert words(read(path, format="plf", text="plf")) == words(examples)
@@ -64,8 +64,8 @@ def test_plf_in_a_field_of_json_lines_or_of_a_table(tmp_path):
 def test_a_text_field_is_not_taken_for_lattices(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "plf is a format", "plf": "((("}\n')
-    assert read(path, text="text").machines is None
-    assert read(path).texts == ["plf is a format"]
+    assert isinstance(read(path, text="text").X, list)
+    assert read(path).X == ["plf is a format"]
 
 
 def test_json_lines_of_arcs_with_labels_and_in_a_field(tmp_path):
@@ -148,7 +148,7 @@ def test_a_folder_a_glob_and_archives_give_the_same_with_folders_as_labels(tmp_p
         assert examples.labels == ["bad", "good", "good"]
         assert "3 lattices, HTK SLF (guessed from its name), in 3 files" in examples.note
         assert "label = folder" in examples.note
-        assert len({id(machine.input_symbols) for machine in examples.machines}) == 1
+        assert len({id(machine.input_symbols) for machine in examples.X.machines}) == 1
     assert read(top, labelled=False).labels is None
     with pytest.raises(InputError, match="HTK SLF have no labels: put the files into folders"):
         read(top / "good", labelled=True)
@@ -210,7 +210,7 @@ def test_transducers_are_read_by_their_outputs(tmp_path):
     examples = read(path)
     assert "words = outputs" in examples.note
     assert examples.X[0].words() == ["vine"]
-    assert not examples.machines[0].is_acceptor
+    assert not examples.X.machines[0].is_acceptor
 
 
 def test_a_symbol_table_names_the_labels(tmp_path):
@@ -224,11 +224,11 @@ def test_what_is_written_to_files_is_read_from_them(tmp_path):
     for name, kind in (("a.plf", None), ("a.ark", None), ("a.mesh", None), ("a.cn.gz", None), ("a.jsonl", None)):
         assert write_lattices(tmp_path / name, several, kind) == [tmp_path / name]
         back = read(tmp_path / name)
-        assert [strings(one) for one in back.machines] == [pytest.approx(strings(one)) for one in several], name
+        assert [strings(one) for one in back.X.machines] == [pytest.approx(strings(one)) for one in several], name
     for kind in ("openfst", "openfst-text", "slf"):
         write_lattices(tmp_path / kind, several, kind)
         back = read(tmp_path / kind, format=kind)
-        assert [strings(one) for one in back.machines] == [pytest.approx(strings(one)) for one in several], kind
+        assert [strings(one) for one in back.X.machines] == [pytest.approx(strings(one)) for one in several], kind
     named = [MachineParts.nothing("a/b"), MachineParts.nothing("c")]
     assert [path.name for path in write_lattices(tmp_path / "named", named, "slf")] == ["a_b.slf", "c.slf"]
 
@@ -243,8 +243,8 @@ def lattice_set(name):
 def test_the_fisher_lattices_are_read_as_documented():
     examples = read(lattice_set("fisher_callhome_lattices"), label=r"en~\?$")
     assert len(examples) == 17_376
-    assert sum(machine.n_states == 0 for machine in examples.machines) == 78
-    assert sum(len(machine.weights) for machine in examples.machines) == 570_748
+    assert sum(machine.n_states == 0 for machine in examples.X.machines) == 78
+    assert sum(len(machine.weights) for machine in examples.X.machines) == 570_748
     assert examples.labels.count(r"\?$") == 1_766
     assert "weights = log-probabilities (told by their values, -8.697 to 4.986e-05)" in examples.note
 
@@ -252,7 +252,7 @@ def test_the_fisher_lattices_are_read_as_documented():
 def test_the_ami_lattices_are_read_and_written():
     from treille.io import slf
 
-    for machine in read(lattice_set("ami_htk_lattices")).machines:
+    for machine in read(lattice_set("ami_htk_lattices")).X.machines:
         back = slf.parse(slf.spell(machine), "a.slf")
         assert back.words() == machine.words()
         assert back.weights.tolist() == machine.weights.tolist()

@@ -75,7 +75,7 @@ def test_a_bad_line_is_named_with_the_entry(write, line, message):
 
 
 def test_a_file_of_comments_alone_is_refused(write):
-    with pytest.raises(InputError, match="found comments and no example after it"):
+    with pytest.raises(InputError, match="found comments and no example after them"):
         read(write("# nothing"))
 
 
@@ -85,7 +85,7 @@ def test_a_field_of_text_is_refused(write):
 
 
 def test_a_kernel_of_texts_says_what_it_found(write):
-    with pytest.raises(InputError, match="found rows of numbers, expected strings: the kernel of numbers is"):
+    with pytest.raises(InputError, match="found rows of numbers, expected strings: the default kernel for"):
         treille.kernels.NGram(2)(read(write("1 1:1")).X)
 
 

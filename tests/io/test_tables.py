@@ -10,7 +10,7 @@ from test_read_back import TEXTS, read_back
 
 from treille import InputError
 from treille.io import read
-from treille.io.read import HEADER_NAMES
+from treille.io.text_files import HEADER_NAMES
 
 
 @pytest.fixture
@@ -28,14 +28,14 @@ def test_sequences_with_scores_are_read_with_and_without_a_header(write, header)
     if header and header[0].startswith("label"):
         rows = [f"{score}\t{sequence}\tx" for sequence, score in (row.split("\t") for row in rows)]
     examples = read(write("a.tsv", *header, *rows))
-    assert examples.texts == ["ACGT", "TTTT", "GG"]
+    assert examples.X == ["ACGT", "TTTT", "GG"]
     assert examples.targets() == [0.5, -1000, 7]
     assert examples.lines == [1 + len(header) + i for i in range(3)]
 
 
 def test_the_number_of_two_columns_is_the_label_wherever_it_stands(write):
     examples = read(write("a.tsv", "1\tACGT", "0\tTT"))
-    assert (examples.texts, examples.labels) == (["ACGT", "TT"], ["1", "0"])
+    assert (examples.X, examples.labels) == (["ACGT", "TT"], ["1", "0"])
     assert examples.note.endswith(
         "2 examples, TSV (guessed from its name) with no header, text = column 2, label = column 1"
     )
@@ -43,20 +43,20 @@ def test_the_number_of_two_columns_is_the_label_wherever_it_stands(write):
 
 def test_the_only_column_is_the_text(write):
     examples = read(write("a.csv", "ACGT", "0.5"))
-    assert (examples.texts, examples.labels) == (["ACGT", "0.5"], None)
+    assert (examples.X, examples.labels) == (["ACGT", "0.5"], None)
 
 
 @pytest.mark.parametrize("options", [{"text": "1", "label": "2"}, {"label": "2"}])
 def test_columns_with_no_header_are_selected_by_number(write, options):
     examples = read(write("a.csv", "a fine red,good", '"a, sour",bad'), **options)
-    assert (examples.texts, examples.labels) == (["a fine red", "a, sour"], ["good", "bad"])
+    assert (examples.X, examples.labels) == (["a fine red", "a, sour"], ["good", "bad"])
     assert read(write("a.csv", "a fine red,good", "b,bad"), label="2=good").labels == ["good", "not good"]
 
 
 def test_several_columns_with_no_header_are_joined_by_number(write):
     path = write("a.tsv", "1\tvine\tgreen\tx", "0\tleaf\tred\ty")
     examples = read(path, text="2+3", label="1")
-    assert (examples.texts, examples.labels) == (["vine green", "leaf red"], ["1", "0"])
+    assert (examples.X, examples.labels) == (["vine green", "leaf red"], ["1", "0"])
     assert "text = column 2 + 3, label = column 1" in examples.note
 
 
@@ -66,7 +66,7 @@ def test_a_label_that_is_also_the_number_of_its_column_makes_no_header(write):
 
 def test_a_named_column_makes_the_first_row_a_header(write):
     examples = read(write("a.csv", "poem,poet", "roses,A"), text="poem", label="poet")
-    assert (examples.texts, examples.labels) == (["roses"], ["A"])
+    assert (examples.X, examples.labels) == (["roses"], ["A"])
 
 
 def test_a_column_that_is_not_there_is_refused_with_what_the_columns_are_called(write):

@@ -57,7 +57,7 @@ def test_a_function_cannot_be_described_in_a_file():
 
 @pytest.mark.parametrize("name", ["Nonesuch", "FeatureMap", "Kernel.from_spec", "os", "", None, 3])
 def test_an_unknown_kernel_is_refused(name):
-    with pytest.raises(InputError, match=r"the kernel .* is unknown to this version of treille"):
+    with pytest.raises(InputError, match=r"the kernel .* is unknown: install the package that provides it"):
         Kernel.from_spec({"kernel": name, "params": {}})
 
 

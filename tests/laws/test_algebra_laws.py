@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from treille.cli.kernel_option import parse_kernel, spell_kernel
 from treille.kernels import Constant, Kernel, NGram
+from treille.kernels.parse import format_kernel, parse_kernel
 from treille.testing import check_kernel
 from twins import cosine, ngram_kernel
 
@@ -98,7 +98,7 @@ def test_an_expression_is_printed_cloned_and_described_as_it_is(pair, texts):
     for again in (
         clone(kernel),
         Kernel.from_spec(kernel.spec()),
-        parse_kernel(spell_kernel(kernel)),
+        parse_kernel(format_kernel(kernel)),
         eval(repr(kernel), {"NGram": NGram, "Constant": Constant}),
     ):
         assert repr(again) == repr(kernel)

@@ -8,9 +8,9 @@ from typing import Any
 
 from treille.io import openfst_binary, openfst_text
 from treille.io.errors import InputError
-from treille.io.machine import SEMIRINGS, MachineParts
+from treille.io.machine import SEMIRINGS, MachineList, MachineParts
+from treille.io.open import open_text, source_name
 from treille.io.read import read
-from treille.io.source import open_text, source_name
 from treille.io.symbols import read_symbols
 
 Table = str | os.PathLike[str] | Sequence[str] | None
@@ -44,13 +44,12 @@ def read_one(path: str | os.PathLike[str], format: str | None, weights: str | No
     [0.5]
     """
     examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
-    if examples.machines is None:
+    if not isinstance(examples.X, MachineList):
         raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")
-    if len(examples.machines) != 1:
-        raise InputError(
-            f"{path}: holds {len(examples.machines):,} machines, expected one: treille.io.read gives them all"
-        )
-    return examples.machines[0]
+    if len(examples) != 1:
+        raise InputError(f"{path}: holds {len(examples):,} machines, expected one: treille.io.read reads them all")
+    machine: MachineParts = examples.X.machines[0]
+    return machine
 
 
 def from_pynini(fst: Any) -> MachineParts:

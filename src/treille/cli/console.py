@@ -22,19 +22,19 @@ def _console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
-def _print(console: Console, text: str, style: str, wrap: bool) -> None:
+def _write(console: Console, text: str, style: str, wrap: bool) -> None:
     """Words are wrapped on a terminal only; what is to be pasted or read by a program never is."""
     console.print(Text(text, style=style), soft_wrap=not (wrap and console.is_terminal))
 
 
 @dataclass(frozen=True)
-class Voice:
+class Printer:
     """How a verb speaks: with `json` one object on standard output and nothing else there; with `quiet` no notes.
 
-    >>> Voice().say("converged")
+    >>> Printer().print("converged")
     converged
-    >>> Voice(json=True).say("converged")
-    >>> Voice(json=True).result({"status": "converged"})
+    >>> Printer(json=True).print("converged")
+    >>> Printer(json=True).result({"status": "converged"})
     {"status": "converged"}
     """
 
@@ -44,16 +44,16 @@ class Voice:
     def note(self, text: str) -> None:
         """Something to know: on standard error."""
         if not self.quiet:
-            _print(_console(stderr=True), text, "dim", wrap=True)
+            _write(_console(stderr=True), text, "dim", wrap=True)
 
     def warn(self, text: str) -> None:
         """Something that may be wrong: on standard error, also when quiet."""
-        _print(_console(stderr=True), f"treille: warning: {text}", "", wrap=True)
+        _write(_console(stderr=True), f"treille: warning: {text}", "", wrap=True)
 
-    def say(self, text: str = "", *, style: str = "", wrap: bool = True) -> None:
+    def print(self, text: str = "", *, style: str = "", wrap: bool = True) -> None:
         """A part of the result, for people."""
         if not (self.json or self.quiet):
-            _print(_console(), text, style, wrap)
+            _write(_console(), text, style, wrap)
 
     def result(self, value: dict[str, Any]) -> None:
         """The whole result, for machines. Plain ASCII, which every pipe carries."""
@@ -64,14 +64,14 @@ class Voice:
         """A part of the result with its name before it; on a terminal the text stays in its column."""
         wide = textwrap.wrap(text, max(self.width - NAME_WIDTH, 20)) if _console().is_terminal else [text]
         for head, line in zip([f"{name}:"] + [""] * len(wide), wide, strict=False):
-            self.say(head.ljust(NAME_WIDTH) + line, wrap=False)
+            self.print(head.ljust(NAME_WIDTH) + line, wrap=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
         """Rows under a header; the first `left` columns to the left, the others to the right."""
         first, *others = aligned([header, *rows], left)
-        self.say(first, style="bold", wrap=False)
+        self.print(first, style="bold", wrap=False)
         for line in others:
-            self.say(line, wrap=False)
+            self.print(line, wrap=False)
 
     def fill(self, label: str, cells: Sequence[str], margin: int) -> None:
         """A label in a margin, then cells, over as many lines as they take."""
@@ -81,7 +81,7 @@ class Voice:
                 lines.append("")
             lines[-1] += ("  " if lines[-1] else "") + cell
         for name, line in zip([label] + [""] * len(lines), lines, strict=False):
-            self.say(name + " " * (margin - cell_len(name)) + line, wrap=False)
+            self.print(name + " " * (margin - cell_len(name)) + line, wrap=False)
 
     @property
     def width(self) -> int:
@@ -102,7 +102,7 @@ class Voice:
 
 def fail(message: str) -> None:
     """The one message that ends a command: on standard error."""
-    _print(_console(stderr=True), f"treille: error: {message}", "", wrap=True)
+    _write(_console(stderr=True), f"treille: error: {message}", "", wrap=True)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:

@@ -8,19 +8,19 @@ Examples:
   treille convert moses.txt dev.plf --weights prob --to-weights logprob
 
 \b
-Formats, and the names of files that tell them:
-  plf            .plf          Python lattice format, a lattice a line
-  openfst        .fst          OpenFst binary, a machine a file
-  openfst-text   .fst.txt      OpenFst text, a machine a file
+Formats, and the suffixes by which they are recognised:
+  plf            .plf          Python lattice format, one lattice per line
+  openfst        .fst          OpenFst binary, one machine per file
+  openfst-text   .fst.txt      OpenFst text, one machine per file
   kaldi          .ark          Kaldi's text archives
-  slf            .slf          HTK, a lattice a file
+  slf            .slf          HTK, one lattice per file
   mesh           .mesh         confusion networks of SRILM
   confusion      .cn           confusion networks of Moses
   arcs           .jsonl        JSON lines of arcs and finals
 
-INPUT is a file, a folder, a glob in quotes or an archive; OUTPUT a file, or a folder where a format has one machine a
-file and there are several. Numbers are read as the format has them, else told by their values, and what was understood
-is printed. Transducers are written by their outputs where a format has one word an arc.
+INPUT is a file, a folder, a glob in quotes or an archive; OUTPUT is a file, or a folder if the format holds one
+machine per file and there are several. Numbers are read as the format defines, otherwise recognised by their values;
+a note says how. Formats with one word per arc get the outputs of transducers.
 """
 
 from __future__ import annotations
@@ -31,29 +31,32 @@ from typing import Annotated
 import typer
 
 from treille import InputError
-from treille.cli import options, words
-from treille.cli.console import Voice
+from treille.cli import options
+from treille.cli.console import Printer
 from treille.cli.models import check_writable
-from treille.cli.options import Weights
+from treille.cli.options import Reading, Weights
+from treille.data.format import count
 from treille.io import read
 from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattices
+from treille.io.machine import MachineList
 
 
+@options.reading_options("text", "label", "format", "alphabet")
 def run(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A file of lattices, a folder, a glob or an archive.")],
     target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file to write; .gz is zipped.")],
     source_format: Annotated[
         str | None,
-        typer.Option("--from", metavar="NAME", help="Format of INPUT.", show_default="told by name or content"),
+        typer.Option("--from", metavar="NAME", help="Format of INPUT.", show_default="recognised by name or content"),
     ] = None,
     target_format: Annotated[
-        str | None, typer.Option("--to", metavar="NAME", help="Format of OUTPUT.", show_default="told by its name")
+        str | None,
+        typer.Option("--to", metavar="NAME", help="Format of OUTPUT.", show_default="recognised by its name"),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option("--text", metavar="FIELD", help="Field of the lattice, in JSON lines.", show_default="plf"),
     ] = None,
-    weights: options.WeightKind = None,
     to_weights: Annotated[
         Weights | None,
         typer.Option("--to-weights", metavar="KIND", help="Numbers in OUTPUT.", show_default="as its format has them"),
@@ -61,35 +64,39 @@ def run(
     symbols: Annotated[
         Path | None, typer.Option("--symbols", metavar="FILE", help="Symbol table, where labels are numbers.")
     ] = None,
-    encoding: options.Encoding = "utf-8",
+    *,
+    reading: Reading,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Reads all, then writes."""
-    voice = Voice(json, quiet)
+    printer = Printer(json, quiet)
     for name, option in ((source_format, "--from"), (target_format, "--to")):
         if name is not None and name not in TITLES:
             raise typer.BadParameter(f"{name!r} is none of {', '.join(TITLES)}", param_hint=option)
     kind = format_to_write(target, target_format)
     if not target.is_dir():
         check_writable(target, "lattices")
-    said = weights and weights.value
-    with voice.busy(f"reading {source}"):
+    with printer.busy(f"reading {source}"):
         examples = read(
-            source, format=source_format, text=text, encoding=encoding, labelled=False, weights=said, symbols=symbols
+            source,
+            format=source_format,
+            text=text,
+            encoding=reading.encoding,
+            labelled=False,
+            weights=reading.weights and reading.weights.value,
+            symbols=symbols,
         )
-    voice.note(examples.note)
-    machines = examples.machines
-    if machines is None:
+    printer.note(examples.note)
+    if not isinstance(examples.X, MachineList):
         raise InputError(
             f"{examples.source}: does not look like lattices; name their format with --from: {', '.join(TITLES)}"
         )
-    if kind in ACCEPTORS:
-        machines = [machine if machine.is_acceptor else machine.of_outputs() for machine in machines]
-    with voice.busy(f"writing {target}"):
+    machines = list(examples.X) if kind in ACCEPTORS else examples.X.machines
+    with printer.busy(f"writing {target}"):
         written = write_lattices(target, machines, kind, to_weights and to_weights.value)
     files = str(written[0]) if len(written) == 1 else f"{len(written):,} files beside {written[0]}"
-    voice.say(f"{words.count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
-    voice.result(
+    printer.print(f"{count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
+    printer.result(
         {"lattices": len(machines), "from": examples.format, "to": kind, "written": [str(path) for path in written]}
     )

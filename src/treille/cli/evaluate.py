@@ -1,4 +1,4 @@
-"""Compare a model's predictions with the labels of a file.
+"""Compare a model's predictions with the labels, or the numbers, of a file.
 
 \b
 Examples:
@@ -8,55 +8,79 @@ Examples:
 
 Give the --text and --label that the model was trained with. Prints accuracy, precision, recall and F1 of each class,
 which class is taken for which and, where there are two, the area under the ROC curve. A label that the model does
-not know counts as an error.
+not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absolute and root mean squared error.
+OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille import InputError
 from treille.cli import options
-from treille.cli.console import Voice, aligned
+from treille.cli.console import Printer, aligned
 from treille.cli.models import class_names, class_scores, load_model, model_alphabet, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.scores import Scores, area, measure, positive_class
-from treille.cli.words import visible_label
+from treille.data.format import count, visible_label
 
 MOST_CONFUSED = 10
 
 
+@options.reading_options("alphabet")
 def run(
     model: options.ModelFile,
     file: options.DataFile,
-    text: options.Text = None,
-    label: options.Label = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    weights: options.WeightKind = None,
+    reading: Reading,
     json: options.Json = False,
 ) -> None:
-    """Reads a model and labelled texts, and prints scores."""
-    voice = Voice(json)
-    svc = load_model(model, file)
-    names = class_names(svc)
+    """Reads a model and labelled examples, and prints scores."""
+    printer = Printer(json)
+    estimator = load_model(model, file)
+    names = class_names(estimator)
+    reading = replace(reading, alphabet=model_alphabet(model))
+    if not names:
+        printer.result({"model": str(model)} | _evaluate_numbers(printer, estimator, reading, file))
+        return
     try:
-        reading = Reading(text, label, format, encoding, model_alphabet(model), weights)
-        examples, truth = reading.read_labelled(voice, file)
-        unknown = warn_unknown(voice, names, examples, truth)
+        examples, truth = reading.read_labelled(printer, file)
+        unknown = warn_unknown(printer, names, examples, truth)
     except InputError as error:
-        raise InputError(f"{error}{_hint(names, label)}") from None
-    with voice.busy("predicting"):
-        found = class_scores(svc, reading.batch(voice, examples))
+        raise InputError(f"{error}{_hint(names, reading.label)}") from None
+    with printer.busy("predicting"):
+        found = class_scores(estimator, reading.data(printer, examples))
     positive = positive_class(names, truth)
     scores = measure(truth, [names[k] for k in found.argmax(axis=1)], positive)
     if positive is not None:
         k = names.index(positive)
         scores = replace(scores, auc=area(truth, found[:, k], positive, names[1 - k]))
-    _tell(voice, scores, len(truth))
+    _print(printer, scores, len(truth))
     value = {"model": str(model), "file": examples.source, "examples": len(truth), "unknown_labels": unknown}
-    voice.result(value | scores.as_dict())
+    printer.result(value | scores.as_dict())
+
+
+def _evaluate_numbers(printer: Printer, estimator: Any, reading: Reading, file: str) -> dict[str, Any]:
+    """Errors of a regressor."""
+    examples, _ = reading.read_labelled(printer, file)
+    truth = np.array(examples.targets())
+    with printer.busy("predicting"):
+        predicted = estimator.predict(reading.data(printer, examples))
+    if predicted.ndim == 2:
+        raise InputError(
+            f"the model predicts {predicted.shape[1]} numbers per example, and {examples.source} has one label for each: "
+            "evaluate it in Python, with model.score(X, y)"
+        )
+    r2 = float(r2_score(truth, predicted)) if len(truth) > 1 else None
+    errors = [float(mean_absolute_error(truth, predicted)), float(mean_squared_error(truth, predicted)) ** 0.5]
+    printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(len(truth), 'example')}", style="bold")
+    printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
+    value = {"file": examples.source, "examples": len(truth)}
+    return value | {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
 
 
 def _hint(names: list[str], label: str | None) -> str:
@@ -64,35 +88,35 @@ def _hint(names: list[str], label: str | None) -> str:
     positive = positive_class(names, [])
     if "=" in (label or "") or f"not {positive}" not in names:
         return ""
-    return f". This model tells {positive!r} from the rest: it wants --label FIELD={positive}"
+    return f". This model separates {positive!r} from the rest: use --label FIELD={positive}"
 
 
-def _tell(voice: Voice, scores: Scores, n: int) -> None:
-    voice.say(f"accuracy {scores.accuracy:.4f} ({round(scores.accuracy * n):,} of {n:,} right)", style="bold")
+def _print(printer: Printer, scores: Scores, n: int) -> None:
+    printer.print(f"accuracy {scores.accuracy:.4f} ({round(scores.accuracy * n):,} of {n:,} right)", style="bold")
     if scores.positive is not None:
         area = "" if scores.auc is None else f", area under the ROC curve {scores.auc:.4f}"
-        voice.say(f"F1 of {scores.positive!r} {scores.f1:.4f}{area}", style="bold")
-    voice.say()
+        printer.print(f"F1 of {scores.positive!r} {scores.f1:.4f}{area}", style="bold")
+    printer.print()
     each = list(scores.per_class.values())
     rows = [_row(name, (c.precision, c.recall, c.f1), c.support) for name, c in scores.per_class.items()]
     macro = [sum(getattr(c, name) for c in each) / len(each) for name in ("precision", "recall", "f1")]
     averages = [_row("macro average", macro, n), _row("micro average", [scores.micro_f1] * 3, n)]
-    voice.table(["class", "precision", "recall", "F1", "examples"], rows + averages)
+    printer.table(["class", "precision", "recall", "F1", "examples"], rows + averages)
     if len(each) <= MOST_CONFUSED:
-        _tell_confusion(voice, scores)
+        _print_confusion(printer, scores)
 
 
 def _row(name: str, values: Sequence[float], support: int) -> list[str]:
     return [visible_label(name), *(f"{value:.4f}" for value in values), f"{support:,}"]
 
 
-def _tell_confusion(voice: Voice, scores: Scores) -> None:
+def _print_confusion(printer: Printer, scores: Scores) -> None:
     """A row per true class, a column per predicted one; columns are numbered where their names are too wide."""
     names = [visible_label(name) for name in scores.per_class]
     rows = [[name, *(f"{n:,}" for n in counts)] for name, counts in zip(names, scores.confusion, strict=True)]
     header = ["true, predicted as", *names]
-    if len(aligned([header, *rows])[0]) > voice.width:
+    if len(aligned([header, *rows])[0]) > printer.width:
         rows = [[f"{i} {name}", *counts] for i, (name, *counts) in enumerate(rows, 1)]
         header[1:] = [str(i) for i in range(1, len(header))]
-    voice.say()
-    voice.table(header, rows)
+    printer.print()
+    printer.table(header, rows)

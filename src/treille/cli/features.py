@@ -8,7 +8,7 @@ Examples:
   treille features mail.csv --kernel 'ngram(4)' --output mail.svmlight
 
 \b
-The name of --output tells the format:
+The suffix of --output selects the format:
   .npz        a sparse matrix, for scipy.sparse.load_npz
   .svmlight   SVM-light text, features counted from 1, classes as numbers
   .tsv        example, feature, value: a line for each that is not zero
@@ -28,61 +28,56 @@ import typer
 from sklearn.datasets import dump_svmlight_file
 
 from treille import Features, InputError
-from treille.cli import options, words
-from treille.cli.console import Voice
-from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli import options
+from treille.cli.console import Printer
 from treille.cli.matrices import check_output, label_numbers, write_lines
-from treille.cli.options import Reading
-from treille.kernels import Linear, NGram
+from treille.cli.options import Reading, kernel_option
+from treille.data.format import count, legend, one_line, visible
+from treille.kernels.parse import default_kernel, format_kernel
 
 SUFFIXES = (".npz", ".svmlight", ".tsv")
 
 
+@options.reading_options()
 def run(
     file: options.DataFile,
-    text: options.Text = None,
-    label: options.Label = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    weights: options.WeightKind = None,
-    alphabet: options.AlphabetName = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option("--kernel", metavar="KERNEL", help=options.KERNELS, show_default="ngram(3), of numbers linear()"),
-    ] = None,
+    reading: Reading,
+    kernel: options.KernelText = None,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="PATH", help="Write the matrix: .npz, .svmlight or .tsv.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="Show so many of the most frequent.")] = 20,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many of the most frequent to show.")] = 20,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Reads texts, extracts features, writes them all and shows the most frequent."""
-    voice, chosen = Voice(json), parse_kernel(kernel) if kernel else None
+    """Reads examples, extracts features, writes them all and shows the most frequent."""
+    printer, chosen = Printer(json), kernel_option(kernel)
     if output is not None:
         check_output(output, SUFFIXES)
-    reading = Reading(text, label, format, encoding, alphabet, weights)
-    examples = reading.read(voice, file, labelled=None)
-    X = reading.batch(voice, examples)
-    features = Features(chosen or (NGram(3) if examples.numbers is None else Linear()), jobs or -1)
-    with voice.busy("extracting features"):
+    examples = reading.read(printer, file, labelled=None)
+    X = reading.data(printer, examples)
+    if chosen is None:
+        chosen, why = default_kernel(X, features=True)
+        printer.note(f"kernel: {format_kernel(chosen)}, {why}")
+    features = Features(chosen, jobs or -1)
+    with printer.busy("extracting features"):
         matrix = features.fit_transform(X)
         if matrix.shape[1] == 0:
             raise InputError(
-                f"{examples.source}: no example has a feature of {spell_kernel(features.kernel)}: they may be too short for it"
+                f"{examples.source}: no example has a feature of {format_kernel(features.kernel)}: they may be too short for it"
             )
         written = _write(output, features, matrix, examples.labels) if output is not None else []
     value = {
         "file": examples.source,
-        "kernel": spell_kernel(features.kernel),
+        "kernel": format_kernel(features.kernel),
         "examples": len(examples),
         "features": matrix.shape[1],
         "entries": matrix.nnz,
         "frequent": _most_frequent(features, matrix, top),
         "written": [str(path) for path in written],
     }
-    _tell(voice, value)
-    voice.result(value)
+    _print(printer, value)
+    printer.result(value)
 
 
 def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[dict[str, Any]]:
@@ -96,27 +91,25 @@ def _most_frequent(features: Features, matrix: sp.csr_matrix, top: int) -> list[
     ]
 
 
-def _tell(voice: Voice, value: dict[str, Any]) -> None:
+def _print(printer: Printer, value: dict[str, Any]) -> None:
     cells = value["examples"] * value["features"]
-    voice.field("kernel", value["kernel"])
-    voice.field("features", f"{value['features']:,} in {words.count(value['examples'], 'example')}")
-    voice.field("entries", f"{value['entries']:,} are not zero, {value['entries'] / cells:.2%} of the matrix")
+    printer.field("kernel", value["kernel"])
+    printer.field("features", f"{value['features']:,} in {count(value['examples'], 'example')}")
+    printer.field("entries", f"{value['entries']:,} are not zero, {value['entries'] / cells:.2%} of the matrix")
     if value["frequent"]:
-        voice.say()
-        voice.say(f"in most examples{words.legend(row['feature'] for row in value['frequent'])}", style="bold")
+        printer.print()
+        printer.print(f"in most examples{legend(row['feature'] for row in value['frequent'])}", style="bold")
         digits = 0 if all(row["total"].is_integer() for row in value["frequent"]) else 2
-        rows = [
-            (words.visible(r["feature"]), f"{r['examples']:,}", f"{r['total']:,.{digits}f}") for r in value["frequent"]
-        ]
-        voice.table(["feature", "examples", "total"], rows)
+        rows = [(visible(r["feature"]), f"{r['examples']:,}", f"{r['total']:,.{digits}f}") for r in value["frequent"]]
+        printer.table(["feature", "examples", "total"], rows)
     if value["written"]:
-        voice.say()
-        voice.field("written", ", ".join(value["written"]))
+        printer.print()
+        printer.field("written", ", ".join(value["written"]))
 
 
 def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list[str] | None) -> list[Path]:
     """Writes the matrix, the names of its columns and the labels of its rows; returns the files."""
-    names = [words.one_line(features.inverse(i)) for i in range(matrix.shape[1])]
+    names = [one_line(features.inverse(i)) for i in range(matrix.shape[1])]
     if output.suffix == ".npz":
         sp.save_npz(output, matrix)
     elif output.suffix == ".svmlight":
@@ -127,7 +120,7 @@ def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list
     write_lines(written[1], (f"{i}\t{name}" for i, name in enumerate(names, output.suffix == ".svmlight")))
     if labels is not None:
         written.append(output.with_suffix(".labels.txt"))
-        write_lines(written[2], map(words.one_line, labels))
+        write_lines(written[2], map(one_line, labels))
     return written
 
 

@@ -9,7 +9,7 @@ Examples:
   treille gram genes.fa --kernel 'ngram(8)' --distance --output genes.phylip
 
 \b
-The name of --output tells the format:
+The suffix of --output selects the format:
   .npy      a matrix, for numpy.load; labels beside it, in NAME.labels.txt
   .libsvm   LIBSVM's precomputed kernel, for svm-train -t 4; classes as numbers
   .phylip   the number of examples, then name and values of each; square
@@ -29,21 +29,21 @@ from typing import IO, Annotated, Any
 import numpy as np
 import typer
 
-from treille import InputError
-from treille.cli import options, words
-from treille.cli.console import Voice
-from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli import options
+from treille.cli.console import Printer
 from treille.cli.matrices import check_output, label_numbers, write_lines
-from treille.cli.options import Reading
+from treille.cli.options import Reading, kernel_option
 from treille.data.base import readable_size
+from treille.data.format import one_line
 from treille.io import Examples
-from treille.io.whole import write_whole
+from treille.io.atomic_write import atomic_write
 from treille.kernels import Kernel
-from treille.spaces import plan
+from treille.kernels.parse import default_kernel, format_kernel
 
 SUFFIXES = (".npy", ".libsvm", ".phylip")
 
 
+@options.reading_options()
 def run(
     file: options.DataFile,
     output: Annotated[Path, typer.Option("--output", metavar="PATH", help="Where to write: .npy, .libsvm or .phylip.")],
@@ -51,54 +51,44 @@ def run(
         str | None, typer.Option("--against", metavar="FILE", help="Another file, whose examples are the columns.")
     ] = None,
     distance: Annotated[bool, typer.Option("--distance", help="Write distances, not similarities.")] = False,
-    text: options.Text = None,
-    label: options.Label = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    weights: options.WeightKind = None,
-    alphabet: options.AlphabetName = None,
+    *,
+    reading: Reading,
     kernel: options.KernelText = None,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
     """Reads examples, computes the matrix, writes it."""
-    voice, chosen, n_jobs = Voice(json), parse_kernel(kernel) if kernel else None, jobs or -1
+    printer, chosen, n_jobs = Printer(json), kernel_option(kernel), jobs or -1
     check_output(output, SUFFIXES)
-    try:
-        if chosen is not None:
-            chosen.check()
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--kernel") from None
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
         )
-    reading = Reading(text, label, format, encoding, alphabet, weights)
-    examples = reading.read(voice, file, labelled=None)
-    others = reading.read(voice, against, labelled=None) if against is not None else None
-    X = reading.batch(voice, examples)
-    picked = plan(chosen, X)
-    left = picked.kernel.batch(X, n_jobs)
-    right = picked.kernel.batch(reading.batch(voice, others), n_jobs) if others is not None else None
+    examples = reading.read(printer, file, labelled=None)
+    others = reading.read(printer, against, labelled=None) if against is not None else None
+    X = reading.data(printer, examples)
     if chosen is None:
-        voice.note(f"kernel: {spell_kernel(picked.kernel)}, {picked.kernel_why}")
-    with voice.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
-        K = picked.kernel(left, right, n_jobs)
+        chosen, why = default_kernel(X)
+        printer.note(f"kernel: {format_kernel(chosen)}, {why}")
+    left = chosen.batch(X, n_jobs)
+    right = chosen.batch(reading.data(printer, others), n_jobs) if others is not None else None
+    with printer.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
+        K = chosen(left, right, n_jobs)
         if distance:
-            K = _distances(K, picked.kernel, left, right, n_jobs)
-    with voice.busy(f"writing {output}"):
+            K = _distances(K, chosen, left, right, n_jobs)
+    with printer.busy(f"writing {output}"):
         written = _write(output, K, examples, others.labels if others is not None else None)
     value = {
         "file": examples.source,
         "against": others and others.source,
-        "kernel": spell_kernel(picked.kernel),
+        "kernel": format_kernel(chosen),
         "values": "distances" if distance else "similarities",
         "shape": list(K.shape),
         "range": [float(K.min()), float(K.max())],
         "written": [str(path) for path in written],
     }
-    _tell(voice, value, output)
-    voice.result(value)
+    _print(printer, value, output)
+    printer.result(value)
 
 
 def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int) -> np.ndarray:
@@ -116,14 +106,14 @@ def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int
 def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str] | None) -> list[Path]:
     """Writes the matrix, and the labels of its rows where the format has no place for them; returns the files."""
     if output.suffix == ".npy":
-        write_whole(output, lambda file: np.save(file, K), "matrix")
+        atomic_write(output, lambda file: np.save(file, K), "matrix")
         if examples.labels is None:
             return [output]
         beside = output.with_suffix(".labels.txt")
-        write_lines(beside, map(words.one_line, examples.labels))
+        write_lines(beside, map(one_line, examples.labels))
         return [output, beside]
     lines = _libsvm(K, examples, other_labels or []) if output.suffix == ".libsvm" else _phylip(K, examples)
-    write_whole(output, lambda file: _fill(file, lines), "matrix")
+    atomic_write(output, lambda file: _fill(file, lines), "matrix")
     return [output]
 
 
@@ -155,8 +145,8 @@ def _names(examples: Examples) -> list[str]:
     return [name if often[name] == 1 else f"{name}_{i}" for i, name in enumerate(names, 1)]
 
 
-def _tell(voice: Voice, value: dict[str, Any], output: Path) -> None:
+def _print(printer: Printer, value: dict[str, Any], output: Path) -> None:
     low, high = value["range"]
-    voice.field("kernel", value["kernel"])
-    voice.field("matrix", f"{value['shape'][0]:,} x {value['shape'][1]:,} {value['values']}, {low:.4g} to {high:.4g}")
-    voice.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")
+    printer.field("kernel", value["kernel"])
+    printer.field("matrix", f"{value['shape'][0]:,} x {value['shape'][1]:,} {value['values']}, {low:.4g} to {high:.4g}")
+    printer.field("written", f"{', '.join(value['written'])}, {readable_size(output.stat().st_size)}")

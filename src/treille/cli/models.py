@@ -1,4 +1,4 @@
-"""Model files, as the verbs meet them."""
+"""Model files and the estimators in them, as the commands use them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from rich.cells import cell_len
 
-from treille import SVC, InputError, Report, load
-from treille.cli import words
-from treille.cli.console import Voice
+from treille import InputError, Report, load
+from treille.cli.console import Printer
 from treille.cli.options import Alphabet
+from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
 from treille.io import Examples
 from treille.io.labels import spell
 from treille.io.model import read_model, read_spec, write_model
@@ -22,7 +22,7 @@ LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 
 
 def looks_like_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a model does, or is named like one: eight bytes of length, then JSON.
+    """Whether a file is named like a model, or begins like one: eight bytes of length, then JSON.
 
     >>> looks_like_model("absent.treille"), looks_like_model("-")
     (True, False)
@@ -36,20 +36,19 @@ def looks_like_model(path: str | os.PathLike[str]) -> bool:
     return head[8:] == b"{" and int.from_bytes(head[:8], "little") <= LONGEST_HEADER
 
 
-def load_model(path: Path, data: str | None = None) -> SVC:
-    """The model of a file; `data` is the other file on the command line, for those who give them in the wrong order."""
+def load_model(path: Path, data: str | None = None) -> Any:
+    """The estimator of a file; `data` is the other file on the command line, to detect the wrong order."""
     try:
         model = load(path)
     except InputError as error:
         swapped = data is not None and looks_like_model(data) and not looks_like_model(path)
         raise InputError(f"{error}. The model comes first: MODEL FILE" if swapped else str(error)) from None
-    assert isinstance(model, SVC)
     model.n_jobs = -1
     return model
 
 
-def save_model(model: SVC, path: Path, alphabet: Alphabet | None) -> None:
-    """Saves a model, and with it the alphabet that its texts were read over."""
+def save_model(model: Any, path: Path, alphabet: Alphabet | None) -> None:
+    """Saves a model together with the alphabet over which its texts were read."""
     model.save(path)
     if alphabet is not None:
         spec, arrays = read_model(path)
@@ -57,30 +56,57 @@ def save_model(model: SVC, path: Path, alphabet: Alphabet | None) -> None:
 
 
 def model_alphabet(path: Path) -> Alphabet | None:
-    """The alphabet that a model's texts were read over, if one was asked for."""
-    remembered = read_spec(path).get("reading", {}).get("alphabet")
+    """The alphabet over which the texts of a model were read, if --alphabet was used."""
+    name = read_spec(path).get("reading", {}).get("alphabet")
     try:
-        return remembered and Alphabet(remembered)
+        return name and Alphabet(name)
     except ValueError:
         raise InputError(
-            f"{path}: reads texts over the alphabet {remembered!r}, unknown to this version of treille: upgrade treille"
+            f"{path}: reads texts over the alphabet {name!r}, unknown to this version of treille: upgrade treille"
         ) from None
 
 
-def class_names(model: SVC) -> list[str]:
-    """The classes as files spell them, in the model's order."""
-    whole = [int(c) if isinstance(c, float) and c.is_integer() else c for c in model.classes_.tolist()]
-    return [spell(label) or str(label) for label in whole]
+def class_names(model: Any) -> list[str]:
+    """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
+    if hasattr(model, "classes_"):
+        labels = [int(c) if isinstance(c, float) and c.is_integer() else c for c in model.classes_.tolist()]
+        return [spell(label) or str(label) for label in labels]
+    return ["-1", "1"] if hasattr(model, "decision_function") else []
 
 
-def class_scores(model: SVC, X: Any) -> np.ndarray:
+def class_scores(model: Any, X: Any) -> np.ndarray:
     """One column of scores per class, also for two classes."""
-    scores = model.decision_function(X)
+    scores: np.ndarray = model.decision_function(X)
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
+def top_features(model: Any, n: int) -> dict[str, list[tuple[str, float]]]:
+    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ."""
+    if not hasattr(model, "features_"):
+        return {}
+    if hasattr(model, "top_features"):
+        return dict(zip(class_names(model), model.top_features(n).values(), strict=True))
+    weights = np.atleast_2d(model.coef_)
+    names = ["weights"] if len(weights) == 1 else [f"target {k}" for k in range(1, len(weights) + 1)]
+    orders = (np.argsort(-np.abs(row), kind="stable")[:n] for row in weights)
+    return {
+        name: [(model.features_.name(int(i)), float(row[i])) for i in order]
+        for name, row, order in zip(names, weights, orders, strict=True)
+    }
+
+
+def settings(model: Any) -> dict[str, Any]:
+    """The parameters that define the problem, as JSON values."""
+    skipped = ("kernel", "n_jobs", "verbose", "random_state")
+    values = {name: value for name, value in model.get_params(deep=False).items() if name not in skipped}
+    return {
+        name: value if value is None or isinstance(value, (bool, int, float, str, dict)) else repr(value)
+        for name, value in values.items()
+    }
+
+
 def check_writable(path: Path, what: str) -> None:
-    """Finds out before any work whether a file can be written where it shall be.
+    """Checks before any work whether a file can be written to this path.
 
     >>> check_writable(Path("."), "model")
     Traceback (most recent call last):
@@ -101,40 +127,44 @@ def check_writable(path: Path, what: str) -> None:
 
 
 def describe_report(report: Report, tol: float) -> str:
-    """How training ended, in a line.
+    """How training ended, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
-    'converged, duality gap 5.0e-04 of the objective (asked: 0.001), 12 epochs, 0.50 s'
+    'converged, duality gap 5.0e-04 of the objective (tol: 0.001), 12 epochs, 0.50 s'
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
-    several = f"{words.count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
     return (
-        f"{ended}, duality gap {report.relative_gap:.1e} of the objective (asked: {tol:g}), {several}"
-        f"{words.count(report.epochs, 'epoch')}, {words.seconds(report.seconds)}"
+        f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
+        f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}"
     )
 
 
-def say_telling(voice: Voice, telling: dict[Any, list[tuple[str, float]]], weights: bool) -> None:
-    """For every class the features that speak most for it."""
-    legend = words.legend(name for features in telling.values() for name, _ in features)
-    voice.say(f"most telling features of each class{legend}", style="bold")
-    labels = [words.visible_label(str(label)) for label in telling]
+def print_features(
+    printer: Printer,
+    features: dict[Any, list[tuple[str, float]]],
+    weights: bool,
+    title: str = "most telling features of each class",
+) -> None:
+    """For every class the features with the largest weights."""
+    printer.print(title + legend(name for each in features.values() for name, _ in each), style="bold")
+    labels = [visible_label(str(label)) for label in features]
     margin = 2 + max(map(cell_len, labels))
-    for label, features in zip(labels, telling.values(), strict=True):
-        cells = [words.visible(name) + (f" {weight:.2f}" if weights else "") for name, weight in features]
-        voice.fill(label, cells or ["(none)"], margin)
+    for label, each in zip(labels, features.values(), strict=True):
+        cells = [visible(name) + (f" {weight:.2f}" if weights else "") for name, weight in each]
+        printer.fill(label, cells or ["(none)"], margin)
 
 
-def warn_unknown(voice: Voice, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
-    """Labels that are none of the classes `names`, with their counts: errors the model cannot avoid."""
-    unknown = words.class_counts(label for label in labels if label not in names)
-    met = words.listed([f"{words.visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
+def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
+    """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid."""
+    unknown = class_counts(label for label in labels if label not in names)
+    found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
     if sum(unknown.values()) == len(labels):
         raise InputError(
-            f"{examples.source}: the model knows none of its labels, {met}; it knows {words.listed(names, 5)}."
+            f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
             " Give the --label that the model was trained with"
         )
     if unknown:
-        n = words.count(sum(unknown.values()), "example")
-        voice.warn(f"{n} with a label that the model does not know, counted as errors: {met}")
+        n = count(sum(unknown.values()), "example")
+        printer.warn(f"{n} with a label that the model does not know, counted as errors: {found}")
     return unknown

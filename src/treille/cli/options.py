@@ -1,36 +1,40 @@
-"""The options that several verbs share, declared once."""
+"""The options that several commands share, declared once."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from treille import InputError, Strings
-from treille.cli.console import Voice
+from treille import InputError
+from treille.cli.console import Printer
+from treille.data.base import kind_of
 from treille.data.sequences import DNA, PROTEIN, over
+from treille.data.strings import Strings
 from treille.io import Examples, read
-from treille.io.machine import MachineParts
 from treille.io.read import FORMATS
-from treille.io.records import NumberRows
-from treille.io.tree_parts import TreeParts
+from treille.kernels import Kernel
+from treille.kernels.parse import parse_kernel
 
 
 class Loss(str, Enum):
-    """The losses that can be asked for."""
+    """The values of --loss."""
 
     hinge = "hinge"
     squared_hinge = "squared_hinge"
 
 
 class Alphabet(str, Enum):
-    """The alphabets that texts can be read over."""
+    """The values of --alphabet."""
 
     dna = "dna"
     rna = "rna"
@@ -38,13 +42,13 @@ class Alphabet(str, Enum):
 
 
 class ClassWeight(str, Enum):
-    """The weights of classes that can be asked for."""
+    """The values of --class-weight."""
 
     balanced = "balanced"
 
 
 class Weights(str, Enum):
-    """What the numbers on the arcs of lattices can be."""
+    """The values of --weights: what the numbers on the arcs of lattices are."""
 
     cost = "cost"
     logprob = "logprob"
@@ -55,49 +59,138 @@ DataFile = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="JSON lines, CSV, TSV, lines, FASTA, FASTQ, SVM-light, lattices; .gz of each; - is standard input.",
+        help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input.",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
 
-NAMED = "told by its name"
-Text = Annotated[
-    str | None,
-    typer.Option("--text", metavar="FIELD", help="Field of the text; title+body joins two.", show_default=NAMED),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        "--label",
-        metavar="FIELD",
-        help="Field of the label; topics=acq sets acq against the rest, title~REGEX those that match.",
-        show_default=NAMED,
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
-        show_default="told by name or content",
-    ),
-]
-AlphabetName = Annotated[
-    Alphabet | None,
-    typer.Option(
-        "--alphabet",
-        metavar="NAME",
-        help="dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.",
-    ),
-]
-Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.")]
-WeightKind = Annotated[
-    Weights | None,
-    typer.Option(
-        "--weights", metavar="KIND", help="Numbers in lattices: cost, logprob or prob.", show_default="told by the file"
-    ),
-]
+FIELD_BY_NAME = "recognised by its name"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file: the values of the reading options. Its fields declare the options; see `reading_options`."""
+
+    text: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field of the text; title+body joins two.", show_default=FIELD_BY_NAME),
+    ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of the label; topics=acq sets acq against the rest, title~REGEX those that match.",
+            show_default=FIELD_BY_NAME,
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+            show_default="recognised by name or content",
+        ),
+    ] = None
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the file, such as latin-1.")] = "utf-8"
+    weights: Annotated[
+        Weights | None,
+        typer.Option(
+            metavar="KIND", help="Numbers in lattices: cost, logprob or prob.", show_default="as the file has them"
+        ),
+    ] = None
+    alphabet: Annotated[
+        Alphabet | None,
+        typer.Option(
+            metavar="NAME",
+            help="dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.",
+        ),
+    ] = None
+
+    def read(self, printer: Printer, path: str, labelled: bool | None) -> Examples:
+        """The examples of a file, after a note on how they were understood."""
+        with printer.busy(f"reading {path}"):
+            examples = read(
+                path,
+                format=self.format,
+                text=self.text,
+                label=self.label,
+                encoding=self.encoding,
+                labelled=labelled,
+                weights=self.weights and self.weights.value,
+            )
+        printer.note(examples.note)
+        return examples
+
+    def read_labelled(self, printer: Printer, path: str) -> tuple[Examples, list[str]]:
+        """The examples of a file, and their labels."""
+        examples = self.read(printer, path, labelled=True)
+        return examples, examples.labels or []
+
+    def data(self, printer: Printer, examples: Examples) -> Any:
+        """What kernels take: the examples of a file as they are, or sequences over the alphabet."""
+        if self.alphabet is None:
+            return examples.X
+        kind = kind_of(examples.X)
+        if kind is not Strings:
+            expected = f"texts over the alphabet {self.alphabet.value}"
+            raise InputError(f"{examples.source}: holds {kind.title}, expected {expected}")
+        alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
+        batch = over(
+            alphabet,
+            examples.X,
+            "keep",
+            rna,
+            -1,
+            lambda i: f"{examples.source}, the example on line {examples.lines[i]}",
+        )
+        kept = 0
+        if alphabet.unknown in batch.alphabet:
+            kept = int((batch.symbols == batch.alphabet.index(alphabet.unknown)).sum())
+        share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {alphabet.unknown}"
+        printer.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
+        return batch
+
+    def flags(self, labelled: bool = True) -> str:
+        """The same options again, for a command to paste.
+
+        >>> Reading(text="title+body", label="topics=acq").flags()
+        ' --text title+body --label topics=acq'
+        """
+        values = {"text": self.text, "label": self.label if labelled else None, "format": self.format}
+        values["alphabet"] = self.alphabet and self.alphabet.value if labelled else None
+        values["weights"] = self.weights and self.weights.value
+        values["encoding"] = None if self.encoding == "utf-8" else self.encoding
+        return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
+
+
+def reading_options(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator for commands: replaces their parameter `reading` by the options of `Reading`, except those omitted."""
+
+    def decorate(run: Callable[..., None]) -> Callable[..., None]:
+        types = get_type_hints(Reading, include_extras=True)
+        own = {field.name: field.default for field in fields(Reading) if field.name not in omitted}
+        hints = get_type_hints(run, include_extras=True)
+
+        @functools.wraps(run)
+        def command(**values: Any) -> None:
+            reading = Reading(**{name: values.pop(name) for name in own})
+            run(reading=reading, **values)
+
+        parameters = list[inspect.Parameter]()
+        for parameter in inspect.signature(run).parameters.values():
+            added = own if parameter.name == "reading" else {parameter.name: parameter.default}
+            parameters += [
+                inspect.Parameter(name, parameter.KEYWORD_ONLY, default=default, annotation=(types | hints)[name])
+                for name, default in added.items()
+            ]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        command.__dict__["__signature__"] = inspect.Signature(parameters)
+        del command.__dict__["__wrapped__"]
+        return command
+
+    return decorate
+
+
 KERNELS = "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word).normalized()'."
 KernelText = Annotated[
     str | None, typer.Option("--kernel", metavar="KERNEL", help=KERNELS, show_default="chosen for the data")
@@ -123,82 +216,19 @@ TestFile = Annotated[str | None, typer.Option("--test", metavar="FILE", help="Sc
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How to read a file: what the options --text, --label, --format, --encoding, --alphabet and --weights say."""
-
-    text: str | None = None
-    label: str | None = None
-    format: str | None = None
-    encoding: str = "utf-8"
-    alphabet: Alphabet | None = None
-    weights: Weights | None = None
-
-    def read(self, voice: Voice, path: str, labelled: bool | None) -> Examples:
-        """The examples of a file, after saying how they were understood."""
-        with voice.busy(f"reading {path}"):
-            examples = read(
-                path,
-                format=self.format,
-                text=self.text,
-                label=self.label,
-                encoding=self.encoding,
-                labelled=labelled,
-                weights=self.weights and self.weights.value,
-            )
-        voice.note(examples.note)
-        return examples
-
-    def read_labelled(self, voice: Voice, path: str) -> tuple[Examples, list[str]]:
-        """The examples of a file, and their labels."""
-        examples = self.read(voice, path, labelled=True)
-        return examples, examples.labels or []
-
-    def batch(
-        self, voice: Voice, examples: Examples
-    ) -> list[str] | NumberRows | TreeParts | list[MachineParts] | Strings:
-        """What kernels shall read of a file: its texts or numbers as they are, or sequences over the alphabet."""
-        if self.alphabet is None:
-            return examples.X
-        for held, what in (
-            ("rows of numbers", examples.numbers),
-            ("trees", examples.trees),
-            ("lattices", examples.machines),
-        ):
-            if what is not None:
-                expected = f"texts over the alphabet {self.alphabet.value}"
-                raise InputError(f"{examples.source}: holds {held}, expected {expected}")
-        alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
-        batch = over(
-            alphabet,
-            examples.texts,
-            "keep",
-            rna,
-            -1,
-            lambda i: f"{examples.source}, the example on line {examples.lines[i]}",
-        )
-        kept = 0
-        if alphabet.unknown in batch.alphabet:
-            kept = int((batch.symbols == batch.alphabet.index(alphabet.unknown)).sum())
-        share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {alphabet.unknown}"
-        voice.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
-        return batch
-
-    def flags(self, labelled: bool = True) -> str:
-        """The same options again, for a command to paste.
-
-        >>> Reading(text="title+body", label="topics=acq").flags()
-        ' --text title+body --label topics=acq'
-        """
-        given = {"text": self.text, "label": self.label if labelled else None, "format": self.format}
-        given["alphabet"] = self.alphabet and self.alphabet.value if labelled else None
-        given["weights"] = self.weights and self.weights.value
-        given["encoding"] = None if self.encoding == "utf-8" else self.encoding
-        return "".join(f" --{name} {shlex.quote(value)}" for name, value in given.items() if value)
+def kernel_option(text: str | None) -> Kernel | None:
+    """The kernel that the option --kernel describes, checked; None without the option."""
+    try:
+        kernel = parse_kernel(text) if text else None
+        if kernel is not None:
+            kernel.check()
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernel") from None
+    return kernel
 
 
 def program() -> str:
-    """How this program is called here: `treille` if the shell finds it by that name, else its path."""
+    """The name of this program for the shell: `treille` if the shell finds it by that name, otherwise its path."""
     called = Path(sys.argv[0])
     found = shutil.which("treille")
     if called.name != "treille" or (found and Path(found).resolve() == called.resolve()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from treille.cli.words import legend, visible
+from treille.data.format import legend, visible
 
 STYLE = """
 :root { color-scheme: light dark }

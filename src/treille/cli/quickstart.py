@@ -23,15 +23,16 @@ import numpy as np
 import typer
 
 from treille import SVC, Trees
-from treille.cli import options, words
-from treille.cli.console import Voice
-from treille.cli.kernel_option import spell_kernel
-from treille.cli.models import check_writable, say_telling
+from treille.cli import options
+from treille.cli.console import Printer
+from treille.cli.models import check_writable, print_features
 from treille.cli.options import command
 from treille.cli.page import page
 from treille.cli.training import fit, part_split
+from treille.data.format import count
 from treille.datasets import functions
 from treille.kernels import Kernel, NGram, SubTree
+from treille.kernels.parse import format_kernel
 
 HELD_OUT = 0.25
 TELLING = 8
@@ -71,14 +72,14 @@ class Outcome:
 
     def cells(self) -> list[str]:
         """A row under `HEADER`."""
-        what = [self.kind.name, spell_kernel(self.kind.kernel), f"{self.examples:,}", f"{len(self.model.classes_):,}"]
+        what = [self.kind.name, format_kernel(self.kind.kernel), f"{self.examples:,}", f"{len(self.model.classes_):,}"]
         return [*what, f"{self.accuracy:.3f}", f"{self.seconds:.2f}", f"{self.model.report_.relative_gap:.1e}"]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
         return {
             "kind": self.kind.name,
-            "kernel": spell_kernel(self.kind.kernel),
+            "kernel": format_kernel(self.kind.kernel),
             "examples": self.examples,
             "classes": self.model.classes_.tolist(),
             "accuracy": self.accuracy,
@@ -99,34 +100,32 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Tries every kind, and tells."""
-    voice, report = Voice(json), report or folder / "report.html"
+    printer, report = Printer(json), report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(report, "report page")
-    outcomes = [_try(voice, kind, folder) for kind in KINDS]
+    outcomes = [_try(printer, kind, folder) for kind in KINDS]
     telling = {o.kind.name: o.model.top_features(TELLING) for o in outcomes}
     rows, commands = [o.cells() for o in outcomes], _next(folder / KINDS[0].name)
     report.write_text(page(HEADER, rows, telling, commands), encoding="utf-8")
-    voice.table(HEADER, rows, left=2)
+    printer.table(HEADER, rows, left=2)
     for each in telling.values():
-        voice.say()
-        say_telling(voice, each, weights=False)
-    voice.say()
-    voice.field("written", f"data, model and a report page, {report}: open it in a browser")
-    voice.say("try next:", style="bold")
+        printer.print()
+        print_features(printer, each, weights=False)
+    printer.print()
+    printer.field("written", f"data, model and a report page, {report}: open it in a browser")
+    printer.print("try next:", style="bold")
     for line in commands:
-        voice.say(f"  {line}", wrap=False)
-    voice.result(
+        printer.print(f"  {line}", wrap=False)
+    printer.result(
         {"kinds": [o.as_dict() for o in outcomes], "folder": str(folder), "report": str(report), "next": commands}
     )
 
 
-def _try(voice: Voice, kind: Kind, folder: Path) -> Outcome:
+def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     """Trains on a part, scores on the rest; leaves data and model in the folder."""
-    with voice.busy("reading the source of the standard library"):
+    with printer.busy("reading the source of the standard library"):
         texts, labels = kind.load()
-    voice.note(
-        f"{words.count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label"
-    )
+    printer.note(f"{count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label")
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)
     for name, rows in (("train", train), ("test", test)):
         _write_jsonl(folder / f"{kind.name}.{name}.jsonl", texts, labels, rows)

@@ -22,28 +22,25 @@ from typing import Any
 import typer
 
 from treille import SVC, Batch, InputError, Lattices
-from treille.cli import options, words
-from treille.cli.console import Voice
-from treille.cli.kernel_option import parse_kernel, spell_kernel
+from treille.cli import options
+from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, save_model, warn_unknown
-from treille.cli.options import Reading, command
+from treille.cli.options import Reading, command, kernel_option
 from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
+from treille.data.format import class_counts, count, shares
 from treille.io import Examples
-from treille.spaces import plan
+from treille.kernels.parse import default_kernel, format_kernel
 
 NOT_CONVERGED = 3
 
 
+@options.reading_options()
 def run(
     file: options.DataFile,
     model: options.ModelPath = None,
-    text: options.Text = None,
-    label: options.Label = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    weights: options.WeightKind = None,
-    alphabet: options.AlphabetName = None,
+    *,
+    reading: Reading,
     kernel: options.KernelText = None,
     C: options.C = 1.0,
     loss: options.LossName = options.Loss.hinge,
@@ -59,30 +56,33 @@ def run(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reads, scores, trains, saves, and only then tells: whoever stops reading early loses no work."""
+    """Reads, scores, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
     _check_choices(model, cv, holdout, test)
-    svc = SVC(parse_kernel(kernel) if kernel else None, C, loss.value, tol, max_epochs, not no_intercept)
+    svc = SVC(kernel_option(kernel), C, loss.value, tol, max_epochs, not no_intercept)
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
     _check_parameters(svc)
-    voice, reading = Voice(json, quiet), Reading(text, label, format, encoding, alphabet, weights)
-    examples, labels = reading.read_labelled(voice, file)
-    _note_classes(voice, labels, examples.source)
-    tested, truth = reading.read_labelled(voice, test) if test else (None, [])
+    printer = Printer(json, quiet)
+    examples, labels = reading.read_labelled(printer, file)
+    _note_classes(printer, labels, examples.source)
+    tested, truth = reading.read_labelled(printer, test) if test else (None, [])
     if tested:
-        warn_unknown(voice, sorted(set(labels)), tested, truth)
-    X, X_test = reading.batch(voice, examples), reading.batch(voice, tested) if tested else None
-    batch = plan(svc.kernel, X).kernel.batch(X, svc.n_jobs)
+        warn_unknown(printer, sorted(set(labels)), tested, truth)
+    X, X_test = reading.data(printer, examples), reading.data(printer, tested) if tested else None
+    why = "as given"
+    if svc.kernel is None:
+        svc.kernel, why = default_kernel(X)
+    batch = svc.kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
-        voice.note(f"read as distributions: {batch.report}")
-    scored = _score_parts(voice, svc, batch, labels, cv, holdout)
+        printer.note(f"read as distributions: {batch.report}")
+    scored = _score_parts(printer, svc, batch, labels, cv, holdout)
     fit(svc, batch, labels)
     if model:
-        save_model(svc, model, alphabet)
+        save_model(svc, model, reading.alphabet)
     if tested:
         scored = HeldOut(f"on {tested.source}", [score(svc, X_test, truth, labels)])
-    _tell(voice, svc, scored, model, reading)
-    voice.result(_as_dict(svc, examples, scored, model))
+    _print(printer, svc, why, scored, model, reading)
+    printer.result(_as_dict(svc, examples, scored, model))
     if svc.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 
@@ -110,8 +110,8 @@ def _check_parameters(svc: SVC) -> None:
         raise typer.BadParameter(str(error)) from None
 
 
-def _note_classes(voice: Voice, labels: list[str], source: str) -> None:
-    counts = words.class_counts(labels)
+def _note_classes(printer: Printer, labels: list[str], source: str) -> None:
+    counts = class_counts(labels)
     if len(counts) < 2:
         raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes to tell apart")
     if 2 * len(counts) > len(labels) and _are_scores(counts):
@@ -119,7 +119,7 @@ def _note_classes(voice: Voice, labels: list[str], source: str) -> None:
             f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
             " To learn scores use treille.SVR in Python, on treille.io.read(...).targets()"
         )
-    voice.note(f"{words.count(len(counts), 'class')}: {words.shares(counts)}")
+    printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
 
 
 def _are_scores(labels: Iterable[str]) -> bool:
@@ -131,39 +131,41 @@ def _are_scores(labels: Iterable[str]) -> bool:
 
 
 def _score_parts(
-    voice: Voice, svc: SVC, batch: Batch, labels: list[str], cv: int | None, holdout: float | None
+    printer: Printer, svc: SVC, batch: Batch, labels: list[str], cv: int | None, holdout: float | None
 ) -> HeldOut | None:
     seed = svc.random_state
     if cv:
-        return held_out(svc, batch, labels, fold_splits(labels, cv, seed, voice), f"in {cv}-fold cross-validation")
+        return held_out(svc, batch, labels, fold_splits(labels, cv, seed, printer), f"in {cv}-fold cross-validation")
     if holdout:
         return held_out(svc, batch, labels, part_split(labels, holdout, seed), f"on {holdout:.0%} held out")
     return None
 
 
-def _tell(voice: Voice, svc: SVC, scored: HeldOut | None, model: Path | None, reading: Reading) -> None:
+def _print(printer: Printer, svc: SVC, why: str, scored: HeldOut | None, model: Path | None, reading: Reading) -> None:
     chosen = svc.plan_
-    voice.field("kernel", f"{spell_kernel(chosen.kernel)}, {chosen.kernel_why}")
-    voice.field("space", f"{chosen.space}, {chosen.space_why}")
-    voice.field("solver", f"{chosen.solver}, {chosen.solver_why}")
-    voice.field("sizes", chosen.sizes)
-    voice.field("training", describe_report(svc.report_, svc.tol))
+    printer.field(
+        "kernel", f"{format_kernel(chosen.kernel)}, {why if chosen.kernel is svc.kernel else chosen.kernel_why}"
+    )
+    printer.field("space", f"{chosen.space.name}, {chosen.space_why}")
+    printer.field("solver", f"{chosen.solver!r}, {chosen.solver_why}")
+    printer.field("sizes", chosen.sizes)
+    printer.field("training", describe_report(svc.report_, svc.tol))
     if _n_features(svc) == 0:
-        voice.warn("no text has a feature of this kernel, so the model cannot tell them apart: choose a smaller n")
+        printer.warn("no text has a feature of this kernel, so the model cannot tell them apart: choose a smaller n")
     if scored:
-        voice.field("score", str(scored))
+        printer.field("score", str(scored))
     if svc.report_.status != "converged":
         reached = f"the duality gap is {svc.report_.relative_gap:.1e}, not yet {svc.tol:g}"
-        voice.warn(f"{reached}: raise --max-epochs or --tol, lower --C, or normalize the kernel")
+        printer.warn(f"{reached}: raise --max-epochs or --tol, lower --C, or normalize the kernel")
     elif scored and scored.not_converged:
-        voice.warn(f"{scored.not_converged} of {len(scored.folds)} folds fell short of the gap: raise --max-epochs")
+        printer.warn(f"{scored.not_converged} of {len(scored.folds)} folds fell short of the gap: raise --max-epochs")
     if not model:
-        voice.field("saved", "no, name a file with --model to keep the model")
+        printer.field("saved", "no, name a file with --model to keep the model")
         return
-    voice.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
-    voice.say("try next:")
-    voice.say(f"  {command('inspect', model)}", wrap=False)
-    voice.say(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)
+    printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
+    printer.print("try next:")
+    printer.print(f"  {command('inspect', model)}", wrap=False)
+    printer.print(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)
 
 
 def _n_features(svc: SVC) -> int | None:
@@ -177,10 +179,10 @@ def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path |
         "file": examples.source,
         "format": examples.format,
         "examples": len(examples),
-        "classes": words.class_counts(examples.labels or []),
-        "kernel": spell_kernel(chosen.kernel),
-        "space": chosen.space,
-        "solver": chosen.solver,
+        "classes": class_counts(examples.labels or []),
+        "kernel": format_kernel(chosen.kernel),
+        "space": chosen.space.name,
+        "solver": type(chosen.solver).__name__,
         "features": _n_features(svc),
         "report": svc.report_.as_dict(),
         "score": scored and scored.as_dict(),

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from treille import SVC, Batch, ConvergenceWarning, InputError
-from treille.cli import words
-from treille.cli.console import Voice
+from treille.cli.console import Printer
 from treille.cli.models import class_names
 from treille.cli.scores import Scores, describe, measure, positive_class, summary
+from treille.data.format import class_counts
 
 Splits = Iterable[tuple[np.ndarray, np.ndarray]]
 
@@ -37,7 +37,7 @@ class HeldOut:
 
 
 def fit(model: SVC, X: Any, y: Sequence[str] | np.ndarray) -> SVC:
-    """Fits a model; that it did not converge is told by its report, not by a warning."""
+    """Fits a model; its report says whether it converged, so the warning is suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
@@ -60,15 +60,15 @@ def held_out(model: SVC, batch: Batch, labels: Sequence[str], splits: Splits, ho
     return HeldOut(how, folds, failed)
 
 
-def fold_splits(labels: Sequence[str], k: int, seed: int, voice: Voice) -> Splits:
+def fold_splits(labels: Sequence[str], k: int, seed: int, printer: Printer) -> Splits:
     """The splits of a stratified k-fold cross-validation."""
-    label, rarest = list(words.class_counts(labels).items())[-1]
+    label, rarest = list(class_counts(labels).items())[-1]
     if rarest < 2:
         raise InputError(f"there is only one example of {label!r}: --cv needs two of every class at least")
-    if len(labels) < k or max(words.class_counts(labels).values()) < k:
+    if len(labels) < k or max(class_counts(labels).values()) < k:
         raise InputError(f"no class has {k} examples: --cv {k} is too much, try --cv {rarest}")
     if rarest < k:
-        voice.warn(f"there are {rarest} examples of {label!r}, fewer than the {k} folds: some folds have none of it")
+        printer.warn(f"there are {rarest} examples of {label!r}, fewer than the {k} folds: some folds have none of it")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # scikit-learn says the same
         return list(StratifiedKFold(k, shuffle=True, random_state=seed).split(labels, labels))

@@ -1,4 +1,4 @@
-"""What every batch offers."""
+"""The contract of a data kind: a batch of examples that describes itself."""
 
 from __future__ import annotations
 
@@ -6,21 +6,57 @@ import contextlib
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from treille.io.errors import InputError
+from treille.registry import known, registered_name, require
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What `treille inspect` shows of examples: text by field, JSON values, and some examples in a line each."""
+
+    fields: dict[str, str]
+    values: dict[str, Any] = field(default_factory=dict)
+    samples: list[str] = field(default_factory=list)
 
 
 class Batch(ABC):
-    """Many structured examples of one kind, packed in flat arrays. Batches know nothing of kernels.
+    """Many structured examples of one kind, packed in flat arrays.
+
+    A subclass is a data kind. The class attributes and class methods describe it to the estimators and to the command line; the
+    class is found by its export from ``treille.data``, or by `treille.register`.
 
     >>> import treille
     >>> isinstance(treille.Strings(["abba", "baab"]), treille.Batch)
     True
     """
+
+    title: ClassVar[str] = "examples"  # the plural noun in messages, such as "trees"
+    parts: ClassVar[type[Any] | None] = None  # what `treille.io.read` returns for files of this kind, if it has a class
+    formats: ClassVar[tuple[str, ...]] = ()  # the file formats that hold this kind
+
+    @classmethod
+    def recognises(cls, data: Any) -> bool:
+        """Whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
+        return isinstance(data, cls) or (cls.parts is not None and isinstance(data, cls.parts))
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        """Kernels for data of this kind, each an expression with the reason, the best choice first.
+
+        The last one has explicit features, for `treille.Features`. Expressions are those of the option ``--kernel``.
+        """
+        raise InputError(f"there is no default kernel for {cls.title}: choose a kernel")
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        """A description of data of this kind, with up to `n_samples` examples of up to `width` characters."""
+        return Summary({"examples": f"{len(data):,}"})
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -42,24 +78,25 @@ class Batch(ABC):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What to keep in a model file: JSON values, and arrays. `Batch.from_state` is the inverse."""
+        spec, arrays = self._state()
+        return {"batch": registered_name("data", self), **spec}, arrays
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The same without the name of the kind; `_read_state` is the inverse."""
 
     @classmethod
     def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
-        """The batch that was described, of the kind its spec names.
+        """The batch that `state` describes.
 
         >>> import treille
         >>> treille.Batch.from_state(*treille.Strings(["ab", "ba"]).state())[1]
         'ba'
         """
-        import treille.data as data
-
-        kind = getattr(data, str(spec["batch"]), None) if spec["batch"] in data.__all__ else None
-        if not (isinstance(kind, type) and issubclass(kind, Batch)):
-            raise InputError(f"the batch {spec['batch']!r} is unknown to this version of treille")
-        return kind._read_state(spec, arrays)
+        batch: Batch = require("data", spec["batch"])._read_state(spec, arrays)
+        return batch
 
     @classmethod
     @abstractmethod
@@ -68,6 +105,29 @@ class Batch(ABC):
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""
         yield self
+
+
+def kind_of(data: Any) -> type[Batch]:
+    """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does.
+
+    >>> import treille
+    >>> kind_of([[0.5, 1.0]]).__name__, kind_of(["abba"]).__name__, kind_of(treille.Trees(["(S)"])).__name__
+    ('Vectors', 'Strings', 'Trees')
+    """
+    if isinstance(data, Batch):
+        return type(data)
+    kinds: dict[str, type[Batch]] = known("data")
+    # The constructor of Strings refuses what it cannot read, and names the item.
+    return next((kind for kind in kinds.values() if kind.recognises(data)), kinds["Strings"])
+
+
+def refuse_other_kind(data: Any, cls: type[Batch]) -> None:
+    """Raises an `InputError` if `data` is a batch, or was read from a file, of another kind than `cls`."""
+    parts = (kind for kind in known("data").values() if kind.parts is not None and isinstance(data, kind.parts))
+    kind: type[Batch] = type(data) if isinstance(data, Batch) else next(parts, cls)
+    if not issubclass(kind, cls):
+        hint = f": the default kernel for {kind.title} is {kind.default_kernels(data)[0][0]}" if kind.parts else ""
+        raise InputError(f"found {kind.title}, expected {cls.title}{hint}")
 
 
 def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
@@ -89,8 +149,19 @@ def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
         start = stop
 
 
+def first_item(data: Any) -> Any:
+    """The first item of a sequence that is not one text; None for an empty one, and for anything else.
+
+    >>> first_item(["ab", "c"]), first_item("ab"), first_item(iter(["ab"]))
+    ('ab', None, None)
+    """
+    if isinstance(data, np.ndarray):
+        return data[0] if data.ndim and len(data) else None
+    return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None
+
+
 def as_index(key: Any, length: int) -> Any:
-    """A key of ``Batch.__getitem__``: an int that counts from the front, or what selects several examples.
+    """A key of ``Batch.__getitem__``: an int of at least 0 for one example, anything else selects several.
 
     >>> as_index(-1, 3), as_index(np.int64(2), 3), as_index(([0, 2], ...), 3)
     (2, 2, [0, 2])
@@ -102,7 +173,7 @@ def as_index(key: Any, length: int) -> Any:
 
 
 def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
-    """Where the symbols of the examples that `key` selects stand, one after the other, and the offsets they then have.
+    """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection.
 
     >>> selected(np.array([0, 2, 5]), [1, 0])
     (array([2, 3, 4, 0, 1]), array([0, 3, 5]))
@@ -130,7 +201,7 @@ def running_sum(lengths: Any) -> np.ndarray:
 
 
 def readable_size(n_bytes: int) -> str:
-    """A number of bytes, in words.
+    """A number of bytes as text.
 
     >>> readable_size(999), readable_size(12_345), readable_size(3_070_000)
     ('999 bytes', '12.3 kB', '3.1 MB')
@@ -142,13 +213,13 @@ def readable_size(n_bytes: int) -> str:
 
 
 def available_memory() -> int:
-    """Bytes that can be taken without swapping, as far as the system tells; where it tells nothing, no limit.
+    """Bytes that can be allocated without swapping; no limit if the system does not report it.
 
     >>> available_memory() > 0
     True
     """
     with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo", encoding="ascii") as lines:
         return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # the whole memory: what is in use is not told
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # all memory: the memory in use is not reported
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return sys.maxsize

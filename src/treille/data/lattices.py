@@ -12,11 +12,13 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
-from treille.data.base import Batch, as_index, running_sum, runs, selected
+from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
+from treille.data.machine_summary import summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine
 from treille.data.strings import Strings
+from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
-from treille.io.machine import EPSILON, MachineParts
+from treille.io.machine import EPSILON, MachineList, MachineParts
 from treille.io.parameters import check_whole
 from treille.io.read import read
 
@@ -99,6 +101,9 @@ class Lattices(Batch):
     (['a', 'cat'], ['a', 'cat', 'the'])
     """
 
+    title = "lattices"
+    parts = MachineList
+    formats = tuple(lattice_formats.TITLES)
     states: np.ndarray
     offsets: np.ndarray
     sources: np.ndarray
@@ -137,6 +142,20 @@ class Lattices(Batch):
             self._set_sequences(machines, normalize)
         else:
             self._set_machines(flatten(machines, scale, normalize), normalize, n_jobs)
+
+    @classmethod
+    def recognises(cls, data: Any) -> bool:
+        return isinstance(data, (cls, MachineList)) or is_machine(first_item(data))
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        why = "expected counts of single symbols and pairs, with lengths normalised, suit most lattices"
+        return (("ngram(2, min_n=1, unit=word).normalized()", why),)
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        machines = data.machines if isinstance(data, MachineList) else [machine.parts() for machine in data]
+        return summarise_machines(machines, n_samples, width)
 
     def _set_sequences(self, batch: Strings, normalize: bool) -> None:
         if batch.unit == "byte":
@@ -203,8 +222,9 @@ class Lattices(Batch):
         ['vine']
         """
         examples = read(path, format=format, text=text, weights=weights, labelled=False)
-        if examples.machines is None:
-            raise InputError(f"{examples.source}: holds {examples.format}, expected lattices: name their format")
+        if examples.format not in cls.formats:
+            expected = f"lattices: name their format, one of {', '.join(cls.formats)}"
+            raise InputError(f"{examples.source}: was read as {examples.format}, expected {expected}")
         return cls(examples.X, normalize, scale, n_jobs)
 
     def __len__(self) -> int:
@@ -325,9 +345,9 @@ class Lattices(Batch):
             item = int(np.searchsorted(self.offsets, wrong[0], side="right")) - 1
             raise InputError(f"item {item} has the weight {self.weights[wrong[0]]}: {what} needs weights of 0 or more")
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {name: getattr(self, name) for name in (*ARRAYS, "log_totals", "lost")}
-        spec = {"batch": "Lattices", "alphabet": self.alphabet, "unit": self.unit, "normalized": self.normalized}
+        spec = {"alphabet": self.alphabet, "unit": self.unit, "normalized": self.normalized}
         return spec, arrays
 
     @classmethod
@@ -361,7 +381,7 @@ class Lattices(Batch):
         return batch
 
     def __getstate__(self) -> Any:
-        return self.state()
+        return self._state()
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(self._read_state(*state).__dict__)

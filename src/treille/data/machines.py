@@ -50,15 +50,6 @@ def is_machine(item: Any) -> bool:
     return isinstance(item, (Fst, MachineParts)) or _is_pynini(item)
 
 
-def holds_machines(X: Any) -> bool:
-    """Whether X is a list that begins with a machine.
-
-    >>> holds_machines([Fst.from_arcs([], {0: 1.0})]), holds_machines(["abba"])
-    (True, False)
-    """
-    return isinstance(X, (list, tuple, np.ndarray)) and len(X) > 0 and is_machine(X[0])
-
-
 def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
     """Machines and sequences side by side; bad input is stopped here."""
     for i, item in enumerate(items):

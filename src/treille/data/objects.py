@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.base import Batch
+from treille.data.base import Batch, as_index
 from treille.io.errors import InputError
 
 
@@ -30,10 +30,9 @@ class Objects(Batch):
         return len(self.items)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
-            key = key[0]
-        if isinstance(key, (int, np.integer)):
-            return self.items[int(key)]
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            return self.items[key]
         if isinstance(self.items, np.ndarray) or isinstance(key, slice):
             return Objects(self.items[key])
         return Objects([self.items[i] for i in np.arange(len(self))[key]])
@@ -42,7 +41,7 @@ class Objects(Batch):
     def nbytes(self) -> int:
         return int(self.items.nbytes) if isinstance(self.items, np.ndarray) else 8 * len(self.items)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise InputError("examples of a kernel function cannot be written to a model file: pickle the model instead")
 
     @classmethod
@@ -61,6 +60,7 @@ class KernelValues(Batch):
     (2, 2, [1])
     """
 
+    title = "kernel values"
     values: np.ndarray
     ids: np.ndarray
     n_columns: int
@@ -87,10 +87,9 @@ class KernelValues(Batch):
         return len(self.ids)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]
-        if isinstance(key, (int, np.integer)):
-            return self.values[int(key)]
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            return self.values[key]
         values = self.values[key] if len(self.values) else self.values
         return KernelValues.__new__(KernelValues)._set(values, self.ids[key], self.n_columns)
 
@@ -98,8 +97,8 @@ class KernelValues(Batch):
     def nbytes(self) -> int:
         return int(self.values.nbytes + self.ids.nbytes)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return {"batch": "KernelValues", "n_columns": self.n_columns}, {"ids": self.ids}
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"n_columns": self.n_columns}, {"ids": self.ids}
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> KernelValues:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data.base import Batch, as_index, running_sum, runs, selected
+from treille.data.base import Batch, Summary, as_index, first_item, refuse_other_kind, running_sum, runs, selected
+from treille.data.format import count, visible
+from treille.io import text_files
 from treille.io.errors import InputError
-from treille.io.records import NumberRows
-from treille.io.tree_parts import TreeParts
 
 WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
+SHOWN = 40  # symbols of the alphabet in a summary
 
 
 class Strings(Batch):
@@ -57,6 +58,8 @@ class Strings(Batch):
     ('abba', [0, 4])
     """
 
+    title = "strings"
+    formats = tuple(text_files.TITLES)
     symbols: np.ndarray
     offsets: np.ndarray
     alphabet: list[Any]
@@ -84,6 +87,35 @@ class Strings(Batch):
         else:
             symbols, offsets, points = _core.encode_strings(items, threads)
             self._set(symbols, offsets, [chr(c) for c in points], unit="char")
+
+    @classmethod
+    def recognises(cls, data: Any) -> bool:
+        return isinstance(data, cls) or isinstance(first_item(data), (str, bytes))
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        first = (
+            data if isinstance(data, Strings) else cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
+        )
+        if first.unit in ("word", "token", "integer"):
+            why = "single symbols and pairs, with lengths normalised, suit sequences of words or events"
+            return (("ngram(2, min_n=1, unit=word).normalized()", why),)
+        unit = ", unit=byte" if first.unit == "byte" else ""
+        return ((f"ngram(5{unit}).normalized()", "5-grams of characters, with lengths normalised, suit most texts"),)
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        batch = data if isinstance(data, Strings) else cls(data, "char", n_jobs=-1)
+        lengths, symbols = np.diff(batch.offsets), batch.alphabet[:SHOWN]
+        span = f"{lengths.min():,} to {lengths.max():,} characters, median {np.median(lengths):,.0f}"
+        shown = "".join(visible(symbol) for symbol in symbols) + "…" * (len(batch.alphabet) > SHOWN)
+        fields = {
+            "lengths": f"{span}, {lengths.sum():,} in all",
+            "alphabet": f"{count(len(batch.alphabet), 'character')}: {shown}",
+        }
+        sizes = {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())}
+        values = {"lengths": sizes, "characters": int(lengths.sum()), "alphabet": len(batch.alphabet)}
+        return Summary(fields, values, [visible(text[:width], blanks=False) for text in batch[:n_samples]])
 
     @classmethod
     def from_arrays(cls, symbols: Any, offsets: Any, alphabet: Sequence[Any], unit: str = "token") -> Strings:
@@ -155,10 +187,10 @@ class Strings(Batch):
             return bytes(names)
         return np.array(names, dtype=np.int64) if self.unit == "integer" else names
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         narrow = np.uint8 if len(self.alphabet) <= 2**8 else np.uint16 if len(self.alphabet) <= 2**16 else np.int32
         arrays = {"symbols": self.symbols.astype(narrow), "offsets": self.offsets}
-        return {"batch": "Strings", "alphabet": self.alphabet, "unit": self.unit}, arrays
+        return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
@@ -176,10 +208,7 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
-    if isinstance(data, NumberRows):
-        raise InputError("found rows of numbers, expected strings: the kernel of numbers is treille.kernels.Linear()")
-    if isinstance(data, TreeParts):
-        raise InputError("found trees, expected strings: kernels of trees are such as treille.kernels.SubsetTree()")
+    refuse_other_kind(data, Strings)
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
         raise InputError(
             f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"

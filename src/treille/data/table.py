@@ -28,6 +28,8 @@ class Table(Batch):
     (2, {'title': 'cab', 'words': ['hi']}, ['so', 'long'])
     """
 
+    title = "tables"
+
     def __init__(self, columns: Mapping[str, Batch]):
         self.columns = dict(columns)
         if not self.columns:
@@ -71,10 +73,10 @@ class Table(Batch):
     def nbytes(self) -> int:
         return sum(batch.nbytes for batch in self.columns.values())
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [batch.state() for batch in self.columns.values()]
         arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
-        return {"batch": "Table", "names": list(self.columns), "columns": [spec for spec, _ in states]}, arrays
+        return {"names": list(self.columns), "columns": [spec for spec, _ in states]}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Table:

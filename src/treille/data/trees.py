@@ -10,8 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data.base import Batch, as_index, running_sum, runs, selected
+from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
+from treille.data.format import listed, visible
 from treille.io import brackets
+from treille.io import trees as tree_files
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
 from treille.io.errors import InputError
@@ -60,6 +62,9 @@ class Trees(Batch):
     Trees(1 trees, 3 nodes, 3 labels)
     """
 
+    title = "trees"
+    parts = TreeParts
+    formats = tuple(tree_files.TITLES)
     labels: np.ndarray
     parents: np.ndarray
     offsets: np.ndarray
@@ -67,6 +72,40 @@ class Trees(Batch):
 
     def __init__(self, data: Any, n_jobs: int | None = None):
         self._set(data if isinstance(data, TreeParts) else _read(data, effective_n_jobs(n_jobs)))
+
+    @classmethod
+    def recognises(cls, data: Any) -> bool:
+        """Whether data are trees, and nothing else: a text in brackets may be a text.
+
+        >>> Trees.recognises([Tree(["S"], [-1])]), Trees.recognises([("S", ("NP",))]), Trees.recognises(["(S (NP))"])
+        (True, True, False)
+        """
+        if isinstance(data, (Trees, TreeParts)):
+            return True
+        first = first_item(data)
+        if isinstance(first, Tree) or _is_nltk(first):
+            return True
+        if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
+            return False
+        return any(isinstance(child, (tuple, list)) for child in first[1:])
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        why = "complete subtrees, with sizes normalised, have explicit features"
+        fragments = "fragments of trees, with sizes normalised, suit most trees"
+        return ("subsettree().normalized()", fragments), ("subtree().normalized()", why)
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        batch = data if isinstance(data, Trees) else cls(data, n_jobs=-1)
+        sizes, leaves = np.diff(batch.offsets), int(batch.is_leaf.sum())
+        span = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}"
+        fields = {
+            "nodes": f"{span}, {sizes.sum():,} in all, {leaves:,} leaves",
+            "labels": f"{len(batch.alphabet):,}, {listed(batch.alphabet)}",
+        }
+        values = {"nodes": int(sizes.sum()), "leaves": leaves, "labels": len(batch.alphabet)}
+        return Summary(fields, values, [visible(str(tree)[:width], blanks=False) for tree in batch[:n_samples]])
 
     @classmethod
     def from_brackets(cls, lines: str | Iterable[str], n_jobs: int | None = None) -> Trees:
@@ -290,9 +329,9 @@ class Trees(Batch):
         names = [alphabet[code] for code in used]
         return Trees(TreeParts(labels.astype(np.int32), self.parents, self.offsets, names))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"labels": self.labels, "parents": self.parents, "offsets": self.offsets}
-        return {"batch": "Trees", "alphabet": self.alphabet}, arrays
+        return {"alphabet": self.alphabet}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trees:
@@ -303,22 +342,6 @@ class Trees(Batch):
 
     def __repr__(self) -> str:
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
-
-
-def looks_like_trees(data: Any) -> bool:
-    """Whether data are trees, and nothing else that treille reads: a text in brackets may be a text.
-
-    >>> looks_like_trees([Tree(["S"], [-1])]), looks_like_trees([("S", ("NP",))]), looks_like_trees(["(S (NP))"])
-    (True, True, False)
-    """
-    if isinstance(data, (Trees, TreeParts)):
-        return True
-    first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) else None
-    if isinstance(first, Tree) or _is_nltk(first):
-        return True
-    if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
-        return False
-    return any(isinstance(child, (tuple, list)) for child in first[1:])
 
 
 def recoded(batch: Trees, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

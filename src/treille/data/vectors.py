@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data.base import Batch, runs
+from treille.data.base import Batch, Summary, as_index, first_item, runs
+from treille.data.format import listed
+from treille.io import svmlight
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
 
@@ -51,6 +53,9 @@ class Vectors(Batch):
     (['gc', 'length'], {'length': 7.0}, Vectors(1 row of 2 columns, 2 numbers not zero))
     """
 
+    title = "rows of numbers"
+    parts = NumberRows
+    formats = tuple(svmlight.TITLES)
     values: np.ndarray
     columns: np.ndarray
     offsets: np.ndarray
@@ -63,6 +68,38 @@ class Vectors(Batch):
             raise InputError("names were given, but the columns have names of their own: leave one out")
         own = _checked_names(names, matrix.shape[1]) if own is None else own
         self._set(*_arrays(matrix, own), own, matrix.shape[1])
+
+    @classmethod
+    def recognises(cls, data: Any) -> bool:
+        """Whether data are rows of numbers, and nothing else.
+
+        >>> Vectors.recognises([[0.5, 1.0]]), Vectors.recognises([{"gc": 0.5}]), Vectors.recognises([["a", "b"]])
+        (True, True, False)
+        """
+        if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or _is_frame(data):
+            return True
+        if isinstance(data, np.ndarray):
+            return data.ndim == 2 and data.dtype.kind in "fb"
+        first = first_item(data)
+        if isinstance(first, (list, tuple, np.ndarray)):
+            return any(isinstance(v, (float, np.floating)) for v in first)
+        return isinstance(first, Mapping)
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        return (("linear()", "rows of numbers get a weight for each column"),)
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        batch = data if isinstance(data, Vectors) else cls(data)
+        numbers, cells = len(batch.values), len(batch) * batch.n_columns
+        low, high = (float(batch.values.min()), float(batch.values.max())) if numbers else (0.0, 0.0)
+        share = f"{numbers / max(cells, 1):.2%} of all, {low:.4g} to {high:.4g}"
+        names = batch.names or [str(j) for j in range(batch.n_columns)]
+        fields = {"columns": f"{batch.n_columns:,}, {listed(names)}", "numbers": f"{numbers:,} are not zero, {share}"}
+        rows = batch.to_csr()[:n_samples]
+        samples = [" ".join(f"{names[j]}:{v:g}" for j, v in zip(r.indices, r.data, strict=True)) for r in rows]
+        return Summary(fields, {"columns": batch.n_columns, "numbers": numbers, "range": [low, high]}, samples)
 
     def _set(
         self, values: np.ndarray, columns: np.ndarray, offsets: np.ndarray, names: list[str] | None, n_columns: int
@@ -91,11 +128,9 @@ class Vectors(Batch):
         return sp.csr_matrix((self.values, self.columns, self.offsets), shape=(len(self), self.n_columns))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
-            key = key[0]
-        if isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0):
-            i = range(len(self))[int(key)]
-            row = slice(self.offsets[i], self.offsets[i + 1])
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            row = slice(self.offsets[key], self.offsets[key + 1])
             if self.names is not None:
                 return {self.names[j]: float(v) for j, v in zip(self.columns[row], self.values[row], strict=True)}
             dense = np.zeros(self.n_columns)
@@ -106,9 +141,9 @@ class Vectors(Batch):
         batch._set(matrix.data, matrix.indices, matrix.indptr.astype(np.int64), self.names, self.n_columns)
         return batch
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = {"values": self.values, "columns": self.columns, "offsets": self.offsets}
-        return {"batch": "Vectors", "names": self.names, "n_columns": self.n_columns}, arrays
+        return {"names": self.names, "n_columns": self.n_columns}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
@@ -129,22 +164,6 @@ class Vectors(Batch):
             f"{n:,} {what}{'s' * (n != 1)}" for n, what in ((len(self), "row"), (self.n_columns, "column"))
         )
         return f"Vectors({rows} of {columns}, {len(self.values):,} numbers not zero)"
-
-
-def looks_like_vectors(data: Any) -> bool:
-    """Whether data are rows of numbers, and nothing else that treille reads.
-
-    >>> looks_like_vectors([[0.5, 1.0]]), looks_like_vectors([{"gc": 0.5}]), looks_like_vectors([["a", "b"]])
-    (True, True, False)
-    """
-    if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or _is_frame(data):
-        return True
-    if isinstance(data, np.ndarray):
-        return data.ndim == 2 and data.dtype.kind in "fb"
-    first = next(iter(data), None) if isinstance(data, Sequence) and not isinstance(data, str) else None
-    if isinstance(first, (list, tuple, np.ndarray)):
-        return any(isinstance(v, (float, np.floating)) for v in first)
-    return isinstance(first, Mapping)
 
 
 def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:

@@ -48,12 +48,17 @@ class XBW(Batch):
     ('S', ['NN'], '(NP (NN vine))')
     """
 
+    title = "indexed trees"
     alphabet: list[str]
 
     def __init__(self, trees: Any, n_jobs: int | None = None):
         trees = trees if isinstance(trees, Trees) else Trees(trees, n_jobs)
         self._index = _core.Xbw.of(trees.arrays)
         self.alphabet = trees.alphabet
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        return (("subpath(0.5, index=xbw).normalized()", "paths are found in the index, without decoding the trees"),)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -139,7 +144,7 @@ class XBW(Batch):
             raise InputError(f"{os.fspath(path)}: no index of trees, expected a file that XBW.save wrote")
         return cls._read_state(spec, arrays)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
         arrays: dict[str, np.ndarray] = {
             "last": last,
@@ -148,7 +153,7 @@ class XBW(Batch):
             "words": words,
             "sizes": sizes,
         }
-        return {"batch": "XBW", "alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
+        return {"alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
@@ -172,7 +177,7 @@ class XBW(Batch):
         return batch
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return XBW._read_state, self.state()
+        return XBW._read_state, self._state()
 
     def __repr__(self) -> str:
         return f"XBW({len(self):,} trees, {self.n_nodes:,} nodes, {len(self.alphabet):,} labels)"

@@ -66,7 +66,7 @@ def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "t
     sequences, labels = list[str](), list[str]()
     for part in _parts(split):
         examples = read(_file("fastsk", kind, f"{name}.{part}.fasta.gz"), format="fasta", labelled=True)
-        sequences += (text.upper() for text in examples.texts)
+        sequences += (text.upper() for text in examples.X)
         labels += examples.labels or ()
     return sequences, labels
 
@@ -87,7 +87,7 @@ def trec_qc(
     found, labels = list[str](), list[str]()
     for part in _parts(split):
         examples = read(_file("trec_qc", f"{part}.jsonl.gz"), text=trees, label="fine" if fine else "coarse")
-        found += examples.texts
+        found += examples.X
         labels += examples.labels or ()
     return Trees(found), labels
 
@@ -145,7 +145,7 @@ def treebank_sample() -> Trees:
 
 def _labelled_trees(*parts: str) -> tuple[Trees, list[str]]:
     examples = read(_file(*parts), format="trees", labelled=True)
-    return Trees(examples.trees), examples.labels or []
+    return Trees(examples.X), examples.labels or []
 
 
 def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], list[str], list[str]]:

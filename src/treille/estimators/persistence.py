@@ -1,4 +1,4 @@
-"""Estimators to model files and back. What a file holds is data; which classes it names is checked against what treille has."""
+"""Estimators to model files and back. A file holds data; the classes that it names are looked up in the registry."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from sklearn.base import BaseEstimator
 
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
+from treille.registry import find, registered_name, require
+from treille.spaces import Nystrom
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The estimator that was saved to `path`: the same decisions, no training data needed.
+
+    Classes of your own are found by name if they were passed to `treille.register` first.
 
     >>> import tempfile, pathlib, treille
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.treille"
@@ -21,17 +25,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> treille.load(path).predict(["abab"]).tolist()
     ['x']
     """
-    import treille.estimators as estimators
-
     spec, arrays = read_model(path)
     name = spec.get("estimator")
-    kind: Any = getattr(estimators, str(name), None) if name in estimators.__all__ else None
-    if not hasattr(kind, "_restore"):
+    cls: Any = find("estimators", name)
+    if not hasattr(cls, "_restore"):
         raise InputError(
-            f"{os.fspath(path)}: holds a {name!r}, which is unknown to this version of treille: upgrade treille"
+            f"{os.fspath(path)}: holds a {name!r}, which is unknown: call treille.register on the class first, "
+            "install the package that provides it, or upgrade treille"
         )
     try:
-        estimator = kind(**_read_params(spec["params"]))
+        estimator = cls(**_read_params(spec["params"]))
         estimator._restore(spec, arrays, _read_classes(spec["classes"]))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
@@ -43,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def estimator_spec(estimator: BaseEstimator, skip: tuple[str, ...]) -> dict[str, Any]:
     """Name and parameters as JSON values."""
     params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in skip}
-    return {"estimator": type(estimator).__name__, "params": params}
+    return {"estimator": registered_name("estimators", estimator), "params": params}
 
 
 def save_estimator(
@@ -63,27 +66,20 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 def _write_param(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
-        return {
-            "object": type(value).__name__,
-            "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()},
-        }
+        name = type(value).__name__ if type(value) is Nystrom else registered_name("solvers", value)
+        return {"object": name, "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()}}
     if isinstance(value, dict):
         return {"pairs": [[_write_param(k), _write_param(v)] for k, v in value.items()]}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _read_params(params: dict[str, Any]) -> dict[str, Any]:
-    from treille import solvers, spaces
-
-    known = {name: getattr(solvers, name) for name in solvers.__all__} | {"Nystrom": spaces.Nystrom}
-
     read = {}
     for name, value in params.items():
         if isinstance(value, dict) and "pairs" in value:
             value = dict(value["pairs"])
         elif isinstance(value, dict):
-            if value["object"] not in known:
-                raise InputError(f"the solver {value['object']!r} is unknown to this version of treille")
-            value = known[value["object"]](**value["params"])
+            cls = Nystrom if value["object"] == "Nystrom" else require("solvers", value["object"])
+            value = cls(**value["params"])
         read[name] = value
     return read

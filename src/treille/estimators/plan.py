@@ -11,10 +11,10 @@ from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.given import as_kernel
+from treille.kernels.parse import default_kernel
 from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations, Problem
 from treille.solvers.solver import Solver, check_supported, supports
 from treille.spaces import GramSpace, Nystrom, ProductSpace, RowsSpace
-from treille.spaces.plan import default_kernel
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
 SOLVERS = {  # what "auto" chooses from, preferred ones first

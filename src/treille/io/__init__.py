@@ -1,9 +1,10 @@
 """Files in and out. One file per format; `read` tells them apart."""
 
 from .errors import InputError
+from .examples import Examples
 from .lattices import write_lattices
 from .machine import MachineParts
-from .read import Examples, read
-from .source import open_text
+from .open import open_text
+from .read import read
 
 __all__ = ["Examples", "InputError", "MachineParts", "open_text", "read", "write_lattices"]

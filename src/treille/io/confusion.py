@@ -14,8 +14,8 @@ import numpy as np
 from .arc_lines import number
 from .errors import InputError
 from .machine import MachineParts
-from .shape import in_order, one_final
 from .symbols import Coder, columns, spelt
+from .topological import in_order, one_final
 from .weights import ONE, SEMIRING, as_kind, in_semiring
 
 MESH_TITLE, TITLE = "SRILM meshes", "confusion networks"

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from .archive import Member
+from .atomic_write import atomic_write
 from .errors import InputError
 from .fields import TEXTS
 from .machine import MachineParts
-from .members import Member
 from .symbols import spell_symbols, with_own_table
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
-from .whole import write_whole
 
 TITLES = {
     "plf": plf.TITLE,
@@ -40,7 +40,7 @@ SUFFIXES = {
 }
 BY_LINE = ("plf", "arcs")  # one lattice a line, in whatever file holds lines
 ONE_A_FILE = ("openfst", "openfst-text", "slf")
-SAID = {
+DEFAULT_WEIGHTS = {
     "openfst": "cost",
     "openfst-text": "cost",
     "kaldi": "cost",
@@ -106,14 +106,16 @@ def parse(
     ['a', 'the']
     """
     check_kind(weights)
-    if weights is not None and kind in FIXED and weights != SAID[kind]:
-        raise InputError(f"{name}: {TITLES[kind]} hold {KINDS[SAID[kind]]}, not {KINDS[weights]}: leave --weights out")
+    if weights is not None and kind in FIXED and weights != DEFAULT_WEIGHTS[kind]:
+        raise InputError(
+            f"{name}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}: leave --weights out"
+        )
     if kind == "openfst" and openfst_binary.looks_like_openfst(data):
         parts = openfst_binary.parse(data, name)
         return [parts if weights in (None, "cost") else _reread(parts, weights, name)]
     text = decoded(data, name, encoding)
     if kind in ("openfst", "openfst-text"):
-        meant = weights or SAID[kind]
+        meant = weights or DEFAULT_WEIGHTS[kind]
         parts = openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols)
         return [_reread(parts, meant, name)]
     if kind == "kaldi":
@@ -122,7 +124,7 @@ def parse(
         return [slf.parse(text, name)]
     if kind == "mesh":
         return confusion.parse_mesh(text, name)
-    return confusion.parse_columns(text, name, weights or SAID[kind])
+    return confusion.parse_columns(text, name, weights or DEFAULT_WEIGHTS[kind])
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
@@ -182,8 +184,8 @@ def write_lattices(
     """
     kind = format_to_write(path, format)
     check_kind(weights)
-    if weights is not None and kind in (*FIXED, "openfst") and weights != SAID[kind]:
-        raise InputError(f"{path}: {TITLES[kind]} hold {KINDS[SAID[kind]]}, not {KINDS[weights]}")
+    if weights is not None and kind in (*FIXED, "openfst") and weights != DEFAULT_WEIGHTS[kind]:
+        raise InputError(f"{path}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}")
     if kind not in ONE_A_FILE:
         return [_write(path, _spelt(machines, kind, weights))]
     if len(machines) == 1 and not os.path.isdir(path):
@@ -235,14 +237,14 @@ def _spell_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "arcs":
         return f"{json_arcs.spell(machine, weights)}\n".encode()
     if kind == "confusion":
-        return confusion.spell_columns(machine, weights or SAID[kind]).encode()
+        return confusion.spell_columns(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     if kind == "openfst-text":
-        return openfst_text.spell(machine, weights or SAID[kind]).encode()
+        return openfst_text.spell(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     spell = {"kaldi": kaldi.spell, "mesh": confusion.spell_mesh, "slf": slf.spell}[kind]
     return spell(machine).encode()
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> Path:
     zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
-    write_whole(path, lambda file: file.write(zipped), "lattices")
+    atomic_write(path, lambda file: file.write(zipped), "lattices")
     return Path(path)

@@ -1,9 +1,10 @@
-"""A machine as files hold it: what every format of automata and lattices is read into and written from."""
+"""Machines as files hold them: every format of automata and lattices is read into these classes and written from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,9 @@ SEMIRINGS = ("real", "log", "tropical")
 EPSILON = "<eps>"  # how symbol tables spell label 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MachineParts:
-    """States, arcs and finals of one machine in flat arrays, not checked yet: `treille.Fst` is what checks them.
+    """States, arcs and final states of one machine in flat arrays, not validated yet: `treille.Fst` does that.
 
     Arc a goes from ``sources[a]`` to ``targets[a]``, reads the label ``inputs[a]`` and writes ``outputs[a]``; label 0 is the empty
     string. Symbol tables list the symbol of every label, that of label 0 included; None where labels are plain numbers.
@@ -42,6 +43,10 @@ class MachineParts:
     final_scores: dict[str, np.ndarray] = field(
         default_factory=dict
     )  # the same of final weights, where a file has them
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"MachineParts({name}{self.n_states:,} states, {len(self.sources):,} arcs)"
 
     @classmethod
     def of(
@@ -103,3 +108,27 @@ class MachineParts:
             what = f"arc {lost[0]} {'reads' if side == 'inputs' else 'writes'} label {labels[lost[0]]}"
             raise InputError(f"{what}, which has no symbol: the table ends at {len(symbols) - 1}; give the whole table")
         return [symbols[label] if label else "" for label in labels.tolist()]
+
+
+class MachineList(Sequence[MachineParts]):
+    """The machines of files of lattices. Items are acceptors: a lattice of two sides, such as Kaldi's, is read by its outputs.
+
+    >>> machines = MachineList([MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0})])
+    >>> machines, machines[0].inputs.tolist(), machines.machines[0].inputs.tolist()
+    (MachineList(1 machines), [2], [1])
+    """
+
+    def __init__(self, machines: Sequence[MachineParts]):
+        self.machines = list(machines)  # as the files hold them
+
+    def __len__(self) -> int:
+        return len(self.machines)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return MachineList(self.machines[key])
+        machine = self.machines[key]
+        return machine if machine.is_acceptor else machine.of_outputs()
+
+    def __repr__(self) -> str:
+        return f"MachineList({len(self):,} machines)"

@@ -14,8 +14,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from treille.io.atomic_write import atomic_write
 from treille.io.errors import InputError
-from treille.io.whole import write_whole
 
 FORMAT = 1
 
@@ -32,7 +32,7 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps({"format": FORMAT, **spec}, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
     data = save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
-    write_whole(path, lambda file: file.write(data), "model")
+    atomic_write(path, lambda file: file.write(data), "model")
 
 
 def file_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:

@@ -15,8 +15,8 @@ import numpy as np
 
 from .errors import InputError
 from .machine import MachineParts
-from .shape import in_order, one_final
 from .symbols import Coder, spelt
+from .topological import in_order, one_final
 from .weights import ONE, SEMIRING, as_kind, in_semiring, kind_of
 
 TITLE = "PLF"
@@ -76,7 +76,7 @@ def parse(
             n_states.append(states[-1] + 1 + _jump(pieces[-1], LAST, {}, text, place))
         ends.append(len(words))
     values, distances = _numbers(weighed, float, texts, places, ends), _numbers(steps, int, texts, places, ends)
-    kind, how = (weights, "as said") if weights else kind_of(values, source)
+    kind, how = (weights, "as requested") if weights else kind_of(values, source)
     values = in_semiring(values, kind, source)
     coder = Coder(EPSILONS)
     labels = np.array(

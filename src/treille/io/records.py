@@ -1,4 +1,4 @@
-"""What every format is read into: examples as named fields, each with the line it begins on, or rows of numbers."""
+"""Examples as named fields, each with the line it begins on, and rows of numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Record = tuple[int, Mapping[str, object]]
 Records = Iterator[Record]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NumberRows:
-    """Rows of numbers with names of their columns, as a file holds them: what `treille.Vectors` is made of.
+    """Rows of numbers with names of their columns, as a file holds them; `treille.Vectors` is made of them.
 
     >>> len(NumberRows(sp.csr_matrix([[0.5, 1.0]]), ["3", "7"]))
     1
@@ -24,3 +24,6 @@ class NumberRows:
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
+
+    def __repr__(self) -> str:
+        return f"NumberRows({len(self):,} rows, {len(self.names):,} columns)"

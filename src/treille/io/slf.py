@@ -13,8 +13,8 @@ import numpy as np
 
 from .errors import InputError
 from .machine import MachineParts
-from .shape import one_final
 from .symbols import Coder, spelt
+from .topological import one_final
 from .weights import as_kind
 
 TITLE = "HTK SLF"

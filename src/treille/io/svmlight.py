@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .labels import Found
+from .examples import Examples, Request, against_the_rest, counted, note
+from .fields import choose
+from .labels import Found, as_labels
 from .records import NumberRows
+from .text_files import split_head
 
-TITLE = "SVM-light"
+TITLES = {"svmlight": "SVM-light"}
+SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}
 NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
 
@@ -26,6 +30,33 @@ def looks_like_svmlight(line: str) -> bool:
     (True, False)
     """
     return LINE.match(line) is not None
+
+
+def guess_content(line: str, text: str | None) -> str | None:
+    """The format of a file with this first line; None if it is another one."""
+    return "svmlight" if looks_like_svmlight(line) else None
+
+
+def read(stream: Iterator[str], request: Request) -> Examples:
+    """The rows of a file, and their labels.
+
+    >>> read(iter(["+1 3:0.5\\n"]), Request("vines.svm", "svmlight")).note
+    'vines.svm: 1 example, SVM-light, 1 columns, label first on its line'
+    """
+    source, (head, stream) = request.source, split_head(stream)
+    place = f"{source}, line {len(head)}"
+    fields = choose(["label", "text"], request.text, request.label, request.labelled, place)
+    numbers, found = rows(stream, source)
+    if not found:
+        raise InputError(f"{source}: found comments and no example after them, expected at least one")
+    labels = None
+    if fields.label is not None:
+        labels = as_labels(found, fields.label, fields.value, source, fields.matches)
+    label = f"label first on its line{against_the_rest(fields, labels or [])}"
+    columns = [f"{len(numbers.names):,} columns"]
+    said = note(request, TITLES["svmlight"] + request.how, counted(len(numbers), "example"), columns, labels, label)
+    lines = [number for number, _ in found]
+    return Examples(numbers, labels, "svmlight", source, said, lines)
 
 
 def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .source import open_text, source_name
+from .open import open_text, source_name
 
 MOST_LABELS = 1 << 21  # of a table with gaps: every label takes memory
 SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}

@@ -29,9 +29,9 @@ class Tree(NamedTuple):
         return spell(self.labels, self.parents)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeParts:
-    """Trees in flat arrays, as a file holds them: what `treille.Trees` is made of.
+    """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them.
 
     >>> len(pack([Tree(["S", "NP"], [-1, 0]), Tree(["S"], [-1])]))
     2
@@ -44,6 +44,9 @@ class TreeParts:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
 
 
 def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) -> TreeParts:

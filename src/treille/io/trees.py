@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import brackets, conllu, newick
 from .errors import InputError
-from .labels import Found
-from .source import such_as
+from .examples import Examples, Request, against_the_rest, counted, note
+from .fields import choose
+from .labels import Found, as_labels
+from .open import such_as
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
@@ -27,7 +29,11 @@ SUFFIXES = {
     "newick": (".newick", ".nwk"),
     "xml": (".xml",),
 }
-UNNAMED = {"trees": "label first on its line", "newick": "label first on its line", "xml": "label = name of the folder"}
+LABEL_FIRST = {
+    "trees": "label first on its line",
+    "newick": "label first on its line",
+    "xml": "label = name of the folder",
+}
 DOCUMENTS = (".xml", ".html", ".htm")
 NODE = re.compile(r"\(\s*[^()\s]|^\(\s*\(")
 
@@ -61,19 +67,55 @@ def looks_like_tree(line: str) -> bool:
     return False
 
 
-def read_trees(kind: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
-    """The trees of a file of this kind. `text` and `label` are what the user named.
+def guess_content(line: str, text: str | None) -> str | None:
+    """The format of a file with this first line; None if it does not hold trees, or the user named a field of texts.
+
+    >>> guess_content("1\\t(S (NP he))", None), guess_content("a vine", None)
+    ('trees', None)
+    """
+    return "trees" if text is None and looks_like_tree(line) else None
+
+
+def read(stream: Iterator[str], request: Request) -> Examples:
+    """The trees of a file, and their labels.
+
+    >>> read(iter(["a\\t(S (NP))\\n", "b\\t(S)\\n"]), Request("trees.tsv", "trees")).labels
+    ['a', 'b']
+    """
+    return _examples(read_trees(request.format, stream, request.source, request.text, request.label), request)
+
+
+def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:
+    """The XML and HTML documents of a folder, and their labels."""
+    return _examples(read_folder(folder), request)
+
+
+def _examples(rows: TreeRows, request: Request) -> Examples:
+    format, source = request.format, request.source
+    fields = choose(rows.fields, rows.text, request.label, request.labelled, source)
+    labels = None
+    if fields.label is not None:
+        labels = as_labels(rows.found, fields.label, fields.value, source, fields.matches)
+    label = LABEL_FIRST[format] if format in LABEL_FIRST and fields.label == "label" else f"label = {fields.label}"
+    label += against_the_rest(fields, labels or [])
+    n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
+    said = note(request, TITLES[format] + request.how, n, nodes, labels, label)
+    return Examples(rows.trees, labels, format, source, said, [line for line, _ in rows.found], rows.fields)
+
+
+def read_trees(format: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
+    """The trees of a file of this format. `text` and `label` are the fields that the user named.
 
     >>> rows = read_trees("trees", ["a\\t(S (NP))\\n", "b\\t(S)\\n"], "trees.tsv", None, None)
     >>> len(rows.trees), rows.found
     (2, [(1, 'a'), (2, 'b')])
     """
-    if kind == "conllu":
+    if format == "conllu":
         return _conllu(lines, source, text, label)
     whole = "".join(lines)
-    if kind == "newick":
+    if format == "newick":
         return _newick(whole, source)
-    if kind == "xml":
+    if format == "xml":
         if not whole.lstrip().startswith("<"):
             raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
         return TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text")

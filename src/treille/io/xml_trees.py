@@ -7,7 +7,7 @@ from typing import Any
 from xml.parsers import expat
 
 from .errors import InputError
-from .source import open_text
+from .open import open_text
 from .tree_parts import Tree
 
 

@@ -17,6 +17,7 @@ from treille.data import Batch, FeatureRows, FeatureStrings, Rows
 from treille.data.base import available_memory, readable_size
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
+from treille.registry import registered_name, require
 
 if TYPE_CHECKING:
     from treille.kernels.centered import Centered
@@ -235,7 +236,10 @@ class Kernel(BaseEstimator, ABC):
         return Power(self, _plain(degree)) if _is_number(degree) else NotImplemented
 
     def spec(self) -> dict[str, Any]:
-        """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse."""
+        """Name and parameters as JSON values, nested kernels included; `from_spec` is the inverse.
+
+        Raises an `InputError` for a kernel that `from_spec` could not find by its name.
+        """
         params: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
             if callable(value) and not isinstance(value, (Kernel, Fst)):
@@ -244,7 +248,7 @@ class Kernel(BaseEstimator, ABC):
                     "cut the texts yourself and train on lists of tokens"
                 )
             params[name] = _plain(value)
-        return {"kernel": type(self).__name__, "params": params}
+        return {"kernel": registered_name("kernels", self), "params": params}
 
     @staticmethod
     def from_spec(spec: dict[str, Any]) -> Kernel:
@@ -254,17 +258,13 @@ class Kernel(BaseEstimator, ABC):
         >>> Kernel.from_spec(NGram(3).normalized().spec())
         NGram(n=3).normalized()
         """
-        import treille.kernels as kernels
-
-        name = spec["kernel"]
-        kind = getattr(kernels, name, None) if name in kernels.__all__ else None
-        if not (isinstance(kind, type) and issubclass(kind, Kernel)):
-            raise InputError(f"the kernel {name!r} is unknown to this version of treille")
+        cls = require("kernels", spec["kernel"])
         params = {name: _read(value) for name, value in spec["params"].items()}
         try:
-            return kind(**params)
+            kernel: Kernel = cls(**params)
         except TypeError as error:
-            raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+            raise InputError(f"the kernel {spec['kernel']!r} does not take these parameters: {error}") from None
+        return kernel
 
 
 def check_memory(n_rows: int, n_columns: int) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch, Lattices, Rows, Strings
-from treille.data.machines import holds_machines
 from treille.data.strings import UNITS
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
@@ -33,7 +32,7 @@ class SequenceKernel(Kernel):
         return False
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        if holds_machines(X):
+        if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
             raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")

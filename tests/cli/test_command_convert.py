@@ -24,7 +24,7 @@ def test_lattices_are_converted_and_both_sides_are_said(cli, plf, name):
     assert "3 lattices (1 empty), PLF (guessed from its name), weights = log-probabilities" in answer.err
     assert answer.out.startswith(f"3 lattices written to {name}, ")
     back = read(name)
-    assert [sorted(machine.words()) for machine in back.machines] == [["vine", "vines"], [], ["s", "wine"]]
+    assert [sorted(machine.words()) for machine in back.X.machines] == [["vine", "vines"], [], ["s", "wine"]]
 
 
 def test_formats_of_one_machine_a_file_fill_a_folder(cli, plf):
@@ -36,7 +36,7 @@ def test_formats_of_one_machine_a_file_fill_a_folder(cli, plf):
         "written": ["dev/000000.fst", "dev/000001.fst", "dev/000002.fst"],
     }
     assert cli("convert", "dev", "back.plf", "--quiet").out == ""
-    assert [len(machine.words()) for machine in read("back.plf").machines] == [2, 0, 2]
+    assert [len(machine.words()) for machine in read("back.plf").X.machines] == [2, 0, 2]
 
 
 def test_numbers_fields_and_symbols_are_as_asked_for(cli):

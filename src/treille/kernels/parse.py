@@ -1,4 +1,7 @@
-"""Kernels on a command line: ``0.5*ngram(3, min_n=1) + ngram(5).normalized()``. Read with `ast`, never evaluated."""
+"""Kernels as text: ``0.5*ngram(3, min_n=1) + ngram(5).normalized()``. Parsed with `ast`, never evaluated.
+
+The option ``--kernel`` and the default kernels of data kinds are written this way.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,33 @@ import inspect
 import operator
 from typing import Any
 
-import typer
-
-import treille.kernels
-from treille.kernels import Constant, FromFunction, Kernel, Precomputed
+from treille.automata import Fst
+from treille.data.base import kind_of
+from treille.io.errors import InputError
+from treille.kernels.algebra import Constant
+from treille.kernels.base import Kernel
 from treille.kernels.expression import Expression
+from treille.registry import known
 
 OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.pow}
 METHODS = ("normalized", "centered")
+PYTHON_ONLY = {
+    "precomputed": "takes a matrix of kernel values, which no file format holds",
+    "fromfunction": "takes a Python function",
+}
 
 
 def known_kernels() -> dict[str, type[Kernel]]:
-    """Every kernel that `treille.kernels` offers, by its name in lower case; those that come from outside have no words for it.
+    """Every registered kernel by its name in lower case, except those that only Python code can make.
 
     >>> known_kernels()["ngram"].__name__
     'NGram'
     """
-    offered = ((name, getattr(treille.kernels, name)) for name in treille.kernels.__all__)
-    return {
-        name.lower(): kind
-        for name, kind in offered
-        if isinstance(kind, type)
-        and issubclass(kind, Kernel)
-        and not inspect.isabstract(kind)
-        and kind not in (FromFunction, Precomputed)
-    }
+    return {name.lower(): cls for name, cls in known("kernels").items() if name.lower() not in PYTHON_ONLY}
 
 
 def parse_kernel(text: str) -> Kernel:
-    """The kernel that `text` names.
+    """The kernel that `text` describes. A word for a transducer is the name of its file, quoted where Python would need it.
 
     >>> parse_kernel("ngram(3, min_n=1, unit=word).normalized()")
     NGram(n=3, min_n=1, unit='word').normalized()
@@ -45,36 +46,48 @@ def parse_kernel(text: str) -> Kernel:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _refuse(text, "it cannot be read") from None
+        raise _refuse(text, "it cannot be parsed") from None
     try:
         return _kernel(tree)
+    except InputError as error:  # from a file of a transducer
+        raise InputError(f"{text!r}: {error}") from None
     except (TypeError, ValueError) as error:
         raise _refuse(text, str(error)) from None
     except RecursionError:
         raise _refuse(text, "it is nested too deeply") from None
 
 
-def spell_kernel(kernel: Kernel) -> str:
+def format_kernel(kernel: Kernel) -> str:
     """The inverse of `parse_kernel`.
 
     >>> from treille.kernels import NGram
-    >>> spell_kernel(NGram(3, min_n=1).normalized())
+    >>> format_kernel(NGram(3, min_n=1).normalized())
     'ngram(3, min_n=1).normalized()'
     """
     if isinstance(kernel, Expression):
-        return kernel.write(spell_kernel)
+        return kernel.write(format_kernel)
     values = kernel.get_params(deep=False)
     words = []
     for i, parameter in enumerate(_parameters(type(kernel))):
         value = values[parameter.name]
         if i == 0 or value != parameter.default:
-            words.append(_spell(value) if i == 0 else f"{parameter.name}={_spell(value)}")
+            words.append(_format(value) if i == 0 else f"{parameter.name}={_format(value)}")
     return f"{type(kernel).__name__.lower()}({', '.join(words)})"
+
+
+def default_kernel(X: Any, features: bool = False) -> tuple[Kernel, str]:
+    """The default kernel for data of this kind, and the reason; with `features`, the first that has explicit features.
+
+    >>> default_kernel([[0.5, 1.0]])
+    (Linear(), 'chosen: rows of numbers get a weight for each column')
+    """
+    choices = [(parse_kernel(text), f"chosen: {why}") for text, why in kind_of(X).default_kernels(X)]
+    return next((choice for choice in choices if choice[0].has_features or not features), choices[0])
 
 
 def _kernel(node: ast.expr) -> Kernel:
     if isinstance(node, ast.Name):
-        return _kind(node.id)()
+        return _class(node.id)()
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         operands = [_kernel(side) if _number(side) is None else _number(side) for side in (node.left, node.right)]
         combined = OPERATORS[type(node.op)](*operands)
@@ -91,23 +104,35 @@ def _kernel(node: ast.expr) -> Kernel:
         return made
     if not isinstance(node.func, ast.Name):
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
-    kind = _kind(node.func.id)
-    inspect.signature(kind).bind(*arguments, **named)
-    return kind(*arguments, **named)
+    cls = _class(node.func.id)
+    bound = inspect.signature(cls).bind(*arguments, **named)
+    for parameter in _parameters(cls):
+        if parameter.annotation in (Fst, "Fst") and isinstance(bound.arguments.get(parameter.name), str):
+            bound.arguments[parameter.name] = Fst.read(bound.arguments[parameter.name]).astype("real")
+    return cls(*bound.args, **bound.kwargs)
 
 
 def _argument(node: ast.expr) -> Any:
-    """A number, a list, a quoted or bare word, another kernel, or kernels by name."""
+    """A number, a list, a quoted or bare word, a bare file name, another kernel, or kernels by name."""
+    if _is_path(node):
+        return ast.unparse(node).replace(" ", "")
     if isinstance(node, (ast.Call, ast.BinOp)):
         return _kernel(node)
     if isinstance(node, ast.Dict):
         return {_argument(key or node): _argument(value) for key, value in zip(node.keys, node.values, strict=True)}
     if isinstance(node, ast.Name):
-        return _kind(node.id)() if node.id.lower() in known_kernels() else node.id
+        return _class(node.id)() if node.id.lower() in known_kernels() else node.id
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
         raise ValueError(f"found {ast.unparse(node)!r}, expected a number, a word or a list of numbers") from None
+
+
+def _is_path(node: ast.expr) -> bool:
+    """Whether this is a bare file name such as ``machines/edit-1.fst``, which Python parses as arithmetic of attributes."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, (ast.Div, ast.Sub)) and _is_path(node.right)
+    return isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute))
 
 
 def _number(node: ast.expr) -> float | None:
@@ -116,32 +141,33 @@ def _number(node: ast.expr) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _kind(name: str) -> type[Kernel]:
+def _class(name: str) -> type[Kernel]:
+    if name.lower() in PYTHON_ONLY:
+        raise ValueError(f"{name} {PYTHON_ONLY[name.lower()]}: use it in Python")
     if name.lower() not in known_kernels():
         raise ValueError(f"there is no kernel {name!r}")
     return known_kernels()[name.lower()]
 
 
-def _parameters(kind: type[Kernel]) -> list[inspect.Parameter]:
-    return list(inspect.signature(kind).parameters.values())
+def _parameters(cls: type[Kernel]) -> list[inspect.Parameter]:
+    return list(inspect.signature(cls).parameters.values())
 
 
-def _spell(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, Kernel):
-        return spell_kernel(value)
+        return format_kernel(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name!r}: {_spell(v)}" for name, v in value.items()) + "}"
+        return "{" + ", ".join(f"{name!r}: {_format(v)}" for name, v in value.items()) + "}"
     return value if isinstance(value, str) and value.isidentifier() else repr(value)
 
 
-def _refuse(text: str, why: str) -> typer.BadParameter:
+def _refuse(text: str, why: str) -> InputError:
     forms = [
-        f"{name}({', '.join(p.name for p in _parameters(kind))})"
-        for name, kind in known_kernels().items()
-        if not issubclass(kind, (Expression, Constant))
+        f"{name}({', '.join(p.name for p in _parameters(cls))})"
+        for name, cls in known_kernels().items()
+        if not issubclass(cls, (Expression, Constant))
     ]
-    return typer.BadParameter(
+    return InputError(
         f"{text!r}: {why}. The kernels are: {', '.join(forms)}; for example 'ngram(5).normalized()', or with +, * and **, "
-        "'0.5*ngram(3) + ngram(5).normalized()'",
-        param_hint="--kernel",
+        "'0.5*ngram(3) + ngram(5).normalized()'"
     )

@@ -1,11 +1,12 @@
 """Kernels on the command line: what is read, what is refused, and that nothing is ever evaluated."""
 
+import numpy as np
 import pytest
-import typer
 
 import treille.kernels
-from treille.cli.kernel_option import known_kernels, parse_kernel, spell_kernel
-from treille.kernels import Columns, Constant, NGram, Normalized
+from treille import InputError, registry
+from treille.kernels import Columns, Constant, NGram, Normalized, Rational
+from treille.kernels.parse import PYTHON_ONLY, format_kernel, known_kernels, parse_kernel
 
 KERNELS = [
     NGram(5),
@@ -51,7 +52,7 @@ def test_kernels_are_read(text, kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_prints(kernel):
-    assert parse_kernel(spell_kernel(kernel)).spec() == kernel.spec()
+    assert parse_kernel(format_kernel(kernel)).spec() == kernel.spec()
     assert parse_kernel(repr(kernel)).spec() == kernel.spec()
 
 
@@ -95,7 +96,7 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
     ],
 )
 def test_everything_else_is_refused_and_the_kernels_are_listed(text):
-    with pytest.raises(typer.BadParameter, match=r"The kernels are: .*ngram\(n, min_n, weights, unit\)"):
+    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, weights, unit\)"):
         parse_kernel(text)
 
 
@@ -108,3 +109,46 @@ def test_a_new_kernel_is_found_where_kernels_are_exported(monkeypatch):
     monkeypatch.setattr(treille.kernels, "__all__", [*treille.kernels.__all__, "Bigram"])
     assert known_kernels()["bigram"] is Bigram
     assert parse_kernel("bigram(word)").unit == "word"
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Two files of one transducer, over the reals and as costs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub-folder").mkdir()
+    machine = treille.automata.library.ngram(2, "ab")
+    machine.write("bigrams.fst.txt")
+    machine.astype("log").write("sub-folder/my-bigrams.fst")
+    return machine
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rational(sub-folder/my-bigrams.fst)",
+        "rational('sub-folder/my-bigrams.fst')",
+        "rational(T='sub-folder/my-bigrams.fst', factored=True)",
+        "2 * rational(sub-folder/my-bigrams.fst).normalized() + ngram(1)",
+    ],
+)
+def test_a_transducer_is_named_by_its_file(text, machine):
+    own = Rational(machine)
+    expected = 2 * own.normalized() + NGram(1) if "ngram" in text else own
+    X = ["abab", "ba", "b"]
+    assert np.allclose(parse_kernel(text)(X), expected(X))
+
+
+def test_a_file_that_is_no_transducer_is_refused_by_its_name(machine):
+    with pytest.raises(InputError, match=r"'rational\(none\.fst\)': none\.fst: no such file"):
+        parse_kernel("rational(none.fst)")
+
+
+@pytest.mark.parametrize(("name", "why"), [("precomputed", "a matrix of kernel values"), ("fromfunction", "a Python")])
+def test_kernels_for_python_alone_say_so(name, why):
+    with pytest.raises(InputError, match=rf"{name} takes {why}.*: use it in Python"):
+        parse_kernel(f"{name}()")
+
+
+def test_every_kernel_of_treille_can_be_named_or_says_why_not():
+    classes = {name.lower() for name in registry.known("kernels")}
+    assert classes == {*known_kernels(), *PYTHON_ONLY}

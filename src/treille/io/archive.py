@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from .errors import InputError
-from .source import Bytes, open_bytes
+from .open import Bytes, open_bytes
 
 HEAD = 1 << 16
 Load = Callable[[int], bytes]
@@ -57,7 +57,7 @@ def is_many(path: str | os.PathLike[str]) -> bool:
     return os.path.isdir(name) or name.lower().endswith((".zip", *TARS)) or _is_glob(name)
 
 
-def members(path: str | os.PathLike[str]) -> list[Member]:
+def archive_members(path: str | os.PathLike[str]) -> list[Member]:
     """The files that a path names, by name, gzip undone, hidden files left out.
 
     Where they stand in several folders next to each other, the names of these folders are the labels.
@@ -67,7 +67,7 @@ def members(path: str | os.PathLike[str]) -> list[Member]:
     >>> for name in ("wine/a.plf", "water/b.plf"):
     ...     (top / name).parent.mkdir()
     ...     _ = (top / name).write_text("()")
-    >>> [(member.label, member.data) for member in members(top)]
+    >>> [(member.label, member.data) for member in archive_members(top)]
     [('water', b'()'), ('wine', b'()')]
     """
     found = sorted((file for file in _files(os.fspath(path)) if not HIDDEN.search(file[0])), key=lambda file: file[0])

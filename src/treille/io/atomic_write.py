@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO, Any
 
 
-def write_whole(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
+def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
     """Lets `write` fill a file, which then takes the name `path`; a failure leaves an older file intact.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
-    >>> write_whole(path, lambda file: file.write(b"green"), "text")
+    >>> atomic_write(path, lambda file: file.write(b"green"), "text")
     >>> path.read_text()
     'green'
     """

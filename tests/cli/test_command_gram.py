@@ -24,7 +24,7 @@ def test_npy_holds_the_matrix_and_labels_stand_beside_it(cli, genes):
     answer = cli("gram", genes, "--label", "class", "--kernel", "ngram(2).normalized()", "--output", "K.npy")
     assert answer.code == 0, answer.err
     assert "4 x 4 similarities, 0 to 1" in answer.out
-    assert np.array_equal(np.load("K.npy"), KERNEL(read(genes).texts))
+    assert np.array_equal(np.load("K.npy"), KERNEL(read(genes).X))
     assert genes.with_name("K.labels.txt").read_text().split() == ["a", "b", "a", "b"]
 
 
@@ -32,7 +32,7 @@ def test_the_alphabet_is_read_before_the_kernel(cli, genes):
     answer = cli("gram", genes, "--alphabet", "dna", "--kernel", "ngram(2)", "--output", "K.npy", "--json")
     assert answer.json()["values"] == "similarities"
     assert "alphabet: dna, 1 unknown of 23 letters read as N" in answer.err
-    assert np.array_equal(np.load("K.npy"), NGram(2)(dna(read(genes).texts)))
+    assert np.array_equal(np.load("K.npy"), NGram(2)(dna(read(genes).X)))
 
 
 @pytest.mark.parametrize("against", [None, "other.fa"])
@@ -42,8 +42,8 @@ def test_distances_are_those_of_the_features(cli, genes, against):
     answer = cli("gram", genes, *extra, "--kernel", "ngram(1)", "--distance", "--output", "K.npy")
     assert answer.code == 0, answer.err
     assert "distances" in answer.out
-    texts = read(genes).texts
-    others = read(against).texts if against else texts
+    texts = read(genes).X
+    others = read(against).X if against else texts
     letters = sorted(set("".join(texts + others)))
     counts = [np.array([[text.count(c) for c in letters] for text in part]) for part in (texts, others)]
     expected = np.linalg.norm(counts[0][:, None, :] - counts[1][None, :, :], axis=2)
@@ -64,7 +64,7 @@ def test_libsvm_trains_and_predicts_on_the_files_as_on_the_matrix(cli, genes):
 
     from sklearn.svm import SVC
 
-    texts, new = read(genes).texts, read("new.fa").texts
+    texts, new = read(genes).X, read("new.fa").X
     twin = SVC(kernel="precomputed").fit(KERNEL(texts), y)
     assert labels == twin.predict(KERNEL(new, texts)).tolist()
     theirs = np.abs(np.ravel(decisions))  # libsvm and scikit-learn may name the classes the other way round
@@ -83,7 +83,7 @@ def test_libsvm_reads_every_value_back_exactly(cli, genes):
     found = [line.split() for line in genes.with_name("K.libsvm").read_text().splitlines()]
     assert [row[:2] for row in found] == [["1", "0:1"], ["2", "0:2"], ["1", "0:3"], ["2", "0:4"]]
     values = [[float(entry.partition(":")[2]) for entry in row[2:]] for row in found]
-    assert np.array_equal(values, KERNEL(read(genes).texts))
+    assert np.array_equal(values, KERNEL(read(genes).X))
 
 
 def test_phylip_has_the_count_then_a_name_and_values_for_each(cli, genes):
@@ -93,7 +93,7 @@ def test_phylip_has_the_count_then_a_name_and_values_for_each(cli, genes):
     assert first.split() == ["4"]
     assert [row.split()[0] for row in rows] == ["s1", "s2", "s3", "s4"]
     values = np.array([row.split()[1:] for row in rows], dtype=float)
-    K = KERNEL(read(genes).texts)
+    K = KERNEL(read(genes).X)
     diagonal = K.diagonal()
     expected = np.sqrt(np.maximum(0, diagonal[:, None] + diagonal - 2 * K))
     np.testing.assert_allclose(values, expected, atol=1e-7)

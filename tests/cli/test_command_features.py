@@ -66,7 +66,7 @@ def test_tsv_holds_a_line_for_every_value_that_is_not_zero(cli, small):
 
 
 def test_texts_without_labels_have_no_file_of_labels(cli):
-    answer = cli("features", "-", "--output", "f.npz", "--json", stdin=b"abcd\nbcde\n")
+    answer = cli("features", "-", "--output", "f.npz", "--json", stdin=b"abcdef\nbcdefg\n")
     assert answer.json()["written"] == ["f.npz", "f.features.tsv"]
 
 

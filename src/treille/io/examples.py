@@ -1,0 +1,102 @@
+"""What `read` is asked for, and what it returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError
+from .fields import Fields
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `read`, with the name of the file, its format and how the format was recognised.
+
+    >>> Request("a.csv", "csv", "name").how
+    ' (guessed from its name)'
+    """
+
+    source: str
+    format: str
+    guessed_from: str = ""  # "name", "content" or both; empty if the caller named the format
+    text: str | None = None
+    label: str | None = None
+    labelled: bool | None = None
+    weights: str | None = None
+    symbols: list[str] | None = None
+    encoding: str = "utf-8"
+
+    @property
+    def how(self) -> str:
+        """How the format was recognised, for notes."""
+        return f" (guessed from its {self.guessed_from})" if self.guessed_from else ""
+
+
+@dataclass(frozen=True, repr=False)
+class Examples:
+    """The examples of a file, their labels if it has some, and a `note` that says how the file was understood.
+
+    `X` is what kernels and estimators take: a list of texts, or for the other kinds of data the class in `Batch.parts`.
+
+    >>> examples = Examples(["a vine"], ["0.5"], "csv", "vines.csv", "vines.csv: 1 example, CSV")
+    >>> examples
+    Examples(vines.csv: 1 example, CSV)
+    >>> examples.X, examples.labels, examples.targets()
+    (['a vine'], ['0.5'], [0.5])
+    """
+
+    X: Any
+    labels: list[str] | None
+    format: str
+    source: str
+    note: str = ""
+    lines: Sequence[int] = ()  # the line on which each example begins
+    fields: Sequence[str] = ()  # the names of the fields of the first example
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"Examples({self.note or f'{self.source}: {len(self):,} examples'})"
+
+    def targets(self) -> list[float]:
+        """The labels as numbers, for regression."""
+        if self.labels is None:
+            raise InputError(f"{self.source}: there are no labels, expected a number for every example")
+        return [self._number(label, i) for i, label in enumerate(self.labels)]
+
+    def _number(self, label: str, i: int) -> float:
+        try:
+            number = float(label)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            place = f"{self.source}, line {self.lines[i]}" if self.lines else f"{self.source}, example {i}"
+            raise InputError(f"{place}: the label is {label[:40]!r}, expected a finite number")
+        return number
+
+
+def note(request: Request, title: str, counted: str, found: Sequence[str], labels: list[str] | None, label: str) -> str:
+    """One line on how a file was understood: how many examples, which format, what was found, and the labels.
+
+    >>> note(Request("a.csv", "csv"), "CSV", "2 examples", ["text = text"], None, "")
+    'a.csv: 2 examples, CSV, text = text, no labels'
+    """
+    return ", ".join([f"{request.source}: {counted}", title, *found, "no labels" if labels is None else label])
+
+
+def counted(n: int, noun: str, empty: int = 0) -> str:
+    """How many there are, and how many of them are empty.
+
+    >>> counted(2, "example", 1)
+    '2 examples (1 empty)'
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")
+
+
+def against_the_rest(fields: Fields, labels: list[str]) -> str:
+    """What a note adds where one value of the label is set against the rest."""
+    return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"

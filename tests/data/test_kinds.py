@@ -1,0 +1,143 @@
+"""Data kinds describe themselves: one default kernel each, recognised and summarised by the kind alone."""
+
+import numpy as np
+import pytest
+
+import treille
+from treille import Batch, Fst, InputError, Lattices, Strings, Trees, Vectors, registry
+from treille.data.base import Summary, kind_of
+from treille.estimators.plan import choose_kernel
+from treille.io import read
+from treille.io.read import FORMATS
+from treille.kernels import NGram
+from treille.kernels.parse import default_kernel, parse_kernel
+
+MACHINE = Fst.from_arcs([(0, "a", "a", 1.0, 1)], {1: 1.0})
+DATA = {
+    "texts": (["to be", "or not"], Strings),
+    "bytes": ([b"ab", b"c"], Strings),
+    "tokens": ([["to", "be"], ["or"]], Strings),
+    "integers": ([np.arange(3), np.arange(2)], Strings),
+    "numbers": (np.eye(2), Vectors),
+    "dicts": ([{"gc": 0.5}], Vectors),
+    "tuples": ([("S", ("NP",))], Trees),
+    "machines": ([MACHINE], Lattices),
+    "batch": (Trees(["(S (NP))"]), Trees),
+    "nothing": ([], Strings),
+}
+FILES = {
+    "a.csv": ("text,label\nred wine,red\n", Strings),
+    "a.svm": ("1 1:0.5 2:1\n", Vectors),
+    "a.trees": ("(S (NP he) (VP sat))\n", Trees),
+    "a.plf": ("((('vine', 0.5, 1),),)\n", Lattices),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_the_kind_of_data_is_recognised(name):
+    data, kind = DATA[name]
+    assert kind_of(data) is kind
+    assert default_kernel(data)[0].spec() == parse_kernel(kind.default_kernels(data)[0][0]).spec()
+    assert choose_kernel(None, data)[0].spec() == default_kernel(data)[0].spec()
+    assert choose_kernel(None, data)[1] == default_kernel(data)[1]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_give_examples_of_their_kind_which_is_summarised(name, tmp_path):
+    text, kind = FILES[name]
+    (tmp_path / name).write_text(text)
+    examples = read(tmp_path / name)
+    assert kind_of(examples.X) is kind
+    assert examples.format in kind.formats
+    assert isinstance(examples.X, kind.parts or list)
+    summary = kind.summarise(examples.X, 3, 80)
+    assert len(summary.samples) == len(examples) == 1
+    assert summary.fields
+    assert len(kind(examples.X)) == 1
+
+
+def test_every_format_belongs_to_one_kind():
+    formats = [format for kind in registry.known("data").values() for format in kind.formats]
+    assert sorted(formats) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_default_features_are_explicit_for_every_kind(name):
+    kernel, _ = default_kernel(DATA[name][0], features=True)
+    assert kernel.has_features
+
+
+@pytest.mark.parametrize(("name", "text", "kind"), [(name, *FILES[name]) for name in FILES])
+def test_features_of_every_kind_need_no_kernel(name, text, kind, tmp_path, capsys):
+    from treille.cli import main
+
+    (tmp_path / name).write_text(text)
+    assert main(["features", str(tmp_path / name), "--json"]) == 0, capsys.readouterr().err
+
+
+class Sets(Batch):
+    """A new kind: sets of symbols, in one class and one registration."""
+
+    title = "sets"
+
+    def __init__(self, data):
+        self.items = [frozenset(item) for item in data]
+
+    @classmethod
+    def recognises(cls, data):
+        return isinstance(data, cls) or (
+            isinstance(data, list) and bool(data) and isinstance(data[0], (set, frozenset))
+        )
+
+    @classmethod
+    def default_kernels(cls, data):
+        return (("overlap()", "sets are compared by their common symbols"),)
+
+    @classmethod
+    def summarise(cls, data, n_samples, width):
+        return Summary({"sizes": str(sorted(map(len, data)))}, {"sets": len(data)})
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, key):
+        return self.items[key] if isinstance(key, int) else Sets(np.array(self.items, object)[key])
+
+    @property
+    def nbytes(self):
+        return 8 * len(self)
+
+    def _state(self):
+        return {"items": [sorted(item) for item in self.items]}, {}
+
+    @classmethod
+    def _read_state(cls, spec, arrays):
+        return cls(spec["items"])
+
+
+class Overlap(treille.kernels.Kernel):
+    """k(x, y) = |x & y|."""
+
+    def batch(self, X, n_jobs=None):
+        return X if isinstance(X, Sets) else Sets(X)
+
+    def gram(self, left, right=None, n_jobs=None):
+        return np.array([[len(x & y) for y in (left if right is None else right)] for x in left], float)
+
+    def diagonal(self, batch, n_jobs=None):
+        return np.array([len(x) for x in batch], float)
+
+
+def test_a_new_kind_is_one_class_and_one_registration(monkeypatch, tmp_path):
+    monkeypatch.setattr(registry, "_registered", {})
+    treille.register(Sets)
+    treille.register(Overlap)
+    X, y = [{"a", "b"}, {"a"}, {"c"}, {"c", "d"}], [0, 0, 1, 1]
+    assert kind_of(X) is Sets
+    model = treille.SVC().fit(X, y)
+    assert model.plan_.kernel_why == "chosen: sets are compared by their common symbols"
+    model.save(tmp_path / "m.treille")
+    new = [{"a", "x"}, {"d"}, {"b", "c"}]
+    assert np.array_equal(treille.load(tmp_path / "m.treille").decision_function(new), model.decision_function(new))
+    with pytest.raises(InputError, match="found sets, expected strings"):
+        NGram(2)(Sets(X))
