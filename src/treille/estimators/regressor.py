@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -35,7 +34,7 @@ class Regressor(RegressorMixin, KernelMachine):
 
         A regularised intercept would draw predictions towards 0, so it is learned relative to the mean of y.
         """
-        fit_intercept = self.fit_intercept  # type: ignore[attr-defined]
+        fit_intercept = self.fit_intercept
         mean: list[np.ndarray] = []
 
         def problem_of(n: int) -> Problem:
@@ -52,7 +51,7 @@ class Regressor(RegressorMixin, KernelMachine):
             return Problem(loss, numbers - mean[0], C * weights, fit_intercept)
 
         self._train(X, problem_of)
-        self.functions_ = replace(self.functions_, intercept=self.functions_.intercept + mean[0])
+        self.functions_ = self.functions_.shifted(mean[0])
 
     def predict(self, X: Any) -> np.ndarray:
         """A number for every example; a row of numbers where there are several targets."""

@@ -48,7 +48,7 @@ class Solver(Protocol):
         ...
 
 
-def supports(solver: Solver, loss: type[Loss], intercept: bool | str) -> bool:
+def supports(solver: Any, loss: type[Loss], intercept: bool | str) -> bool:
     """Whether a solver solves problems with this loss and this kind of intercept.
 
     >>> from treille.solvers import SMO, DualCD
@@ -61,7 +61,7 @@ def supports(solver: Solver, loss: type[Loss], intercept: bool | str) -> bool:
     )
 
 
-def check_supported(solver: Solver, loss: type[Loss], intercept: bool | str) -> None:
+def check_supported(solver: Any, loss: type[Loss], intercept: bool | str) -> None:
     """Refuses a problem that the solver does not solve, and says which it does."""
     if supports(solver, loss, intercept):
         return

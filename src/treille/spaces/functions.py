@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class Functions(ABC):
     @abstractmethod
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function."""
+
+    def shifted(self, amount: np.ndarray) -> Functions:
+        """The same functions plus a constant each."""
+        return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
     @abstractmethod
     def sizes(self) -> str:

@@ -35,10 +35,12 @@ class GramSpace:
 
     @classmethod
     def offered(cls, kernel: Kernel) -> bool:
+        """Whether the kernel provides what the space needs."""
         return True
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> GramSpace:
+        """Nothing is computed yet."""
         return cls(kernel, batch, n_jobs)
 
     def __len__(self) -> int:
@@ -79,6 +81,7 @@ class GramSpace:
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         if self._rows is not None:
             return self._rows.functions(intercept, coefficients=coefficients)

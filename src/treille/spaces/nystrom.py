@@ -66,7 +66,7 @@ class Nystrom(BaseEstimator):
         rows = DenseRows(kernel.gram(batch, landmarks, n_jobs) @ projection)
         exact = kernel.diagonal(batch, n_jobs).sum()
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
-        return NystromSpace(kernel, batch, None, rows, n_jobs, landmarks=landmarks, projection=projection, error=error)
+        return NystromSpace(kernel, batch, None, rows, n_jobs, error, landmarks=landmarks, projection=projection)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +87,23 @@ class NystromSpace(RowsSpace):
     rows: DenseRows
     landmarks: Batch = field(kw_only=True)
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
-    error: float = field(kw_only=True)  # 1 - trace of the approximate matrix / trace of the exact one: 0 is exact
 
     def represented(self, representation: str, n_problems: int) -> WeightForm:
         """The rows as DualCD reads them: dense, whatever the representation."""
         return WeightForm("flat", "dense rows", self.rows.for_core(), f"{self.rows.n_features:,} features")
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
+        """``Phi @ weights``."""
         return self.rows.values @ weights
 
     def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
+        """``Phi.T @ coefficients``."""
         return self.rows.values.T @ coefficients
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         weights = self.rmatvec(coefficients) if coefficients is not None else weights
         return KernelFunctions.of(self.kernel, self.landmarks, self.projection @ weights, intercept)
 

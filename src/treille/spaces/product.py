@@ -37,6 +37,7 @@ class ProductSpace:
 
     @classmethod
     def offered(cls, kernel: Kernel) -> bool:
+        """Whether the kernel provides what the space needs."""
         return kernel.has_product
 
     @classmethod
@@ -57,6 +58,7 @@ class ProductSpace:
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
 

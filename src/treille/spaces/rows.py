@@ -27,16 +27,17 @@ class RowsSpace:
 
     name: ClassVar[str] = "rows"
     needs: ClassVar[str] = "explicit features"
-    error: ClassVar[float] = 0.0
 
     kernel: Kernel
     batch: Batch
     features: FeatureMap | None  # None: features without names, as in a Nystrom space
     rows: Any
     n_jobs: int | None = None
+    error: float = 0.0  # of an approximation: the share of the trace of K that is lost
 
     @classmethod
     def offered(cls, kernel: Kernel) -> bool:
+        """Whether the kernel provides what the space needs."""
         return kernel.has_features
 
     @classmethod
@@ -75,6 +76,7 @@ class RowsSpace:
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         if weights is None:
             assert coefficients is not None
             weights = self.rmatvec(coefficients)

@@ -61,7 +61,7 @@ def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
         found = {}
         for solver, space in ((DualCD(), RowsSpace), (CuttingPlane(), ProductSpace), (SMO(), GramSpace)):
             if space.offered(kernel):
-                report = solver.solve(problem, space.build(kernel, batch), tol=TOLERANCE / 4, max_epochs=10**6).report  # type: ignore[attr-defined]
+                report = solver.solve(problem, space.build(kernel, batch), tol=TOLERANCE / 4, max_epochs=10**6).report
                 found[space.name] = report.primal
         lowest, highest = min(found.values()), max(found.values())
         assert highest - lowest <= TOLERANCE * abs(highest), f"with intercept={intercept}, the optimum is {found}"
