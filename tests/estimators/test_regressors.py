@@ -1,4 +1,4 @@
-"""SVR and Ridge as scikit-learn knows regressors, on every road."""
+"""SVR and Ridge as scikit-learn knows regressors, with every solver."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 import treille
 from treille import SVR, InputError, Ridge
 from treille.kernels import AllSubstrings, NGram
-from treille.solvers import SMO, DualCD
+from treille.solvers import SMO, Cholesky, ConjugateGradient, DualCD, NormalEquations, Problem
+from treille.solvers.problem import EpsilonInsensitive
 from treille.spaces import Nystrom, RowsSpace
 from treille.testing import check_estimator
 
@@ -37,11 +38,12 @@ def both(x, y):
         SVR(NGram(2), solver=SMO(cache_mb=0.01), loss="squared_epsilon_insensitive", C=0.1),
         Ridge(),
         Ridge(NGram(2), alpha=0.1),
-        Ridge(NGram(3).normalized(), solver="cg", fit_intercept=False),
-        Ridge(NGram(2), solver="primal"),
-        Ridge(NGram(2).normalized(), solver="cholesky", alpha=0.01),
+        Ridge(NGram(3).normalized(), solver=ConjugateGradient(), fit_intercept=False),
+        Ridge(NGram(2), solver=NormalEquations(), fit_intercept=True),
+        Ridge(NGram(2).normalized(), solver=Cholesky(), alpha=0.01),
         Ridge(IMPLICIT),
-        Ridge(IMPLICIT, solver="cholesky"),
+        Ridge(IMPLICIT, solver=Cholesky(), fit_intercept=True),
+        SVR(NGram(2), fit_intercept="free"),
     ],
     ids=repr,
 )
@@ -50,11 +52,11 @@ def test_the_laws_of_regressors_hold(model):
 
 
 @pytest.mark.parametrize("kernel", [NGram(2), NGram(3).normalized(), IMPLICIT, both], ids=["few", "many", "none", "f"])
-@pytest.mark.parametrize("solver", ["auto", "primal", "cg", "cholesky"])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_ridge_is_that_of_scikit_learn_on_every_road(kernel, solver, fit_intercept):
+@pytest.mark.parametrize("solver", ["auto", NormalEquations(), ConjugateGradient(), Cholesky()], ids=repr)
+@pytest.mark.parametrize("fit_intercept", ["free", False])
+def test_ridge_is_that_of_scikit_learn_with_every_solver(kernel, solver, fit_intercept):
     implicit = kernel in (IMPLICIT, both)
-    if implicit and (solver == "primal" or (solver, kernel) == ("cg", both)):
+    if implicit and (isinstance(solver, NormalEquations) or (isinstance(solver, ConjugateGradient) and kernel is both)):
         pytest.skip("there are no features")
     weights = RANDOM.integers(0, 3, 60) + 0.5
     model = Ridge(kernel, 0.3, fit_intercept, tol=1e-15, solver=solver).fit(TEXTS, Y, weights)
@@ -65,7 +67,7 @@ def test_ridge_is_that_of_scikit_learn_on_every_road(kernel, solver, fit_interce
         X = vectors * np.sqrt(np.maximum(values, 0))
     else:
         X = treille.Features(kernel).fit_transform(TEXTS).toarray()
-    theirs = LinearRidge(alpha=0.3, fit_intercept=fit_intercept, solver="cholesky").fit(X, Y, weights)
+    theirs = LinearRidge(alpha=0.3, fit_intercept=bool(fit_intercept), solver="cholesky").fit(X, Y, weights)
     np.testing.assert_allclose(model.predict(TEXTS), theirs.predict(X), atol=2e-5)
     if not fit_intercept:
         K = X @ X.T
@@ -78,7 +80,7 @@ def test_ridge_on_a_precomputed_matrix_leaves_it_alone():
     before = K.copy()
     model = Ridge("precomputed", tol=1e-12).fit(K, Y)
     assert np.array_equal(K, before)
-    expected = Ridge(IMPLICIT, solver="cholesky", tol=1e-12).fit(TEXTS, Y)
+    expected = Ridge(IMPLICIT, solver=Cholesky(), tol=1e-12).fit(TEXTS, Y)
     np.testing.assert_allclose(model.predict(K), expected.predict(TEXTS), rtol=1e-8)
 
 
@@ -90,7 +92,7 @@ def test_svr_on_a_precomputed_matrix_is_that_on_its_kernel():
 
 def test_several_targets_come_back_in_columns(tmp_path):
     targets = np.column_stack([Y, -2 * Y, Y**2])
-    for solver in ("primal", "cg", "cholesky"):
+    for solver in (NormalEquations(), ConjugateGradient(), Cholesky()):
         model = Ridge(NGram(2), solver=solver, tol=1e-12).fit(TEXTS, targets)
         assert model.predict(TEXTS).shape == (60, 3)
         assert model.coef_.shape == (3, model.features_.n_features)
@@ -128,19 +130,19 @@ def test_targets_may_be_a_series_and_the_target_may_be_scaled():
 @pytest.mark.parametrize(
     ("model", "space", "solver"),
     [
-        (SVR(NGram(2)), "rows", "DualCD"),
-        (SVR(IMPLICIT), "gram", "SMO"),
-        (SVR(NGram(2), solver=SMO()), "gram", "SMO"),
-        (SVR(IMPLICIT, space="nystrom"), "nystrom", "DualCD"),
-        (Ridge(NGram(1)), "rows", "primal"),
-        (Ridge(NGram(5)), "rows", "cg"),
-        (Ridge(IMPLICIT), "product", "cg"),
-        (Ridge(both), "gram", "cholesky"),
-        (Ridge(NGram(2), solver="cholesky"), "gram", "cholesky"),
+        (SVR(NGram(2)), "rows", "DualCD()"),
+        (SVR(IMPLICIT), "gram", "SMO()"),
+        (SVR(NGram(2), solver=SMO()), "gram", "SMO()"),
+        (SVR(IMPLICIT, space="nystrom"), "nystrom", "DualCD()"),
+        (Ridge(NGram(1)), "rows", "NormalEquations()"),
+        (Ridge(NGram(5)), "rows", "ConjugateGradient()"),
+        (Ridge(IMPLICIT), "product", "ConjugateGradient()"),
+        (Ridge(both), "gram", "Cholesky()"),
+        (Ridge(NGram(2), solver=Cholesky()), "gram", "Cholesky()"),
     ],
     ids=repr,
 )
-def test_the_plan_says_which_road(model, space, solver, tmp_path):
+def test_the_plan_reports_space_and_solver(model, space, solver, tmp_path):
     model = clone(model).fit(TEXTS, Y)
     assert (model.plan_.space.name, repr(model.plan_.solver)) == (space, solver)
     assert model.plan_.sizes
@@ -148,7 +150,7 @@ def test_the_plan_says_which_road(model, space, solver, tmp_path):
         model.save(tmp_path / "m.treille")
         again = treille.load(tmp_path / "m.treille")
         assert np.array_equal(again.predict(TEXTS), model.predict(TEXTS))
-        assert again.plan_.space.name == space
+        assert again.plan_.kernel_why == "from the model file"
         assert again.report_ == model.report_
 
 
@@ -196,19 +198,24 @@ def test_bad_targets_are_refused(model, y, message):
         (SVR(kernel=NGram(0)), "n"),
         (SVR(space="rows"), "space is 'rows', expected 'auto', 'nystrom' or treille.spaces.Nystrom"),
         (SVR(space=Nystrom(0)), "n_landmarks is 0, expected a whole number of at least 1"),
-        (SVR(space="nystrom", solver=SMO()), "space='nystrom' makes features, but the solver needs kernel values"),
-        (SVR(IMPLICIT, fit_intercept=False), "fit_intercept=False needs DualCD and explicit features"),
+        (SVR(space="nystrom", solver=SMO()), r"space=Nystrom\(\) provides rows, which SMO does not use"),
+        (
+            SVR(NGram(2), fit_intercept="free", solver=DualCD()),
+            "DualCD supports the intercepts False or True, not 'free'",
+        ),
+        (SVR(fit_intercept="yes"), "fit_intercept is 'yes', expected False, True or 'free'"),
         (SVR(IMPLICIT, solver=DualCD()), "DualCD needs explicit features"),
         (Ridge(alpha=0), "alpha is 0, expected a positive number"),
         (Ridge(alpha=np.inf), "alpha is inf, expected a positive number"),
         (Ridge(tol=0), "tol is 0, expected a positive number"),
         (Ridge(max_epochs=0), "max_epochs is 0"),
-        (Ridge(solver="svd"), "solver is 'svd', expected one of 'auto', 'primal', 'cg', 'cholesky'"),
+        (Ridge(solver="svd"), "solver is 'svd', expected 'auto' or a solver such as"),
+        (Ridge(solver=DualCD()), "DualCD solves problems with the losses .*, not SquaredError: use solver='auto'"),
         (
-            Ridge(IMPLICIT, solver="primal"),
-            "solver is 'primal', but AllSubstrings.* has no explicit features: use 'auto'",
+            Ridge(IMPLICIT, solver=NormalEquations()),
+            "NormalEquations needs explicit features, which AllSubstrings.* does not",
         ),
-        (Ridge(both, solver="cg"), "solver is 'cg', but .* has no explicit features: use 'auto' or 'cholesky'"),
+        (Ridge(both, solver=ConjugateGradient()), "ConjugateGradient needs explicit features or fast products"),
     ],
     ids=repr,
 )
@@ -232,6 +239,10 @@ def test_svr_learns_what_is_left_of_the_mean():
     model = SVR(NGram(2).normalized(), tol=1e-8, max_epochs=10**5).fit(TEXTS, Y + 100, weights)
     mean = np.average(Y + 100, weights=weights)
     rows = RowsSpace.build(NGram(2).normalized(), NGram(2).batch(TEXTS))
-    left = DualCD().solve_regression(rows, Y + 100 - mean, 1.0 * weights, tol=1e-8, max_epochs=10**5)
+    problem = Problem(EpsilonInsensitive(), Y + 100 - mean, 1.0 * weights)
+    left = DualCD().solve(problem, rows, tol=1e-8, max_epochs=10**5)
     assert model.report_.primal == pytest.approx(left.report.primal, rel=1e-7)
-    assert model.intercept_ == pytest.approx(left.bias[0] + mean)
+    assert model.intercept_ == pytest.approx(left.intercept[0] + mean)
+    for solver in (SMO(), "auto"):
+        same = SVR(NGram(2).normalized(), tol=1e-8, max_epochs=10**5, solver=solver).fit(TEXTS, Y + 100, weights)
+        assert same.report_.primal == pytest.approx(left.report.primal, rel=1e-7)
