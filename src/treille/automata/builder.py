@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from treille.automata.doors import ONE, ArcList, check_semiring, check_weight
 from treille.automata.fst import Fst
+from treille.automata.validation import ONE, ArcList, check_semiring, check_weight
 from treille.io.errors import InputError
 
 

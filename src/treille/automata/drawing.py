@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from treille.automata.doors import ONE
+from treille.automata.validation import ONE
 from treille.io.machine import MachineParts
 
 LARGEST = 500  # arcs: larger pictures take minutes to lay out, and nobody can read them

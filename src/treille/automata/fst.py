@@ -12,10 +12,10 @@ import numpy as np
 
 from treille import _core
 from treille.automata import files
-from treille.automata.doors import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.automata.paths import Walks, count_paths
-from treille.automata.readable import Readable
+from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
+from treille.automata.validation import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
@@ -23,7 +23,7 @@ from treille.io.machine import EPSILON, MachineParts
 from treille.io.parameters import check_whole
 
 
-class Fst(Readable):
+class Fst(FstProperties):
     """A weighted transducer: states, and arcs that read a symbol, write a symbol and carry a weight. Immutable.
 
     Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, that of the final
@@ -274,27 +274,6 @@ class Fst(Readable):
         same = np.empty(0, np.int32)
         recodes = [same if recode is None else recode for recode in (recode_inputs, recode_outputs)]
         return other.machine.recoded(*recodes), inputs, outputs
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return self.machine.n_states
-
-    @property
-    def n_arcs(self) -> int:
-        """How many arcs there are."""
-        return self.machine.n_arcs
-
-    @property
-    def start(self) -> int:
-        """The state where paths begin; -1 where the machine accepts nothing."""
-        return self.machine.start
-
-    def arcs(self) -> Iterator[tuple[int, int, int, float, int]]:
-        """All arcs ``(source, input, output, weight, target)``, labels as integers, state by state, sorted by input label."""
-        parts = self.parts()
-        columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
-        return zip(*(column.tolist() for column in columns), strict=True)
 
     @classmethod
     def from_text(

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from treille.automata.doors import ONE, check_semiring, check_weight
 from treille.automata.fst import Fst
 from treille.automata.symbols import check_table
+from treille.automata.validation import ONE, check_semiring, check_weight
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
 from treille.io.parameters import check_whole

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from treille.automata.doors import ONE
+from treille.automata.validation import ONE
 from treille.io.machine import MachineParts
 
 Labels = tuple[int, ...]

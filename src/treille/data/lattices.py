@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.automata import Fst
 from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
-from treille.data.machine_summary import summarise_machines
+from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine
 from treille.data.strings import Strings
 from treille.io import lattices as lattice_formats
@@ -24,32 +23,6 @@ from treille.io.read import read
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
-
-
-@dataclass(frozen=True)
-class LatticeReport:
-    """What became of machines on their way into a batch.
-
-    >>> from treille import Fst, Lattices
-    >>> batch = Lattices([Fst.from_arcs([(0, "a", "a", 0.5, 1)], {1: 1.0}), Fst.from_arcs([], {})])
-    >>> print(batch.report)
-    2 lattices, 1 empty, 1 with a total other than 1, normalised
-    """
-
-    lattices: int
-    empty: int  # they accept nothing: a zero row
-    normalised: int  # their total was not 1
-    pruned: int  # they lost arcs
-    mass_lost: float  # by pruning, the mean over all lattices
-    most_lost: float  # by pruning, from one lattice
-
-    def __str__(self) -> str:
-        said = [f"{self.lattices:,} lattices"]
-        said += [f"{self.empty:,} empty"] * bool(self.empty)
-        said += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
-        lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"
-        said += [f"{self.pruned:,} pruned ({lost})"] * bool(self.pruned)
-        return ", ".join(said)
 
 
 class Lattices(Batch):
@@ -246,6 +219,14 @@ class Lattices(Batch):
     def for_core(self) -> _core.Lattices:
         """The arrays as the core takes them."""
         return _core.Lattices(*(getattr(self, name) for name in ARRAYS))
+
+    def without_epsilon(self, threads: int) -> _core.Lattices:
+        """The same without arcs that read the empty string; computed once per batch, and not pickled."""
+        if not (self.symbols < 0).any():
+            return self.for_core()
+        if "_without_epsilon" not in self.__dict__:
+            self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
+        return self._without_epsilon
 
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from treille.data.alphabet import align
 from treille.data.strings import Strings
 from treille.io.errors import InputError
 
@@ -100,7 +101,7 @@ def over(
     symbols, offsets = _without_stops(batch) if alphabet is PROTEIN else (batch.symbols, batch.offsets)
     becomes = [_letter(alphabet, symbol, unknown, rna) for symbol in batch.alphabet]
     letters = sorted({*alphabet.letters, *(letter for letter in becomes if letter)})
-    codes = np.array([letters.index(letter) if letter else -1 for letter in becomes] or [0], dtype=np.int32)
+    codes = align(becomes, letters, unknown=-1)
     symbols, found = codes[symbols], symbols
     for at in np.flatnonzero(symbols < 0)[:1]:
         item = int(np.searchsorted(offsets, at, side="right")) - 1
@@ -125,7 +126,7 @@ def reverse_complement(sequence: Any) -> Any:
         raise InputError(f"found {kind}, expected a str or Strings of characters, as treille.dna(X) makes them")
     others = [_complement(letter) for letter in sequence.alphabet]
     letters = sorted(set(others))
-    codes = np.array([letters.index(other) for other in others] or [0], dtype=np.int32)
+    codes = align(others, letters)
     offsets = sequence.offsets
     mirrored = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets)) - np.arange(offsets[-1])
     return Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, "char")

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
+from treille.data.alphabet import codes_of
 from treille.data.base import Batch, Summary, as_index, first_item, refuse_other_kind, running_sum, runs, selected
 from treille.data.format import count, visible
 from treille.io import text_files
@@ -151,7 +152,7 @@ class Strings(Batch):
 
     def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
-        code = {token: c for c, token in enumerate(alphabet)}
+        code = codes_of(alphabet)
         offsets = running_sum([len(item) for item in items])
         symbols = np.fromiter(map(code.__getitem__, chain.from_iterable(items)), np.int32, count=offsets[-1])
         self._set(symbols, offsets, alphabet, unit)
