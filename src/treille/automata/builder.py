@@ -1,4 +1,4 @@
-"""Builder: a machine written state by state, arc by arc."""
+"""Builder: makes a machine state by state and arc by arc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
+"""Batches: many structured examples packed in flat arrays, validated on construction, then immutable."""
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows

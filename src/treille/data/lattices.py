@@ -1,4 +1,4 @@
-"""Lattices: distributions over sequences, as recognisers, translators and taggers give them."""
+"""Lattices: distributions over sequences, as speech recognisers, translators and taggers produce them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lattices(Batch):
         Machines must be acceptors without cycles; weights that are costs (semirings "log" and "tropical") become probabilities,
         exp(-cost). A string or token list becomes the machine of that sequence alone, as does each of a batch of `Strings`.
     normalize : bool
-        Make each a distribution: divide by its total, so that weights that leave a state sum to 1. False: weights as given.
+        Make each a distribution: divide by its total, so that the weights out of each state sum to 1. False: keep the weights.
     scale : dict or None
         For machines with scores from files: costs become the sum of the scores, each times its factor, such as
         ``{"acoustic": 0.1, "language": 1.0}``; 1 where none is named.
@@ -55,7 +55,7 @@ class Lattices(Batch):
     alphabet : list
         The distinct symbols, sorted.
     unit : str
-        "token" for machines with symbols, "integer" for machines without; that of the sequences, where sequences were given.
+        "token" for machines with symbols, "integer" for machines without; that of the sequences, for sequences.
     log_totals : float64 array
         The logarithm of the total each machine had; -inf where it accepts nothing.
     lost : float64 array
@@ -152,8 +152,8 @@ class Lattices(Batch):
         )
         if cyclic >= 0:
             raise InputError(
-                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since its paths are without end:"
-                " cut it, or keep its best paths"
+                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since it has infinitely many paths:"
+                " remove the cycle, or keep the best paths"
             )
         self._set(arrays, flat.alphabet, flat.unit, normalize, log_totals, np.zeros(len(log_totals)))
 
@@ -259,9 +259,9 @@ class Lattices(Batch):
         return Fst.from_parts(MachineParts(start, len(finals), *columns, "real", symbols, symbols))
 
     def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
-        """Without arcs through which less than the share `posterior` of a lattice goes; its heaviest path always stays.
+        """Removes arcs with a posterior probability below `posterior`; the heaviest path always stays.
 
-        What is left is a distribution again where this is one; `report` tells the mass that was lost.
+        The result is a distribution again if this batch is; `report` has the mass that was lost.
 
         >>> from treille import Fst, Lattices
         >>> arcs = [(0, "a", "a", 0.9, 1), (0, "b", "b", 0.1, 1)]
@@ -372,8 +372,8 @@ class Lattices(Batch):
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"
-        said = str(self.report).split(", ", 1)[1:]
-        return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *said])})"
+        more = str(self.report).split(", ", 1)[1:]
+        return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *more])})"
 
 
 def as_lattices(batch: Strings | Lattices) -> Lattices:

@@ -1,4 +1,4 @@
-"""DNA and proteins: strings over a fixed alphabet, whatever case, codes and masks they come with."""
+"""DNA and proteins: strings over a fixed alphabet, with case, ambiguity codes and masks normalised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treille.io.errors import InputError
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Letters, the codes that stand for several of them, and the letter these are kept as."""
+    """Letters, the ambiguity codes, and the letter that replaces these."""
 
     name: str
     letters: str
@@ -133,7 +133,7 @@ def reverse_complement(sequence: Any) -> Any:
 
 
 def _letter(alphabet: Alphabet, symbol: str, unknown: str, rna: bool) -> str | None:
-    """What a symbol becomes; None where it has no place."""
+    """The letter that replaces a symbol; None if it is not allowed."""
     upper = "T" if rna and symbol in "Uu" else symbol.upper()
     if len(upper) == 1 and upper in alphabet.letters:
         return upper
@@ -159,7 +159,7 @@ def _found(alphabet: Alphabet, symbol: str, unknown: str) -> str:
     elif symbol in "-.":
         hint = "; take the gaps of an alignment out first"
     else:
-        hint = "; a stop may stand at the end alone" * (symbol == "*" and alphabet is PROTEIN)
+        hint = "; a stop is allowed only at the end" * (symbol == "*" and alphabet is PROTEIN)
     return f"found {symbol!r}, expected {alphabet.name}: {alphabet.letters}{codes}{hint}"
 
 

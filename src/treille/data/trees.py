@@ -111,7 +111,7 @@ class Trees(Batch):
 
     @classmethod
     def from_brackets(cls, lines: str | Iterable[str], n_jobs: int | None = None) -> Trees:
-        """From a text, or its lines: a tree may go over several lines, and ends its last one. Blank lines are skipped.
+        """From a text, or its lines: a tree may span several lines, and the next begins on a new line. Blank lines are skipped.
 
         Lines may be those of SVM-light-TK or KeLP, ``label |BT| (tree) |ET|``, with one tree each: the label is left out.
 
@@ -174,7 +174,7 @@ class Trees(Batch):
 
     @classmethod
     def from_html(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """The same of HTML, which may be faulty: lxml mends it, and must be installed. It reads to a depth of about 250."""
+        """The same for HTML, which lxml repairs if necessary (it must be installed), up to a depth of about 250."""
         return cls(_packed(documents, lambda document, place: html_tree(document, attributes, text, place)))
 
     @classmethod
@@ -232,7 +232,7 @@ class Trees(Batch):
         self._derived: dict[Any, Any] = {}
 
     def __getstate__(self) -> TreeParts:
-        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # what is derived is made again
+        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # the cache is not pickled
 
     def __setstate__(self, state: TreeParts) -> None:
         self._set(state)
@@ -260,7 +260,7 @@ class Trees(Batch):
         return align(self.alphabet, alphabet)[self.labels], self.parents, self.offsets
 
     def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make` makes of this batch, made once and kept with it under `key`, which tells it from all else."""
+        """The result of `make`, computed once and cached in this batch under `key`."""
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
@@ -296,7 +296,7 @@ class Trees(Batch):
         """
         places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         leaf = np.ones(len(self.labels), bool)
-        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child follows its parent at once
+        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child directly follows its parent
         return leaf
 
     def strip_words(self) -> Trees:

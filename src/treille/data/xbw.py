@@ -1,4 +1,4 @@
-"""The XBW index of trees: searched and navigated in little more space than shape and labels need."""
+"""The XBW index of trees: searched and navigated in little more space than structure and labels need."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from treille.io.tree_parts import Tree, TreeParts
 
 
 class XBW(Batch):
-    """Trees as one index, which finds paths, and goes up and down, without decoding them; no pointer is kept for any node.
+    """Trees as one index that finds paths and navigates between nodes without decoding; it stores no pointers.
 
     Nodes are numbers below `n_nodes`: siblings have consecutive ones, and the root of tree i is node i. A path is read downwards,
     ``"S/NP/NN"``, or a list of labels, where these hold a slash; it may begin anywhere.
 
-    Space is a bit a node for the shape, and the Huffman code of (label, leaf or not) for each: little more than 2N + N H0 bits for
-    N nodes whose labels have entropy H0, and less where labels tell leaves. `count` takes time that grows with the length of the
-    path and of the codes alone.
+    Space is one bit per node for the structure, and a Huffman code of (label, leaf or not) per node: little more than 2N + N H0
+    bits for N nodes whose labels have entropy H0, and less if labels determine leaves. The time of `count` depends only on the
+    lengths of the path and of the codes. The index is made on first use.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class XBW(Batch):
         found = self._forest(np.arange(len(self)), effective_n_jobs(n_jobs))
         if found.offsets[-1] != self.n_nodes:
             held = f"its trees hold {found.offsets[-1]:,} of its {self.n_nodes:,} nodes"
-            raise InputError(f"the index is of no forest ({held}): make it again from the trees")
+            raise InputError(f"the index is damaged ({held}): make it again from the trees")
         return found
 
     def __getitem__(self, key: Any) -> Any:
