@@ -1,6 +1,7 @@
 """What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
 
 import os
+import signal
 
 import pytest
 
@@ -8,6 +9,14 @@ from treille import datasets, io
 
 if "TREILLE_DATA" in os.environ:  # tests change the current folder
     os.environ["TREILLE_DATA"] = os.path.abspath(os.environ["TREILLE_DATA"])
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C works here and in child processes, also where the tests were started with SIGINT ignored, as by `nohup` or `&`."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 @pytest.fixture(scope="session")

@@ -63,6 +63,7 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path):
     assert "Error" not in ended.stderr
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
     write_texts(tmp_path / "a.txt", 3000)
@@ -81,12 +82,16 @@ def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
     ]
     command = [*TREILLE, *words, "--model", "a.treille"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    process.stderr.readline()
-    process.stderr.readline()  # what it understood and the classes: training begins
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    try:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.stderr.readline()  # what it understood and the classes: training begins
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait(timeout=30)
     assert process.returncode == 130, err
     assert err.strip() == "treille: error: interrupted"
     assert (tmp_path / "a.treille").read_bytes() == b"older"

@@ -26,7 +26,8 @@ def test_plf_lines_with_and_without_labels(tmp_path):
     examples = read(path)
     assert words(examples) == [["vine", "vines"], [], ["wine"]]
     assert examples.note == (
-        f"{path}: 3 lattices (1 empty), PLF (guessed from its name), weights = log-probabilities (told by their values, -0.9 to 0),"
+        f"{path}: 3 lattices (1 empty), PLF (guessed from its name), weights = log-probabilities"
+        " (recognised by their values, -0.9 to 0),"
         " no labels"
     )
     assert len(examples) == len(examples.X) == 3
@@ -200,7 +201,7 @@ def test_several_files_of_plf_are_understood_together(tmp_path):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(f"((('vine', {number}, 1),),)\n")
     examples = read(tmp_path)
-    assert "weights = probabilities (told by their values, 0.25 to 1)" in examples.note
+    assert "weights = probabilities (recognised by their values, 0.25 to 1)" in examples.note
     assert examples.labels == ["bad", "good"]
 
 
@@ -246,7 +247,7 @@ def test_the_fisher_lattices_are_read_as_documented():
     assert sum(machine.n_states == 0 for machine in examples.X.machines) == 78
     assert sum(len(machine.weights) for machine in examples.X.machines) == 570_748
     assert examples.labels.count(r"\?$") == 1_766
-    assert "weights = log-probabilities (told by their values, -8.697 to 4.986e-05)" in examples.note
+    assert "weights = log-probabilities (recognised by their values, -8.697 to 4.986e-05)" in examples.note
 
 
 def test_the_ami_lattices_are_read_and_written():

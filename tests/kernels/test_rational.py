@@ -235,3 +235,16 @@ def test_a_model_is_saved_as_an_automaton_of_outputs(tmp_path):
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-10)
     for name, weight in zip(map(model.features_.name, range(model.features_.n_features)), model.coef_[0], strict=True):
         assert model.weight_automaton()(name) == pytest.approx(weight)
+
+
+def test_empty_arcs_are_removed_once_per_batch(monkeypatch):
+    arcs = [(0, "a", "a", 0.5, 1), (0, "", "", 0.5, 1), (1, "b", "b", 1.0, 2)]
+    batch = Lattices([Fst.from_arcs(arcs, {2: 1.0})] * 3)
+    kernel, calls = Rational(library.ngram(1, "ab")), []
+    plain = treille._core.without_epsilon
+    monkeypatch.setattr(treille._core, "without_epsilon", lambda *args: calls.append(1) or plain(*args))
+    features, rows = kernel.fit_features(batch)
+    features.transform(batch)
+    kernel(batch)
+    assert len(calls) == 1
+    assert np.allclose(rows.to_csr().toarray(), features.transform(Lattices([batch[0]] * 3)).to_csr().toarray())

@@ -303,3 +303,14 @@ def test_root_paths_that_do_not_fit_together_are_refused(name):
     spec, arrays = RootPaths().fit_features(FOREST)[0].state()
     with pytest.raises(InputError, match="the paths in the file do not fit its kernel"):
         RootPaths().load_features(spec, arrays | {name: arrays[name] + 1000})
+
+
+def test_new_trees_are_never_encoded_as_an_index(monkeypatch):
+    trees = ["(S (NP he) (VP sat))", "(S (NP she) (VP ran))", "(Q (A b) (C d))", "(Q (A b) (E f))"]
+    model = treille.SVC(Subpath(index="xbw")).fit(trees, [0, 0, 1, 1])
+    support = model.functions_.support
+    assert isinstance(support, XBW)
+    assert support._source is None, "the model keeps the index, not the trees"
+    expected = model.decision_function(trees)
+    monkeypatch.setattr("treille.data.xbw._core.Xbw", None)
+    assert np.array_equal(model.decision_function(trees), expected)

@@ -95,30 +95,33 @@ def test_an_error_in_progress_ends_the_solver_and_comes_through(endless):
         endless.solve(max_epochs=10**9, progress=fail)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     begun = time.perf_counter()
     try:
         with pytest.raises(KeyboardInterrupt):
-            endless.solve(max_epochs=10**9)
+            endless.solve(DualCD(max_seconds=30), max_epochs=10**9)  # ends anyway if the interrupt does not arrive
     finally:
         timer.cancel()
     assert time.perf_counter() - begun < 3
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_after_an_interrupt_the_process_lives_and_trains_again():
     script = textwrap.dedent("""
         from problems import endless_problem, random_problem
+        from treille.solvers import DualCD
         problem = endless_problem()
         print("ready", flush=True)
         try:
-            problem.solve(classes=[0, 1], n_jobs=2, max_epochs=10**9)
+            problem.solve(DualCD(max_seconds=30), classes=[0, 1], n_jobs=2, max_epochs=10**9)
         except KeyboardInterrupt:
             print("interrupted", random_problem().solve().report.status, flush=True)
     """)
     here = os.path.dirname(__file__)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([here, os.path.dirname(here)])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([here, os.path.dirname(here), *sys.path])}
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert child.stdout.readline() == "ready\n"
@@ -128,6 +131,7 @@ def test_after_an_interrupt_the_process_lives_and_trains_again():
         assert child.returncode == 0
     finally:
         child.kill()
+        child.wait(timeout=20)
 
 
 def test_the_bar_is_silent_where_there_is_no_terminal(capsys):

@@ -250,13 +250,14 @@ def test_progress_is_told_a_few_times_a_second(endless):
     assert all(gap > 0 for gap in gaps)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     begun = time.perf_counter()
     try:
         with pytest.raises(KeyboardInterrupt):
-            solve(*endless, NGram(3), tol=1e-12)
+            solve(*endless, NGram(3), CuttingPlane(max_seconds=30), tol=1e-12)
     finally:
         timer.cancel()
     assert time.perf_counter() - begun < 3

@@ -1,11 +1,11 @@
-"""Builder: a machine written state by state, arc by arc."""
+"""Builder: makes a machine state by state and arc by arc."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from treille.automata.doors import ONE, ArcList, check_semiring, check_weight
 from treille.automata.fst import Fst
+from treille.automata.validation import ONE, ArcList, check_semiring, check_weight
 from treille.io.errors import InputError
 
 

@@ -1,14 +1,14 @@
-"""Drawings of machines: the text that Graphviz draws, and the picture where Graphviz is there."""
+"""Drawings of machines: the source text for Graphviz, and the picture if Graphviz is installed."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 
-from treille.automata.doors import ONE
+from treille.automata.validation import ONE
 from treille.io.machine import MachineParts
 
-LARGEST = 500  # arcs: larger pictures take minutes to lay out, and nobody can read them
+LARGEST = 500  # arcs: larger pictures take minutes to lay out and are unreadable
 
 
 def dot_text(parts: MachineParts) -> str:

@@ -1,4 +1,4 @@
-"""Single machines in and out: text, files, and the objects of pynini."""
+"""Single machines from and to text, files, and pynini objects."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from treille import _core
 from treille.automata import files
-from treille.automata.doors import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.automata.paths import Walks, count_paths
-from treille.automata.readable import Readable
+from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
+from treille.automata.validation import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
@@ -23,7 +23,7 @@ from treille.io.machine import EPSILON, MachineParts
 from treille.io.parameters import check_whole
 
 
-class Fst(Readable):
+class Fst(FstProperties):
     """A weighted transducer: states, and arcs that read a symbol, write a symbol and carry a weight. Immutable.
 
     Over the reals, T(x, y) is the sum over all paths that read x and write y of the product of their weights, that of the final
@@ -161,7 +161,7 @@ class Fst(Readable):
 
     @property
     def n_paths(self) -> int:
-        """How many accepting paths there are, exactly. The machine must be acyclic, but for states that lie on no such path.
+        """How many accepting paths there are, exactly. The machine must be acyclic, except for states on no accepting path.
 
         >>> A = Fst.from_string("ab")
         >>> (A + A).n_paths
@@ -172,7 +172,7 @@ class Fst(Readable):
     def paths(self, max: int | None = None) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...], float]]:
         """The accepting paths as ``(input, output, weight)``, at most `max`: symbols where there are tables, else labels.
 
-        They are made as they are asked for. With cycles, they come by rising number of arcs, and without end: give `max`, or stop.
+        They are generated lazily. With cycles, they are ordered by the number of arcs and never end: give `max`, or stop.
 
         >>> list(Fst.from_string("ab", weight=0.5).paths())
         [(('a', 'b'), ('a', 'b'), 0.5)]
@@ -187,12 +187,12 @@ class Fst(Readable):
     def __add__(self, other: object) -> Fst:
         if not isinstance(other, Fst):
             return NotImplemented
-        machine, *tables = self._beside(other)
+        machine, *tables = self._aligned(other)
         return Fst(self.machine.sum(machine, self.semiring), self.semiring, *tables)
 
     def __mul__(self, other: object) -> Fst:
         if isinstance(other, Fst):
-            machine, *tables = self._beside(other)
+            machine, *tables = self._aligned(other)
             return Fst(self.machine.concatenation(machine, self.semiring), self.semiring, *tables)
         if isinstance(other, Real):
             return self._with(self.machine.scaling(check_weight("the factor", other), self.semiring))
@@ -264,8 +264,8 @@ class Fst(Readable):
                 f" .astype({self.semiring!r})"
             )
 
-    def _beside(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
-        """The other machine in labels that mean the same symbols as this one's, and the tables of both."""
+    def _aligned(self, other: Fst) -> tuple[_core.Machine, list[str] | None, list[str] | None]:
+        """The other machine with its labels translated to those of this one, and the common tables."""
         self._check_semiring(other)
         inputs, recode_inputs = merge_tables(self.input_symbols, other.input_symbols)
         outputs, recode_outputs = merge_tables(self.output_symbols, other.output_symbols)
@@ -274,27 +274,6 @@ class Fst(Readable):
         same = np.empty(0, np.int32)
         recodes = [same if recode is None else recode for recode in (recode_inputs, recode_outputs)]
         return other.machine.recoded(*recodes), inputs, outputs
-
-    @property
-    def n_states(self) -> int:
-        """How many states there are."""
-        return self.machine.n_states
-
-    @property
-    def n_arcs(self) -> int:
-        """How many arcs there are."""
-        return self.machine.n_arcs
-
-    @property
-    def start(self) -> int:
-        """The state where paths begin; -1 where the machine accepts nothing."""
-        return self.machine.start
-
-    def arcs(self) -> Iterator[tuple[int, int, int, float, int]]:
-        """All arcs ``(source, input, output, weight, target)``, labels as integers, state by state, sorted by input label."""
-        parts = self.parts()
-        columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
-        return zip(*(column.tolist() for column in columns), strict=True)
 
     @classmethod
     def from_text(
@@ -333,7 +312,7 @@ class Fst(Readable):
         return cls.from_parts(files.read_one(path, format, weights, symbols))
 
     def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:
-        """Writes the machine in the format that its name tells, `.fst` for OpenFst's binary, or that is named."""
+        """Writes the machine in the format of the file's suffix, `.fst` for OpenFst's binary, or in `format`."""
         write_lattices(path, [self.parts()], format, weights)
 
     @classmethod
@@ -351,7 +330,7 @@ class Fst(Readable):
         self._check_semiring(other)
         _, recode = merge_tables(self.output_symbols, other.input_symbols)
         right = other.machine if recode is None else other.machine.recoded(recode, np.empty(0, np.int32))
-        machine = _asked(_core.compose, self.machine, right, self.semiring)
+        machine = _call(_core.compose, self.machine, right, self.semiring)
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
@@ -360,7 +339,7 @@ class Fst(Readable):
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
         """
-        return self._with(_asked(_core.remove_epsilon, self.machine, self.semiring))
+        return self._with(_call(_core.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
         """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
@@ -371,7 +350,7 @@ class Fst(Readable):
         >>> A.remove_epsilon().determinize().n_arcs
         3
         """
-        return self._with(_asked(_core.determinize, self.machine, self.semiring))
+        return self._with(_call(_core.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
         """The same weights, moved towards the start: out of every other state they sum to one.
@@ -379,7 +358,7 @@ class Fst(Readable):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
         """
-        return self._with(_asked(_core.push, self.machine, self.semiring))
+        return self._with(_call(_core.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
         """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
@@ -387,7 +366,7 @@ class Fst(Readable):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2
         """
-        return self._with(_asked(_core.minimize, self.machine, self.semiring))
+        return self._with(_call(_core.minimize, self.machine, self.semiring))
 
     def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
         """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
@@ -398,16 +377,16 @@ class Fst(Readable):
         """
         if not tolerance >= 0:
             raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
-        machine, *_ = self._beside(other)
-        return _asked(_core.equivalent, self.machine, machine, self.semiring, tolerance)
+        machine, *_ = self._aligned(other)
+        return _call(_core.equivalent, self.machine, machine, self.semiring, tolerance)
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
     return labels if symbols is None else tuple(symbols[label] for label in labels)
 
 
-def _asked(algorithm: Callable[..., Any], *arguments: Any) -> Any:
-    """The core's answer. What it refuses, it says of the user's machine."""
+def _call(algorithm: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function of the core, whose errors become `InputError`."""
     try:
         return algorithm(*arguments)
     except ValueError as error:

@@ -1,6 +1,6 @@
 """Transducers that define kernels: T(x, z) is the feature z of x, so that k(x, y) = sum over z of T(x, z) T(y, z).
 
-All are over the reals unless said otherwise, and over an alphabet: a text of characters or a list of symbols.
+All are over the reals unless stated otherwise, and over an alphabet: a text of characters or a list of symbols.
 
 >>> from treille.automata import library
 >>> T = library.ngram(2, "ab")
@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from treille.automata.doors import ONE, check_semiring, check_weight
 from treille.automata.fst import Fst
 from treille.automata.symbols import check_table
+from treille.automata.validation import ONE, check_semiring, check_weight
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
 from treille.io.parameters import check_whole
@@ -37,7 +37,7 @@ def ngram(n: int, alphabet: Sequence[str], min_n: int | None = None) -> Fst:
     names = _symbols(alphabet)
     arcs = _skipping(names, 0) + _skipping(names, n)
     for read in range(n):
-        targets = {read + 1} | ({n} if read + 1 >= least else set())  # a gram goes on, or ends
+        targets = {read + 1} | ({n} if read + 1 >= least else set())  # an n-gram continues, or ends
         arcs += [(read, a, a, 1.0, target) for a in names for target in targets if target < n or read + 1 >= least]
     return _over(names, arcs, n)
 
@@ -123,7 +123,7 @@ def edit_neighbourhood(max_edits: int, alphabet: Sequence[str], weight: float = 
 
     >>> edit_neighbourhood(2, "abc", semiring="tropical")("abc", "cb")
     2.0
-    >>> edit_neighbourhood(1, "ab")("ab", "aab")  # the new a stands before or behind the old one
+    >>> edit_neighbourhood(1, "ab")("ab", "aab")  # the inserted a comes before or after the old one
     2.0
     """
     most, names, price = check_whole("max_edits", max_edits, 0), _symbols(alphabet), check_weight("weight", weight)

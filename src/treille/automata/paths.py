@@ -1,4 +1,4 @@
-"""Paths of a machine, one by one, and how many there are."""
+"""The paths of a machine, and their number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from treille.automata.doors import ONE
+from treille.automata.validation import ONE
 from treille.io.machine import MachineParts
 
 Labels = tuple[int, ...]
@@ -58,7 +58,7 @@ class Walks:
                 )
 
     def by_length(self) -> Iterator[tuple[Labels, Labels, float]]:
-        """For machines with cycles: by rising number of arcs, without end. All paths of a length are held at once."""
+        """For machines with cycles: by increasing number of arcs, without end. All paths of one length are in memory."""
         waiting: deque[tuple[int, Labels, Labels, float]] = deque([(self.start, (), (), self.one)])
         while waiting:
             state, inputs, outputs, so_far = waiting.popleft()

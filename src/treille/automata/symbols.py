@@ -1,4 +1,4 @@
-"""Symbol tables: the symbol of every label, that of label 0, the empty string, first."""
+"""Symbol tables: lists of the symbol of every label; the first, of label 0, is the empty string."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
                 f"{what}: the symbol of label {label} is {symbol!r}, which stands for the empty string, label 0"
             )
         if seen.setdefault(symbol, label) != label:
-            raise InputError(f"{what}: {symbol!r} stands twice, for the labels {seen[symbol]} and {label}")
+            raise InputError(f"{what}: {symbol!r} occurs twice, for the labels {seen[symbol]} and {label}")
     return table
 
 
 def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[str] | None, np.ndarray | None]:
-    """One table for both, that of the left with what only the right has after it; and the label in it of every label of the right,
-    None where labels mean the same already.
+    """One table for both, the left one followed by the symbols that only the right one has; and the label in it of every label of
+    the right table, None if the tables are equal.
 
     >>> merge_tables(["<eps>", "a", "b"], ["<eps>", "b", "c"])
     (['<eps>', 'a', 'b', 'c'], array([0, 2, 3], dtype=int32))
@@ -57,7 +57,7 @@ def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[
         return left, None
     if left is None or right is None:
         raise InputError(
-            "one machine has a symbol table and the other has none, so that their labels cannot be told equal:"
+            "one machine has a symbol table and the other has none, so their labels cannot be compared:"
             " give both tables, or neither"
         )
     labels = {symbol: label for label, symbol in enumerate(left)}
@@ -68,7 +68,7 @@ def merge_tables(left: list[str] | None, right: list[str] | None) -> tuple[list[
 def code_string(what: str, string: Any, codes: dict[str, int] | None) -> tuple[np.ndarray, int | None]:
     """The labels of a string: a text as characters, or a list of symbols, or of labels where there is no table.
 
-    Also the place of the first symbol that has no label, None where all have one.
+    Also the position of the first symbol that has no label, None if all have one.
     """
     items = list(string) if isinstance(string, Iterable) else [string]
     labels = np.zeros(len(items), np.int32)

@@ -1,4 +1,4 @@
-"""The command line: one file per verb, whose docstring is the verb's help."""
+"""The command line: one module per command, whose docstring is the help of the command."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Start here:
 
 \b
 Files are JSON lines, CSV or TSV, lines with the label first, FASTA, FASTQ,
-SVM-light or lattices; .gz of each; - is standard input. Results go to standard
-output, notes and progress to standard error.
+SVM-light, trees or lattices, each also as .gz; - is standard input. Results go
+to standard output, notes and progress to standard error.
 
 \b
 Exit codes:
   0    done
-  1    bad input: a file, or what it holds
+  1    bad input: a file, or its content
   2    a command line that cannot be understood, or an option's value
-  3    trained and saved, but short of the duality gap that was asked for
+  3    trained and saved, but the duality gap did not reach --tol
   130  interrupted
 """
 
@@ -41,15 +41,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (quickstart, train, predict, evaluate, inspect, features, gram, convert):
-    app.command(verb.__name__.rpartition(".")[2], help=verb.__doc__)(verb.run)
+for module in (quickstart, train, predict, evaluate, inspect, features, gram, convert):
+    app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 # What typer raises for a command line it cannot understand; it exports the subclass only.
 UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"treille {treille.__version__}")
         raise typer.Exit
 
@@ -69,9 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = app(given, prog_name="treille", standalone_mode=False)
+        code = app(words, prog_name="treille", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except UsageError as error:

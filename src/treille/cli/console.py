@@ -1,4 +1,4 @@
-"""What the verbs say: results on standard output, notes and progress on standard error, JSON for machines."""
+"""Output of the commands: results on standard output, notes and progress on standard error, JSON for programs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _console(stderr: bool = False) -> Console:
 
 
 def _write(console: Console, text: str, style: str, wrap: bool) -> None:
-    """Words are wrapped on a terminal only; what is to be pasted or read by a program never is."""
+    """Wraps words on a terminal only; text to be pasted, or read by a program, is never wrapped."""
     console.print(Text(text, style=style), soft_wrap=not (wrap and console.is_terminal))
 
 
 @dataclass(frozen=True)
 class Printer:
-    """How a verb speaks: with `json` one object on standard output and nothing else there; with `quiet` no notes.
+    """Prints the output of a command: with `json` one object on standard output and nothing else there; with `quiet` no notes.
 
     >>> Printer().print("converged")
     converged
@@ -42,26 +42,26 @@ class Printer:
     quiet: bool = False
 
     def note(self, text: str) -> None:
-        """Something to know: on standard error."""
+        """Prints information on standard error."""
         if not self.quiet:
             _write(_console(stderr=True), text, "dim", wrap=True)
 
     def warn(self, text: str) -> None:
-        """Something that may be wrong: on standard error, also when quiet."""
+        """Prints a warning on standard error, also when quiet."""
         _write(_console(stderr=True), f"treille: warning: {text}", "", wrap=True)
 
     def print(self, text: str = "", *, style: str = "", wrap: bool = True) -> None:
-        """A part of the result, for people."""
+        """Prints a part of the result, for people."""
         if not (self.json or self.quiet):
             _write(_console(), text, style, wrap)
 
     def result(self, value: dict[str, Any]) -> None:
-        """The whole result, for machines. Plain ASCII, which every pipe carries."""
+        """Prints the whole result as JSON, in ASCII, which every pipe can carry."""
         if self.json:
             sys.stdout.write(json.dumps(value) + "\n")
 
     def field(self, name: str, text: str) -> None:
-        """A part of the result with its name before it; on a terminal the text stays in its column."""
+        """Prints a named part of the result; on a terminal, long text is wrapped within its column."""
         wide = textwrap.wrap(text, max(self.width - NAME_WIDTH, 20)) if _console().is_terminal else [text]
         for head, line in zip([f"{name}:"] + [""] * len(wide), wide, strict=False):
             self.print(head.ljust(NAME_WIDTH) + line, wrap=False)
@@ -91,7 +91,7 @@ class Printer:
 
     @contextmanager
     def busy(self, doing: str) -> Iterator[None]:
-        """A sign of life on a terminal while something takes its time."""
+        """Shows a status line on a terminal during long work."""
         console = _console(stderr=True)
         if self.quiet or not console.is_terminal:
             yield
@@ -101,7 +101,7 @@ class Printer:
 
 
 def fail(message: str) -> None:
-    """The one message that ends a command: on standard error."""
+    """Prints the error that ends a command."""
     _write(_console(stderr=True), f"treille: error: {message}", "", wrap=True)
 
 

@@ -95,7 +95,7 @@ def run(
     machines = list(examples.X) if kind in ACCEPTORS else examples.X.machines
     with printer.busy(f"writing {target}"):
         written = write_lattices(target, machines, kind, to_weights and to_weights.value)
-    files = str(written[0]) if len(written) == 1 else f"{len(written):,} files beside {written[0]}"
+    files = str(written[0]) if len(written) == 1 else f"{len(written):,} files in {written[0].parent}"
     printer.print(f"{count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
     printer.result(
         {"lattices": len(machines), "from": examples.format, "to": kind, "written": [str(path) for path in written]}

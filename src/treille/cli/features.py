@@ -11,9 +11,9 @@ Examples:
 The suffix of --output selects the format:
   .npz        a sparse matrix, for scipy.sparse.load_npz
   .svmlight   SVM-light text, features counted from 1, classes as numbers
-  .tsv        example, feature, value: a line for each that is not zero
+  .tsv        example, feature, value: one line per nonzero value
 
-Beside it, NAME.features.tsv names the columns and NAME.labels.txt holds the labels, if FILE has some.
+NAME.features.tsv gets the names of the columns, and NAME.labels.txt the labels, if FILE has some.
 """
 
 from __future__ import annotations

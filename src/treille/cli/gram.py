@@ -10,7 +10,7 @@ Examples:
 
 \b
 The suffix of --output selects the format:
-  .npy      a matrix, for numpy.load; labels beside it, in NAME.labels.txt
+  .npy      a matrix, for numpy.load; labels go to NAME.labels.txt
   .libsvm   LIBSVM's precomputed kernel, for svm-train -t 4; classes as numbers
   .phylip   the number of examples, then name and values of each; square
 
@@ -109,9 +109,9 @@ def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[s
         atomic_write(output, lambda file: np.save(file, K), "matrix")
         if examples.labels is None:
             return [output]
-        beside = output.with_suffix(".labels.txt")
-        write_lines(beside, map(one_line, examples.labels))
-        return [output, beside]
+        labels_file = output.with_suffix(".labels.txt")
+        write_lines(labels_file, map(one_line, examples.labels))
+        return [output, labels_file]
     lines = _libsvm(K, examples, other_labels or []) if output.suffix == ".libsvm" else _phylip(K, examples)
     atomic_write(output, lambda file: _fill(file, lines), "matrix")
     return [output]

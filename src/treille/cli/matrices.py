@@ -1,4 +1,4 @@
-"""What the verbs that write matrices share."""
+"""Functions for the commands that write matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treille.cli.models import check_writable
 
 
 def check_output(output: Path, suffixes: Iterable[str]) -> None:
-    """Finds out before any work whether a matrix can be written, in a format that the name of its file tells."""
+    """Checks before any work whether a matrix can be written, in the format of the suffix."""
     if output.suffix not in suffixes:
         raise typer.BadParameter(f"{output} ends with none of {', '.join(suffixes)}", param_hint="--output")
     check_writable(output, "matrix")
@@ -25,7 +25,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def label_numbers(labels: list[str] | None, n: int, others: list[str]) -> np.ndarray:
-    """Labels where only numbers may stand: numbers as they are, other classes numbered from 1; 0 where there are none.
+    """Labels as numbers, for formats that need them: numbers as they are, other classes numbered from 1; 0 without labels.
 
     Classes are counted over these labels and `others`.
 

@@ -1,4 +1,4 @@
-"""The report of `treille quickstart`: one page of HTML that needs nothing else."""
+"""The report of `treille quickstart`: one self-contained page of HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def page(
     True
     """
     features = "".join(
-        f"<h2>What tells the packages apart: functions as {escape(kind)}</h2>{_features(each)}"
+        f"<h2>Most telling features of the packages: functions as {escape(kind)}</h2>{_features(each)}"
         for kind, each in telling.items()
     )
     shown = (name for each in telling.values() for grams in each.values() for name, _ in grams)

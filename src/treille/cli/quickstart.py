@@ -6,8 +6,8 @@ Examples:
   treille quickstart --folder vines --report vines.html
 
 The data is the source of the Python standard library: which package does a function come from? Trains a model on
-three quarters of the functions, scores it on the rest, shows what tells the packages apart, and three commands to
-try next. Writes data, model and a report page into a folder.
+three quarters of the functions, scores it on the rest, shows the most telling features of each package, and three
+commands to try next. Writes data, model and a report page into a folder.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HEADER = ("kind", "kernel", "examples", "classes", "accuracy", "seconds", "gap")
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to look at the same functions."""
+    """One representation of the functions, with its kernel."""
 
     name: str
     load: Callable[[], tuple[list[str], list[str]]]
@@ -62,7 +62,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one kind."""
+    """The result for one kind of data."""
 
     kind: Kind
     model: SVC
@@ -99,7 +99,7 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Tries every kind, and tells."""
+    """Trains one model per kind of data, and prints and writes the results."""
     printer, report = Printer(json), report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(report, "report page")
@@ -122,7 +122,7 @@ def run(
 
 
 def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
-    """Trains on a part, scores on the rest; leaves data and model in the folder."""
+    """Trains on a part, scores on the rest; writes data and model to the folder."""
     with printer.busy("reading the source of the standard library"):
         texts, labels = kind.load()
     printer.note(f"{count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label")
@@ -144,7 +144,7 @@ def _write_jsonl(path: Path, texts: list[str], labels: list[str], rows: np.ndarr
 
 
 def _next(stem: Path) -> list[str]:
-    """Three commands that work as they stand."""
+    """Three commands that work as printed."""
     data, test, model = (stem.with_name(f"{stem.name}{end}") for end in (".train.jsonl", ".test.jsonl", ".treille"))
     kernel = "ngram(2, min_n=1, unit=word).normalized()"
     return [

@@ -1,4 +1,4 @@
-"""How good predictions are: the scores that `train`, `evaluate` and `quickstart` print."""
+"""Scores of predictions, as `train` and `evaluate` print them."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ Examples:
       --test news.test.jsonl.gz --model acq.treille
   zcat genes.fa.gz | treille train - --alphabet dna --holdout 0.2
 
-Prints what was understood, what was chosen and why, and how training ended: the duality gap proves how far, at most,
-the model is from the best one. Scores are of models that were not trained on what they are scored on; the model
-that is saved is trained on all of FILE. It remembers --alphabet: predict and evaluate read new files in the same way.
+Prints how FILE was understood, what was chosen and why, and how training ended: the duality gap bounds the distance
+to the optimum. Scores are computed on examples that were not used for training; the saved model is trained on all
+of FILE. It stores --alphabet: predict and evaluate read new files in the same way.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def run(
 
 
 def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: str | None) -> None:
-    """What is wrong with the command line, before any work is done."""
+    """Checks the command line before any work is done."""
     chosen = [f"--{name}" for name, value in (("cv", cv), ("holdout", holdout), ("test", test)) if value is not None]
     if len(chosen) > 1:
         raise typer.BadParameter(f"{' and '.join(chosen)} were given: choose one way to score", param_hint=chosen[0])
@@ -113,7 +113,7 @@ def _check_parameters(svc: SVC) -> None:
 def _note_classes(printer: Printer, labels: list[str], source: str) -> None:
     counts = class_counts(labels)
     if len(counts) < 2:
-        raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes to tell apart")
+        raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes")
     if 2 * len(counts) > len(labels) and _are_scores(counts):
         raise InputError(
             f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
@@ -151,7 +151,7 @@ def _print(printer: Printer, svc: SVC, why: str, scored: HeldOut | None, model: 
     printer.field("sizes", chosen.sizes)
     printer.field("training", describe_report(svc.report_, svc.tol))
     if _n_features(svc) == 0:
-        printer.warn("no text has a feature of this kernel, so the model cannot tell them apart: choose a smaller n")
+        printer.warn("no text has a feature of this kernel, so the model cannot distinguish them: choose a smaller n")
     if scored:
         printer.field("score", str(scored))
     if svc.report_.status != "converged":

@@ -1,4 +1,4 @@
-"""Fitting models and scoring them on what they have not seen."""
+"""Fitting models, and scoring them on held-out examples."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Batches: many structured examples packed in flat arrays, checked once at the door, then immutable."""
+"""Batches: many structured examples packed in flat arrays, validated on construction, then immutable."""
 
 from treille.data.base import Batch
 from treille.data.dense_rows import DenseRows
 from treille.data.feature_strings import FeatureStrings
-from treille.data.lattices import LatticeReport, Lattices
+from treille.data.lattice_summary import LatticeReport
+from treille.data.lattices import Lattices
 from treille.data.objects import KernelValues, Objects
 from treille.data.rows import FeatureRows, RowProducts, Rows
 from treille.data.sequences import dna, protein, reverse_complement

@@ -1,4 +1,4 @@
-"""Numbers and texts as people read them."""
+"""Formatting of numbers and texts for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def visible(text: str, blanks: bool = True) -> str:
-    """A text with marks for its white space, blanks as asked, and escapes for what cannot be printed.
+    """A text with marks for its white space (for blanks only if `blanks`), and escapes for unprintable characters.
 
     >>> visible("if x:\\n\\ty\\x00"), visible("a line\\n", blanks=False)
     ('if·x:↵⇥y\\\\x00', 'a line↵')
@@ -23,7 +23,7 @@ def visible(text: str, blanks: bool = True) -> str:
 
 
 def legend(texts: Iterable[str]) -> str:
-    """What the marks mean that `visible` puts into these texts.
+    """The meaning of the marks that `visible` puts into these texts.
 
     >>> legend(["if x:", "\\tx"]), legend(["x"])
     ('; · is a blank, ⇥ is a tab', '')
@@ -103,7 +103,7 @@ def listed(items: Sequence[str], most: int = 10) -> str:
 
 
 def visible_label(label: str) -> str:
-    """A label as it is, but for what cannot be printed.
+    """A label with escapes for unprintable characters.
 
     >>> visible_label("not\\tacq")
     'not\\\\tacq'

@@ -1,10 +1,9 @@
-"""Lattices: distributions over sequences, as recognisers, translators and taggers give them."""
+"""Lattices: distributions over sequences, as speech recognisers, translators and taggers produce them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.automata import Fst
 from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
-from treille.data.machine_summary import summarise_machines
+from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine
 from treille.data.strings import Strings
 from treille.io import lattices as lattice_formats
@@ -24,32 +23,6 @@ from treille.io.read import read
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
-
-
-@dataclass(frozen=True)
-class LatticeReport:
-    """What became of machines on their way into a batch.
-
-    >>> from treille import Fst, Lattices
-    >>> batch = Lattices([Fst.from_arcs([(0, "a", "a", 0.5, 1)], {1: 1.0}), Fst.from_arcs([], {})])
-    >>> print(batch.report)
-    2 lattices, 1 empty, 1 with a total other than 1, normalised
-    """
-
-    lattices: int
-    empty: int  # they accept nothing: a zero row
-    normalised: int  # their total was not 1
-    pruned: int  # they lost arcs
-    mass_lost: float  # by pruning, the mean over all lattices
-    most_lost: float  # by pruning, from one lattice
-
-    def __str__(self) -> str:
-        said = [f"{self.lattices:,} lattices"]
-        said += [f"{self.empty:,} empty"] * bool(self.empty)
-        said += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
-        lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"
-        said += [f"{self.pruned:,} pruned ({lost})"] * bool(self.pruned)
-        return ", ".join(said)
 
 
 class Lattices(Batch):
@@ -64,7 +37,7 @@ class Lattices(Batch):
         Machines must be acceptors without cycles; weights that are costs (semirings "log" and "tropical") become probabilities,
         exp(-cost). A string or token list becomes the machine of that sequence alone, as does each of a batch of `Strings`.
     normalize : bool
-        Make each a distribution: divide by its total, so that weights that leave a state sum to 1. False: weights as given.
+        Make each a distribution: divide by its total, so that the weights out of each state sum to 1. False: keep the weights.
     scale : dict or None
         For machines with scores from files: costs become the sum of the scores, each times its factor, such as
         ``{"acoustic": 0.1, "language": 1.0}``; 1 where none is named.
@@ -82,7 +55,7 @@ class Lattices(Batch):
     alphabet : list
         The distinct symbols, sorted.
     unit : str
-        "token" for machines with symbols, "integer" for machines without; that of the sequences, where sequences were given.
+        "token" for machines with symbols, "integer" for machines without; that of the sequences, for sequences.
     log_totals : float64 array
         The logarithm of the total each machine had; -inf where it accepts nothing.
     lost : float64 array
@@ -179,8 +152,8 @@ class Lattices(Batch):
         )
         if cyclic >= 0:
             raise InputError(
-                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since its paths are without end:"
-                " cut it, or keep its best paths"
+                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since it has infinitely many paths:"
+                " remove the cycle, or keep the best paths"
             )
         self._set(arrays, flat.alphabet, flat.unit, normalize, log_totals, np.zeros(len(log_totals)))
 
@@ -247,6 +220,14 @@ class Lattices(Batch):
         """The arrays as the core takes them."""
         return _core.Lattices(*(getattr(self, name) for name in ARRAYS))
 
+    def without_epsilon(self, threads: int) -> _core.Lattices:
+        """The same without arcs that read the empty string; computed once per batch, and not pickled."""
+        if not (self.symbols < 0).any():
+            return self.for_core()
+        if "_without_epsilon" not in self.__dict__:
+            self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
+        return self._without_epsilon
+
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
@@ -278,9 +259,9 @@ class Lattices(Batch):
         return Fst.from_parts(MachineParts(start, len(finals), *columns, "real", symbols, symbols))
 
     def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
-        """Without arcs through which less than the share `posterior` of a lattice goes; its heaviest path always stays.
+        """Removes arcs with a posterior probability below `posterior`; the heaviest path always stays.
 
-        What is left is a distribution again where this is one; `report` tells the mass that was lost.
+        The result is a distribution again if this batch is; `report` has the mass that was lost.
 
         >>> from treille import Fst, Lattices
         >>> arcs = [(0, "a", "a", 0.9, 1), (0, "b", "b", 0.1, 1)]
@@ -391,8 +372,8 @@ class Lattices(Batch):
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"
-        said = str(self.report).split(", ", 1)[1:]
-        return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *said])})"
+        more = str(self.report).split(", ", 1)[1:]
+        return f"Lattices({'; '.join([f'{sizes}, {len(self.alphabet):,} distinct symbols', *more])})"
 
 
 def as_lattices(batch: Strings | Lattices) -> Lattices:

@@ -1,4 +1,4 @@
-"""Machines of any origin side by side in flat arrays, checked: what `Lattices` are built from."""
+"""Machines from any source in flat arrays, validated; `Lattices` is built from them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_machine(item: Any) -> bool:
 
 
 def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
-    """Machines and sequences side by side; bad input is stopped here."""
+    """Machines and sequences in flat arrays, validated."""
     for i, item in enumerate(items):
         if not is_machine(item) and not isinstance(item, (str, bytes, Sequence, np.ndarray)):
             raise InputError(
@@ -60,10 +60,10 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
     parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     names = [p.name for p in parts]
-    said = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
+    item_names = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
     for i, p in enumerate(parts):
-        _check_machine(p, said[i])
-    factors = _checked_scale(scale, parts, said)
+        _check_machine(p, item_names[i])
+    factors = _checked_scale(scale, parts, item_names)
     states = running_sum([p.n_states for p in parts])
     offsets = running_sum([len(p.sources) for p in parts])
     weights, final_weights = zip(*(_scaled(p, factors) for p in parts), strict=True)
@@ -71,12 +71,12 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     finals = np.where(np.repeat(costs, np.diff(states)) > 0, np.inf, 0.0)
     for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
         finals[first + p.final_states] = values
-    symbols, alphabet, unit = _symbols(parts, said)
+    symbols, alphabet, unit = _symbols(parts, item_names)
     sources, targets = (
         np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets")
     )
     all_weights = np.concatenate(weights).astype(np.float64)
-    _check_weights(all_weights, finals, offsets, states, costs, normalize, said)
+    _check_weights(all_weights, finals, offsets, states, costs, normalize, item_names)
     arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
     starts = np.array([p.start for p in parts], np.int32)
     return FlatMachines(arrays, starts, costs, alphabet, unit, names)
@@ -110,9 +110,9 @@ def _line(sequence: Any) -> MachineParts:
 
 def _check_machine(p: MachineParts, item: str) -> None:
     """States and semiring."""
-    # Not check_parts, the door of Fst: it looks at labels, weights and the whole symbol table of each machine, which takes 1 to 80
-    # times as long as making the batch where machines have 20 to 200 arcs, most of all where they share a table of many words; here
-    # labels and weights are checked for all machines at once. And it has no infinite costs on arcs, which lattices may have.
+    # Not check_parts, which validates Fst: it reads labels, weights and the symbol table of each machine, which takes 1 to 80 times
+    # as long as making the batch for machines of 20 to 200 arcs, most of all if they share a large table. Here labels and weights
+    # of all machines are checked together, and arcs may have infinite costs, as in some lattices.
     if p.semiring not in SEMIRINGS:
         raise InputError(f"{item}: the semiring is {p.semiring!r}, expected one of {', '.join(SEMIRINGS)}")
     if p.n_states and not 0 <= p.start < p.n_states:
@@ -129,7 +129,9 @@ def _check_machine(p: MachineParts, item: str) -> None:
         raise InputError(f"{item}: state {p.final_states[wrong][0]} is final, but there are {p.n_states} states")
 
 
-def _checked_scale(scale: Mapping[str, float] | None, parts: list[MachineParts], said: list[str]) -> dict[str, float]:
+def _checked_scale(
+    scale: Mapping[str, float] | None, parts: list[MachineParts], item_names: list[str]
+) -> dict[str, float]:
     if scale is None:
         return {}
     if not isinstance(scale, Mapping):
@@ -137,7 +139,7 @@ def _checked_scale(scale: Mapping[str, float] | None, parts: list[MachineParts],
     for name, factor in scale.items():
         if not isinstance(factor, Real) or not np.isfinite(float(factor)):
             raise InputError(f"scale of {name!r} is {factor!r}, expected a number")
-        for p, item in zip(parts, said, strict=True):
+        for p, item in zip(parts, item_names, strict=True):
             if name not in p.scores:
                 there = f"it has {', '.join(map(repr, p.scores))}" if p.scores else "it has none"
                 raise InputError(f"scale names {name!r}, but {item} has no such scores: {there}")
@@ -157,12 +159,12 @@ def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.
     return weights, sum((factors.get(name, 1.0) * values for name, values in p.final_scores.items()), none)
 
 
-def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, list[Any], str]:
+def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarray, list[Any], str]:
     """The symbol of every arc, by name, as an index into the alphabet; the alphabet, and its unit."""
     named = [p.input_symbols is not None for p in parts if p.inputs.any()]  # a machine may read the empty string alone
     if any(named) and not all(named):
         with_, without = (
-            next(said[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
+            next(item_names[i] for i, p in enumerate(parts) if p.inputs.any() and (p.input_symbols is not None) == has)
             for has in (True, False)
         )
         raise InputError(f"{with_} has symbols, {without} has labels alone: give all machines symbol tables, or none")
@@ -175,7 +177,7 @@ def _symbols(parts: list[MachineParts], said: list[str]) -> tuple[np.ndarray, li
 
         def place(arc: int, start: int = int(ends[first])) -> str:
             item = int(np.searchsorted(ends, start + arc, side="right")) - 1
-            return f"{said[item]}: arc {start + arc - ends[item]}"
+            return f"{item_names[item]}: arc {start + arc - ends[item]}"
 
         tables = parts[first].input_symbols, parts[first].output_symbols
         read = symbols[arcs] = _coded(labels[arcs], tables[0], codes, place)
@@ -235,7 +237,7 @@ def _check_weights(
     states: np.ndarray,
     costs: np.ndarray,
     normalize: bool,
-    said: list[str],
+    item_names: list[str],
 ) -> None:
     for values, ends, what in ((weights, offsets, "arc"), (finals, states, "the final state")):
         cost = np.repeat(costs, np.diff(ends)) > 0
@@ -255,5 +257,5 @@ def _check_weights(
                 at = int(np.flatnonzero(wrong)[0])
                 item = int(np.searchsorted(ends, at, side="right")) - 1
                 raise InputError(
-                    f"{said[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}"
+                    f"{item_names[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}"
                 )

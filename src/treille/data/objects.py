@@ -1,4 +1,4 @@
-"""Batches of what only a user's own kernel understands: any objects, or rows of a kernel matrix."""
+"""Batches for users' own kernels: any objects, or rows of a kernel matrix."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class KernelValues(Batch):
         try:
             values = np.asarray(data, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError("the kernel values are no matrix of numbers") from None
+            raise InputError("the kernel values are not a matrix of numbers") from None
         if values.ndim != 2:
             shape = f"an array of shape {values.shape}" if values.ndim else type(data).__name__
             raise InputError(f"found {shape}, expected a matrix: a row per example, a column per training example")

@@ -1,4 +1,4 @@
-"""DNA and proteins: strings over a fixed alphabet, whatever case, codes and masks they come with."""
+"""DNA and proteins: strings over a fixed alphabet, with case, ambiguity codes and masks normalised."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from treille.data.alphabet import align
 from treille.data.strings import Strings
 from treille.io.errors import InputError
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Letters, the codes that stand for several of them, and the letter these are kept as."""
+    """Letters, the ambiguity codes, and the letter that replaces these."""
 
     name: str
     letters: str
@@ -100,7 +101,7 @@ def over(
     symbols, offsets = _without_stops(batch) if alphabet is PROTEIN else (batch.symbols, batch.offsets)
     becomes = [_letter(alphabet, symbol, unknown, rna) for symbol in batch.alphabet]
     letters = sorted({*alphabet.letters, *(letter for letter in becomes if letter)})
-    codes = np.array([letters.index(letter) if letter else -1 for letter in becomes] or [0], dtype=np.int32)
+    codes = align(becomes, letters, unknown=-1)
     symbols, found = codes[symbols], symbols
     for at in np.flatnonzero(symbols < 0)[:1]:
         item = int(np.searchsorted(offsets, at, side="right")) - 1
@@ -125,14 +126,14 @@ def reverse_complement(sequence: Any) -> Any:
         raise InputError(f"found {kind}, expected a str or Strings of characters, as treille.dna(X) makes them")
     others = [_complement(letter) for letter in sequence.alphabet]
     letters = sorted(set(others))
-    codes = np.array([letters.index(other) for other in others] or [0], dtype=np.int32)
+    codes = align(others, letters)
     offsets = sequence.offsets
     mirrored = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets)) - np.arange(offsets[-1])
     return Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, "char")
 
 
 def _letter(alphabet: Alphabet, symbol: str, unknown: str, rna: bool) -> str | None:
-    """What a symbol becomes; None where it has no place."""
+    """The letter that replaces a symbol; None if it is not allowed."""
     upper = "T" if rna and symbol in "Uu" else symbol.upper()
     if len(upper) == 1 and upper in alphabet.letters:
         return upper
@@ -158,7 +159,7 @@ def _found(alphabet: Alphabet, symbol: str, unknown: str) -> str:
     elif symbol in "-.":
         hint = "; take the gaps of an alignment out first"
     else:
-        hint = "; a stop may stand at the end alone" * (symbol == "*" and alphabet is PROTEIN)
+        hint = "; a stop is allowed only at the end" * (symbol == "*" and alphabet is PROTEIN)
     return f"found {symbol!r}, expected {alphabet.name}: {alphabet.letters}{codes}{hint}"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
+from treille.data.alphabet import codes_of
 from treille.data.base import Batch, Summary, as_index, first_item, refuse_other_kind, running_sum, runs, selected
 from treille.data.format import count, visible
 from treille.io import text_files
@@ -29,9 +30,9 @@ class Strings(Batch):
     data : list of str, of bytes, of token lists or of integer arrays
         Also a tuple, a numpy array, a pandas Series, or any iterable of these. Empty sequences are allowed.
     unit : {"char", "word", "byte"}, a callable, or None
-        How a text is cut into symbols. ``"char"``: code points. ``"word"``: runs of letters, digits and underscores, and every
+        How a text is split into symbols. ``"char"``: code points. ``"word"``: runs of letters, digits and underscores, and every
         other visible character on its own (the regular expression ``\\w+|[^\\w\\s]``). ``"byte"``: UTF-8 bytes. A callable takes a
-        text and returns its tokens. None: characters for str, bytes for bytes. Token lists and integer arrays are cut already.
+        text and returns its tokens. None: characters for str, bytes for bytes. Token lists and integer arrays are already split.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -44,7 +45,7 @@ class Strings(Batch):
     alphabet : list
         The distinct symbols, sorted: characters, words, byte values or integers.
     unit : str
-        "char", "word", "byte", "token" (given as tokens, or cut by a callable) or "integer".
+        "char", "word", "byte", "token" (lists of tokens, or split by a callable) or "integer".
 
     Examples
     --------
@@ -143,7 +144,9 @@ class Strings(Batch):
         self.symbols, self.offsets, self.unit = symbols, offsets, unit
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
-            raise InputError(f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: cut it into parts")
+            raise InputError(
+                f"sequence {int(np.argmax(np.diff(offsets)))} has 2^32 symbols or more: split it into parts"
+            )
         symbols.flags.writeable = offsets.flags.writeable = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -151,7 +154,7 @@ class Strings(Batch):
 
     def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
-        code = {token: c for c, token in enumerate(alphabet)}
+        code = codes_of(alphabet)
         offsets = running_sum([len(item) for item in items])
         symbols = np.fromiter(map(code.__getitem__, chain.from_iterable(items)), np.int32, count=offsets[-1])
         self._set(symbols, offsets, alphabet, unit)
@@ -229,7 +232,7 @@ def _checked(data: Any) -> tuple[list[Any], str]:
     for i, item in enumerate(items):
         if len(item) and isinstance(item, np.ndarray) != integers:
             raise InputError(
-                f"item {i} holds {'integers' if not integers else 'tokens'}, those before it do not: one kind a batch"
+                f"item {i} holds {'integers' if not integers else 'tokens'}, those before it do not: a batch has one kind"
             )
     return items, "integers" if integers else "tokens"
 
@@ -275,8 +278,8 @@ def _utf8(text: str, i: int) -> bytes:
         ) from None
 
 
-def _token_list(given: Any, i: int) -> list[str]:
-    tokens = list(given)
+def _token_list(values: Any, i: int) -> list[str]:
+    tokens = list(values)
     for k, token in enumerate(tokens):
         if not isinstance(token, str):
             raise InputError(f"item {i}: token {k} is {_describe(token)}, expected str")

@@ -1,4 +1,4 @@
-"""Tables: examples of several parts, each part in a batch of its own kind."""
+"""Tables: examples of several columns, each column a batch of its own kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treille.io.errors import InputError
 
 
 class Table(Batch):
-    """Named batches of the same length: example i has part i of each.
+    """Named batches of the same length: example i consists of example i of each.
 
     Parameters
     ----------

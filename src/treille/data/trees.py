@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
+from treille.data.alphabet import align
 from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
 from treille.data.format import listed, visible
 from treille.io import brackets
@@ -18,6 +19,7 @@ from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
 from treille.io.errors import InputError
 from treille.io.json_trees import json_tree
+from treille.io.nested_trees import is_nltk, nested_tree
 from treille.io.newick import newick_trees
 from treille.io.tree_parts import Tree, TreeParts, pack
 from treille.io.xml_trees import html_tree, xml_tree
@@ -83,7 +85,7 @@ class Trees(Batch):
         if isinstance(data, (Trees, TreeParts)):
             return True
         first = first_item(data)
-        if isinstance(first, Tree) or _is_nltk(first):
+        if isinstance(first, Tree) or is_nltk(first):
             return True
         if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
             return False
@@ -109,7 +111,7 @@ class Trees(Batch):
 
     @classmethod
     def from_brackets(cls, lines: str | Iterable[str], n_jobs: int | None = None) -> Trees:
-        """From a text, or its lines: a tree may go over several lines, and ends its last one. Blank lines are skipped.
+        """From a text, or its lines: a tree may span several lines, and the next begins on a new line. Blank lines are skipped.
 
         Lines may be those of SVM-light-TK or KeLP, ``label |BT| (tree) |ET|``, with one tree each: the label is left out.
 
@@ -172,7 +174,7 @@ class Trees(Batch):
 
     @classmethod
     def from_html(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """The same of HTML, which may be faulty: lxml mends it, and must be installed. It reads to a depth of about 250."""
+        """The same for HTML, which lxml repairs if necessary (it must be installed), up to a depth of about 250."""
         return cls(_packed(documents, lambda document, place: html_tree(document, attributes, text, place)))
 
     @classmethod
@@ -230,7 +232,7 @@ class Trees(Batch):
         self._derived: dict[Any, Any] = {}
 
     def __getstate__(self) -> TreeParts:
-        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # what is derived is made again
+        return TreeParts(self.labels, self.parents, self.offsets, self.alphabet)  # the cache is not pickled
 
     def __setstate__(self, state: TreeParts) -> None:
         self._set(state)
@@ -247,8 +249,18 @@ class Trees(Batch):
         """Labels, parents and offsets: a forest, as the core takes it."""
         return self.labels, self.parents, self.offsets
 
+    def arrays_over(self, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same with the labels as indices into another alphabet; a label that is not in it gets a code of its own.
+
+        >>> Trees(["(b a)"]).arrays_over(["b", "c"])[0].tolist()
+        [0, 2]
+        """
+        if alphabet is self.alphabet or alphabet == self.alphabet:
+            return self.arrays
+        return align(self.alphabet, alphabet)[self.labels], self.parents, self.offsets
+
     def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make` makes of this batch, made once and kept with it under `key`, which tells it from all else."""
+        """The result of `make`, computed once and cached in this batch under `key`."""
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
@@ -284,7 +296,7 @@ class Trees(Batch):
         """
         places = np.arange(len(self.labels)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         leaf = np.ones(len(self.labels), bool)
-        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child follows its parent at once
+        leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child directly follows its parent
         return leaf
 
     def strip_words(self) -> Trees:
@@ -322,8 +334,7 @@ class Trees(Batch):
         """New labels for the nodes `which`; those that begin with `untouched` stay."""
         new = [label if untouched and label.startswith(untouched) else rename(label) for label in self.alphabet]
         alphabet = sorted({*new, *self.alphabet})
-        codes = {label: code for code, label in enumerate(alphabet)}
-        kept, changed = (np.array([codes[label] for label in names], np.int32) for names in (self.alphabet, new))
+        kept, changed = align(self.alphabet, alphabet), align(new, alphabet)
         labels = np.where(which, changed[self.labels], kept[self.labels]) if len(self.labels) else self.labels
         used, labels = np.unique(labels, return_inverse=True)
         names = [alphabet[code] for code in used]
@@ -344,19 +355,6 @@ class Trees(Batch):
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
 
 
-def recoded(batch: Trees, alphabet: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a batch with labels numbered as in an alphabet; a label that is not in it gets a number of its own.
-
-    >>> recoded(Trees(["(b a)"]), ["b", "c"])[0].tolist()
-    [0, 2]
-    """
-    if batch.alphabet is alphabet or batch.alphabet == alphabet:
-        return batch.arrays
-    codes = {label: code for code, label in enumerate(alphabet)}
-    recode = np.array([codes.get(x, len(alphabet) + k) for k, x in enumerate(batch.alphabet)], dtype=np.int32)
-    return recode[batch.labels], batch.parents, batch.offsets
-
-
 def _packed(documents: Iterable[Any], read: Callable[[Any, str], Tree]) -> TreeParts:
     if isinstance(documents, (str, bytes, os.PathLike)):
         raise InputError(f"one {type(documents).__name__} was given, expected a list of them")
@@ -368,7 +366,7 @@ def _read(data: Any, threads: int) -> TreeParts:
         raise InputError(f"one {type(data).__name__} was given, expected a list of trees: write [tree]")
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected trees: treille.Trees, or what makes one")
-    if not isinstance(data, Iterable) or isinstance(data, dict) or _is_nltk(data):
+    if not isinstance(data, Iterable) or isinstance(data, dict) or is_nltk(data):
         raise InputError(
             f"found {type(data).__name__}, expected a list of trees: in brackets, nested tuples, nltk.Tree"
         )
@@ -380,34 +378,4 @@ def _read(data: Any, threads: int) -> TreeParts:
             if not isinstance(item, str):
                 raise InputError(f"item {i} is {type(item).__name__}, expected str like the items before it")
         return brackets.parse(items, threads)
-    return pack(_tree(item, i) for i, item in enumerate(items))
-
-
-def _tree(item: Any, i: int) -> Tree:
-    if isinstance(item, Tree):
-        return item
-    labels, parents = list[str](), list[int]()
-    waiting: list[tuple[Any, int]] = [(item, -1)]
-    while waiting:
-        node, parent = waiting.pop()
-        children: tuple[Any, ...] = ()
-        if isinstance(node, str) and parent >= 0:
-            label = node
-        elif _is_nltk(node):
-            label, children = node.label(), tuple(node)
-        elif isinstance(node, (tuple, list)) and len(node) > 0:
-            label, children = node[0], tuple(node[1:])
-        else:
-            empty = isinstance(node, (tuple, list))
-            found = "an empty tree" if empty else f"{type(node).__name__} ({str(node)[:40]!r})"
-            raise InputError(
-                f'item {i}: found {found}, expected a label and its children, such as ("S", ("NP",), ("VP",))'
-            )
-        labels.append(label)
-        parents.append(parent)
-        waiting += [(child, len(labels) - 1) for child in reversed(children)]
-    return Tree(labels, parents)
-
-
-def _is_nltk(item: Any) -> bool:
-    return isinstance(item, list) and callable(getattr(item, "label", None))
+    return pack(nested_tree(item, i) for i, item in enumerate(items))

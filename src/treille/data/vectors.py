@@ -27,7 +27,7 @@ class Vectors(Batch):
     data : 2-D array, sparse matrix, DataFrame, list of rows, list of dicts, or what `treille.io` read
         A row per example. A dict holds the numbers that are not zero, by name; names of other dicts are zero in it.
     names : list of str or None
-        Names of the columns. A DataFrame and dicts have theirs; without names columns are told apart by place.
+        Names of the columns. A DataFrame and dicts have theirs; without names, columns are identified by position.
 
     Attributes
     ----------
@@ -228,12 +228,12 @@ def _from_lists(rows: list[Any]) -> np.ndarray:
     return np.array(dense, dtype=np.float64).reshape(len(rows), -1 if rows else 0)
 
 
-def _floats(given: Any, place: str, inner: str = "row") -> np.ndarray:
+def _floats(values: Any, place: str, inner: str = "row") -> np.ndarray:
     """One row or column as float64."""
-    array = np.asarray(given) if not isinstance(given, (list, tuple)) else np.empty(0, dtype=object)
+    array = np.asarray(values) if not isinstance(values, (list, tuple)) else np.empty(0, dtype=object)
     if array.ndim == 1 and array.dtype.kind in "fiub":
         return array.astype(np.float64)
-    return np.array([_float(v, f"{place}, {inner} {k}") for k, v in enumerate(given)], dtype=np.float64)
+    return np.array([_float(v, f"{place}, {inner} {k}") for k, v in enumerate(values)], dtype=np.float64)
 
 
 def _float(value: Any, place: str) -> float:
@@ -256,7 +256,7 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> list[str] | N
 
 
 def _arrays(matrix: sp.csr_matrix, names: list[str] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values, columns and offsets in their form: no zeros, columns rising, every number finite."""
+    """Values, columns and offsets: no zeros, columns increasing, every number finite."""
     if matrix.shape[1] > MOST_COLUMNS:
         raise InputError(f"there are {matrix.shape[1]:,} columns, expected at most {MOST_COLUMNS:,}")
     matrix.sum_duplicates()

@@ -1,4 +1,4 @@
-"""The XBW index of trees: searched and navigated in little more space than shape and labels need."""
+"""The XBW index of trees: searched and navigated in little more space than structure and labels need."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
+from treille.data.alphabet import codes_of
 from treille.data.base import Batch, as_index
 from treille.data.trees import Trees
 from treille.io.errors import InputError
@@ -18,14 +19,14 @@ from treille.io.tree_parts import Tree, TreeParts
 
 
 class XBW(Batch):
-    """Trees as one index, which finds paths, and goes up and down, without decoding them; no pointer is kept for any node.
+    """Trees as one index that finds paths and navigates between nodes without decoding; it stores no pointers.
 
     Nodes are numbers below `n_nodes`: siblings have consecutive ones, and the root of tree i is node i. A path is read downwards,
     ``"S/NP/NN"``, or a list of labels, where these hold a slash; it may begin anywhere.
 
-    Space is a bit a node for the shape, and the Huffman code of (label, leaf or not) for each: little more than 2N + N H0 bits for
-    N nodes whose labels have entropy H0, and less where labels tell leaves. `count` takes time that grows with the length of the
-    path and of the codes alone.
+    Space is one bit per node for the structure, and a Huffman code of (label, leaf or not) per node: little more than 2N + N H0
+    bits for N nodes whose labels have entropy H0, and less if labels determine leaves. The time of `count` depends only on the
+    lengths of the path and of the codes. The index is made on first use.
 
     Parameters
     ----------
@@ -53,24 +54,38 @@ class XBW(Batch):
 
     def __init__(self, trees: Any, n_jobs: int | None = None):
         trees = trees if isinstance(trees, Trees) else Trees(trees, n_jobs)
-        self._index = _core.Xbw.of(trees.arrays)
+        self._source: Trees | None = trees
+        self._encoded: _core.Xbw | None = None
         self.alphabet = trees.alphabet
+
+    @property
+    def _index(self) -> _core.Xbw:
+        """The index, made on first use, which then replaces the trees: new trees to predict for are never encoded."""
+        if self._encoded is None:
+            assert self._source is not None
+            self._encoded, self._source = _core.Xbw.of(self._source.arrays), None
+        return self._encoded
+
+    def encode(self) -> XBW:
+        """Makes the index now, if it is not there yet, and releases the trees. Returns the batch."""
+        assert self._index is not None
+        return self
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
         return (("subpath(0.5, index=xbw).normalized()", "paths are found in the index, without decoding the trees"),)
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._index if self._source is None else self._source)
 
     @property
     def n_nodes(self) -> int:
         """How many nodes there are in all trees."""
-        return self._index.n_nodes
+        return self._index.n_nodes if self._source is None else len(self._source.labels)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held in memory, but for the names of labels."""
+        """Bytes that the index takes in memory, without the names of labels."""
         return self._index.nbytes
 
     def count(self, path: str | Sequence[str]) -> int:
@@ -108,21 +123,25 @@ class XBW(Batch):
         return self._forest([self._node(node)], 1)[0]
 
     def trees(self, n_jobs: int | None = None) -> Trees:
-        """The trees themselves, decoded.
+        """The trees themselves, decoded if the index was made.
 
         >>> from treille.trees import XBW
         >>> XBW(["(S (NP he) (VP))"]).trees().to_brackets()
         ['(S (NP he) (VP))']
         """
+        if self._source is not None:
+            return self._source
         found = self._forest(np.arange(len(self)), effective_n_jobs(n_jobs))
         if found.offsets[-1] != self.n_nodes:
             held = f"its trees hold {found.offsets[-1]:,} of its {self.n_nodes:,} nodes"
-            raise InputError(f"the index is of no forest ({held}): make it again from the trees")
+            raise InputError(f"the index is damaged ({held}): make it again from the trees")
         return found
 
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
-        return self.subtree(key) if isinstance(key, int) else XBW(self._forest(np.arange(len(self))[key], 1))
+        if self._source is not None:
+            return self._source[key] if isinstance(key, int) else XBW(self._source[key])
+        return self.subtree(key) if isinstance(key, int) else XBW(self._forest(np.arange(len(self))[key], 1)).encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the index to a file (safetensors) that `XBW.load` reads.
@@ -168,10 +187,10 @@ class XBW(Batch):
         if not sound or symbols.max(initial=0) // 2 >= max(1, len(alphabet)):
             raise InputError("the index in the file does not fit together: make it again from its trees")
         batch = cls.__new__(cls)
-        batch.alphabet = alphabet
+        batch.alphabet, batch._source = alphabet, None
         try:
             lengths = np.ascontiguousarray(arrays["lengths"], np.uint8)
-            batch._index = _core.Xbw.from_parts(last, n_nodes, symbols, lengths, words, sizes)
+            batch._encoded = _core.Xbw.from_parts(last, n_nodes, symbols, lengths, words, sizes)
         except ValueError as error:
             raise InputError(f"the index in the file is damaged ({error}): make it again from its trees") from None
         return batch
@@ -192,7 +211,7 @@ class XBW(Batch):
         labels = path.split("/") if isinstance(path, str) else list(path)
         if not labels:
             raise InputError("the path is empty: it needs one label at least")
-        known = self.__dict__.setdefault("_known", {label: code for code, label in enumerate(self.alphabet)})
+        known = self.__dict__.setdefault("_known", codes_of(self.alphabet))
         return np.array([known[x] for x in labels], np.int32) if all(x in known for x in labels) else None
 
     def _forest(self, nodes: Any, threads: int) -> Trees:

@@ -1,4 +1,4 @@
-"""Data to try things on: functions of the standard library, and public sets from a folder."""
+"""Datasets: functions of the standard library, and public sets from a folder."""
 
 from .functions import functions
 from .public import cslog, data_folder, fastsk, fisher_callhome, inex, kegg_glycan, reuters, trec_qc, treebank_sample

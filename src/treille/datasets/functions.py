@@ -1,4 +1,4 @@
-"""Real data with no download: the functions of the Python standard library's own source."""
+"""Real data without a download: the functions of the Python standard library, from its source."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _outermost(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _left_aligned(lines: list[str], node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The lines of a function without its margin. Lines of a string may stand left of it, and stay as they are."""
+    """The lines of a function without its indentation. Lines of a string with less indentation are kept."""
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     margin = " " * node.col_offset
     return "\n".join(line.removeprefix(margin) for line in lines[first - 1 : node.end_lineno])

@@ -1,4 +1,4 @@
-"""Public sets, read from the folder that the environment variable `TREILLE_DATA` names. Nothing is downloaded."""
+"""Public datasets, read from the folder in the environment variable `TREILLE_DATA`. Nothing is downloaded."""
 
 from __future__ import annotations
 

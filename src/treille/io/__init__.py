@@ -1,4 +1,4 @@
-"""Files in and out. One file per format; `read` tells them apart."""
+"""Reading and writing files: one module per format; `read` recognises the format."""
 
 from .errors import InputError
 from .examples import Examples

@@ -49,7 +49,7 @@ class ArcLines:
         self.start = -1
 
     def place(self, line: int) -> str:
-        """Where a line stands, for messages."""
+        """The location of a line, for messages."""
         return f"{self.source}, line {line}"
 
     def arc(self, line: int, source: str, target: str, input: str, output: str, weight: float) -> None:
@@ -128,7 +128,7 @@ class ArcLines:
 def coded(
     machines: Sequence[ArcLines], sides: Sequence[str], symbols: Sequence[str] | None
 ) -> tuple[list[list[int]], Sequence[str] | None]:
-    """The labels of one side of several machines (of both, where they are spelt by one table), and their symbols.
+    """The labels of one side of several machines (of both sides if they share a table), and their symbols.
 
     Words are looked up in `symbols`; with none given, numbers are labels as they are, and words get a table of their own.
 

@@ -1,4 +1,4 @@
-"""Many files at once: those of a folder, of a glob such as `dev/*.lat.gz`, or of an archive (.zip, .tar, .tar.gz)."""
+"""Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 @dataclass(frozen=True)
 class Member:
-    """A file among many: its name in messages, the class that its folder names ("" if there are no classes), and its bytes.
+    """One of several files: its name in messages, its label, which is the name of its folder ("" without labels), and its bytes.
 
     >>> Member("lattices/wine/a.plf", "wine", lambda size: b"()").data
     b'()'
@@ -34,7 +34,7 @@ class Member:
 
     name: str
     label: str
-    load: Load  # so many bytes from its beginning, all for -1
+    load: Load  # reads this number of bytes from the beginning, all for -1
 
     @property
     def head(self) -> bytes:
@@ -58,9 +58,9 @@ def is_many(path: str | os.PathLike[str]) -> bool:
 
 
 def archive_members(path: str | os.PathLike[str]) -> list[Member]:
-    """The files that a path names, by name, gzip undone, hidden files left out.
+    """The files of a folder, glob or archive, sorted by name, decompressed, without hidden files.
 
-    Where they stand in several folders next to each other, the names of these folders are the labels.
+    If they are in several sibling folders, the names of these folders are the labels.
 
     >>> import tempfile
     >>> top = Path(tempfile.mkdtemp())

@@ -1,4 +1,4 @@
-"""Python source as trees: its abstract syntax."""
+"""Python source as abstract syntax trees."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Tree:
         for name, field in ast.iter_fields(node):
             for value in field if isinstance(field, list) else [field]:
                 if isinstance(value, ast.AST):
-                    if not isinstance(value, ast.expr_context):  # Load, Store, Del: told by where a name stands
+                    if not isinstance(value, ast.expr_context):  # Load, Store, Del: implied by the position of a name
                         children.append(value)
                 elif names and (value is not None or (isinstance(node, ast.Constant) and name == "value")):
                     children.append(value if isinstance(value, str) else repr(value))

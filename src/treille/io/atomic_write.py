@@ -1,4 +1,4 @@
-"""Files written whole or not at all: under a temporary name in the same folder, then renamed."""
+"""Atomic writes: to a temporary file in the same folder, which is then renamed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 
 def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
-    """Lets `write` fill a file, which then takes the name `path`; a failure leaves an older file intact.
+    """Calls `write` with a temporary file and renames it to `path`; a failure leaves an older file intact.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"

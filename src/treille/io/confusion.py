@@ -1,4 +1,4 @@
-"""Confusion networks, in two forms: SRILM's meshes, and the columns of Moses. Weights are probabilities in both.
+"""Confusion networks in two formats: SRILM's meshes, and the columns of Moses. Weights are probabilities in both.
 
 A mesh has the lines `name ID`, `numaligns N`, `posterior P` and, for every slot, `align I word p word p ...`; other lines are not
 used. The form of Moses has a line `word p word p ...` for every slot, and a blank line after every network.
@@ -73,7 +73,7 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
             missing = sorted(set(range(expected)) - slots.keys())
             if missing or len(slots) != expected:
                 raise InputError(
-                    f"{source}, line {begins}: says numaligns {expected}, and {len(slots)} slots follow"
+                    f"{source}, line {begins}: says numaligns {expected}, but {len(slots)} slots follow"
                     + (f", none numbered {missing[0]}" if missing else "")
                 )
             networks.found.append((name, [slots[i] for i in range(expected)]))
@@ -90,7 +90,7 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
             index = _whole(row, line, source)
             if expected < 0 or index in slots:
                 raise InputError(
-                    f"{source}, line {line}: slot {index} " + ("stands twice" if slots else "comes before numaligns")
+                    f"{source}, line {line}: slot {index} " + ("occurs twice" if slots else "comes before numaligns")
                 )
             slots[index] = networks.slot(row[2:], line)
     end()

@@ -1,4 +1,4 @@
-"""CoNLL-U: dependency trees, a token a line in ten columns, a blank line after each sentence."""
+"""CoNLL-U: dependency trees, one token per line in ten columns, a blank line after each sentence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LABELS = ("form", "lemma", "upos", "xpos", "deprel")
 def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Iterator[tuple[int, dict[str, str], Tree]]:
     """The line each sentence begins on, its comments ``# name = value``, and its tree, labelled with the column `label`.
 
-    Children stand in the order of the sentence. Several heads of a sentence hang from a root ``ROOT``. Ranges of tokens (``1-2``)
-    and empty nodes (``1.1``) are left out.
+    Children are in the order of the sentence. If a sentence has several heads, they get a common root ``ROOT``.
+    Ranges of tokens (``1-2``) and empty nodes (``1.1``) are left out.
 
     >>> text = ["# label = yes", "1\\the\\t_\\t_\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\t_"]
     >>> [(line, comments, str(tree)) for line, comments, tree in sentences(text, "cats.conllu")]

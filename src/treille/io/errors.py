@@ -1,4 +1,4 @@
-"""The one error of this room: what a user's file or argument got wrong."""
+"""The exception for invalid input."""
 
 
 class InputError(ValueError):

@@ -1,4 +1,4 @@
-"""What `read` is asked for, and what it returns."""
+"""The arguments and the result of `read`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FASTQ: four lines a record, `@LABEL key=value ...`, the sequence, `+`, and qualities, which are not used."""
+"""FASTQ: four lines per record, `@LABEL key=value ...`, the sequence, `+`, and qualities, which are not used."""
 
 from __future__ import annotations
 

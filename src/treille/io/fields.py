@@ -1,4 +1,4 @@
-"""Which fields of an example are its text and its label."""
+"""The fields of an example that are its text and its label."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Fields:
 
 
 def choose(names: Collection[str], text: str | None, label: str | None, labelled: bool | None, place: str) -> Fields:
-    """Choose the fields among `names`: as asked by `text` and `label`, else the first of `TEXTS` and of `LABELS`.
+    """Choose the fields among `names`: as requested by `text` and `label`, otherwise the first of `TEXTS` and of `LABELS`.
 
     >>> choose(["id", "title", "body", "class"], "title+body", None, None, "news.csv, line 2")
     Fields(texts=('title', 'body'), label='class', value=None, matches=False)

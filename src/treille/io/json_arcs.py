@@ -33,7 +33,7 @@ def is_machine(record: Mapping[str, object]) -> bool:
 def parse(
     records: Sequence[Mapping[str, object]], places: Sequence[str], weights: str | None = None
 ) -> list[MachineParts]:
-    """The machines of objects, words over one table of symbols. `weights` overrides what their `semiring` says.
+    """The machines of these objects, over one symbol table. `weights` overrides their `semiring`.
 
     >>> machine, = parse([{"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1.0}}], ["a.jsonl, line 1"])
     >>> machine.words(), machine.weights.tolist(), machine.semiring

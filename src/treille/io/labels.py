@@ -1,4 +1,4 @@
-"""Labels as strings, from whatever a file holds: strings, numbers, or lists seen as one value against the rest."""
+"""Labels as strings, from strings, numbers, or lists of which one value is set against the rest."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def read(files: Sequence[Member], request: Request) -> Examples:
     understood = [f"in {len(files):,} files"] * (len(files) > 1)
     understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
     understood.append(f"weights = {found.weights}")
-    said = note(
+    understood_as = note(
         request,
         lattices.TITLES[request.format] + request.how,
         counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines)),
@@ -52,7 +52,7 @@ def read(files: Sequence[Member], request: Request) -> Examples:
         found.labels,
         found.label_note,
     )
-    return Examples(machines, found.labels, request.format, request.source, said, found.lines, found.fields)
+    return Examples(machines, found.labels, request.format, request.source, understood_as, found.lines, found.fields)
 
 
 def _of_files(files: Sequence[Member], request: Request) -> _Found:

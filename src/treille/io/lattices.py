@@ -1,4 +1,4 @@
-"""The formats of machines and lattices: which there are, how they are told apart, and files of them written."""
+"""The file formats of machines and lattices: how they are recognised, parsed and written."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ SUFFIXES = {
     "confusion": (".cn",),
     "arcs": (".jsonl",),
 }
-BY_LINE = ("plf", "arcs")  # one lattice a line, in whatever file holds lines
-ONE_A_FILE = ("openfst", "openfst-text", "slf")
+BY_LINE = ("plf", "arcs")  # one lattice per line of JSON lines, tables or lines
+ONE_PER_FILE = ("openfst", "openfst-text", "slf")
 DEFAULT_WEIGHTS = {
     "openfst": "cost",
     "openfst-text": "cost",
@@ -48,12 +48,12 @@ DEFAULT_WEIGHTS = {
     "mesh": "prob",
     "confusion": "prob",
 }
-FIXED = ("kaldi", "slf", "mesh")  # the format leaves no choice of weights
+FIXED = ("kaldi", "slf", "mesh")  # the format defines the kind of weights
 ACCEPTORS = ("plf", "slf", "mesh", "confusion")
 
 
 def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str, str] | None:
-    """The format of a file of lattices and what told it, its `name` or its `content`; None of any other file.
+    """The format of a file of lattices, and how it was recognised: by its `name` or its `content`; None for any other file.
 
     >>> guess_lattices("a.plf.gz", b""), guess_lattices("-", b"((('vine', 0, 1),),)"), guess_lattices("a.txt", b"vine")
     (('plf', 'name'), ('plf', 'content'), None)
@@ -83,7 +83,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 
 
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
-    """Of many files those that hold lattices, of the format that is asked for or else of that of the first; and what told it.
+    """The format of these files (as requested, or that of the first file of lattices), how it was recognised, and its files.
 
     >>> files = [Member(name, "", lambda size: b"VERSION=1.0") for name in ("a/b.slf", "a/c.plf")]
     >>> chosen(files, "slf", None)[2] == files[:1]
@@ -100,7 +100,7 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
 def parse(
     data: bytes, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None, encoding: str
 ) -> list[MachineParts]:
-    """The machines of a file whose format is not one lattice a line.
+    """The machines of a file whose format is not one lattice per line.
 
     >>> parse(b"a 0.5 the 0.5", "a.cn", "confusion", None, None, "utf-8")[0].words()
     ['a', 'the']
@@ -128,7 +128,7 @@ def parse(
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
-    """The machine with its numbers taken for another kind than costs."""
+    """The machine with its numbers interpreted as this kind of weights."""
     arcs, finals = (in_semiring(values, kind, name) for values in (parts.weights, parts.final_weights))
     return replace(parts, weights=arcs, final_weights=finals, semiring=SEMIRING[kind])
 
@@ -149,7 +149,7 @@ def decoded(data: bytes, name: str, encoding: str) -> str:
 
 
 def format_to_write(path: str | os.PathLike[str], format: str | None) -> str:
-    """The format in which a file shall be written: as named, or told by the name of the file.
+    """The format in which to write a file: as requested, or recognised by the name of the file.
 
     >>> format_to_write("dev.plf.gz", None), format_to_write("dev", "slf")
     ('plf', 'slf')
@@ -157,11 +157,11 @@ def format_to_write(path: str | os.PathLike[str], format: str | None) -> str:
     if format is not None and format not in TITLES:
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(TITLES)}")
     stem = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
-    told = [kind for kind, suffixes in SUFFIXES.items() if stem.endswith(suffixes)]
-    if format is None and len(told) != 1:
-        which = " and ".join(told) if told else "no format of lattices"
-        raise InputError(f"{path}: its name tells {which}; name one with --to: {', '.join(TITLES)}")
-    return format or told[0]
+    matching = [kind for kind, suffixes in SUFFIXES.items() if stem.endswith(suffixes)]
+    if format is None and len(matching) != 1:
+        which = " and of ".join(matching) if matching else "no format of lattices"
+        raise InputError(f"{path}: has the suffix of {which}; name one format with --to: {', '.join(TITLES)}")
+    return format or matching[0]
 
 
 def write_lattices(
@@ -170,10 +170,10 @@ def write_lattices(
     format: str | None = None,
     weights: str | None = None,
 ) -> list[Path]:
-    """Writes machines to a file; several, in a format that has one a file, to a folder. Gives the files written.
+    """Writes machines to a file, or to a folder if the format holds one machine per file. Returns the files written.
 
-    `weights` is what the numbers shall be, where the format leaves a choice: plf (log-probabilities else), confusion
-    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). Beside openfst-text stand the symbol
+    `weights` selects the kind of numbers for the formats that allow several: plf (default log-probabilities), confusion
+    (probabilities), openfst-text (costs) and arcs (those of the machine's semiring). openfst-text also writes the symbol
     tables, `.isyms` and `.osyms`.
 
     >>> import tempfile
@@ -186,14 +186,14 @@ def write_lattices(
     check_kind(weights)
     if weights is not None and kind in (*FIXED, "openfst") and weights != DEFAULT_WEIGHTS[kind]:
         raise InputError(f"{path}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}")
-    if kind not in ONE_A_FILE:
+    if kind not in ONE_PER_FILE:
         return [_write(path, _spelt(machines, kind, weights))]
     if len(machines) == 1 and not os.path.isdir(path):
         return _write_one(path, machines[0], kind, weights)
     folder = Path(path)
     if folder.is_file() or folder.suffix:
         raise InputError(
-            f"{path}: {TITLES[kind]} is one machine a file, and there are {len(machines):,}: name a folder"
+            f"{path}: {TITLES[kind]} holds one machine per file, and there are {len(machines):,}: name a folder"
         )
     folder.mkdir(exist_ok=True)
     written = list[Path]()
@@ -203,7 +203,7 @@ def write_lattices(
 
 
 def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, weights: str | None) -> list[Path]:
-    """Beside OpenFst's text stand its symbol tables, which OpenFst wants to compile it."""
+    """Writes one machine; for OpenFst's text also its symbol tables, which OpenFst needs to compile it."""
     written = [_write(path, _spelt([machine], kind, weights))]
     tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
@@ -221,7 +221,7 @@ def _spelt(machines: Sequence[MachineParts], kind: str, weights: str | None) -> 
     chunks = []
     for i, machine in enumerate(machines):
         if kind in ("kaldi", "mesh") and not machine.name:
-            machine = replace(machine, name=f"lattice-{i}")  # an archive wants a name for each
+            machine = replace(machine, name=f"lattice-{i}")  # an archive names each of its lattices
         try:
             chunks.append(_spell_one(machine, kind, weights))
         except InputError as error:

@@ -11,10 +11,9 @@ TITLE = "one text per line"
 
 
 def separator(line: str, labelled: bool | None) -> str | None:
-    """What stands between label and text in a file, told from its first line that is not blank.
+    """The separator of label and text in a file with this first line: a tab if the line has one, otherwise a blank.
 
-    A tab if that line has one, else a blank. None, no labels, if they are not wanted, or are not asked for and the
-    line has no tab: a first word may be a label or not.
+    None, for no labels, if `labelled` is False, or if it is None and the line has no tab: the first word may be a label or not.
 
     >>> separator("spam\\tbuy now", None), separator("spam buy now", True), separator("buy now", None)
     ('\\t', ' ', None)
@@ -25,7 +24,7 @@ def separator(line: str, labelled: bool | None) -> str | None:
 
 
 def records(lines: Iterable[str], source: str, between: str | None) -> Records:
-    """The lines of a file, as numbered records. Blank lines are skipped, but are empty texts where there are no labels.
+    """The lines of a file as numbered records. Blank lines are skipped; without labels, they are empty texts.
 
     >>> list(records(["spam buy now\\n"], "mail.txt", " "))
     [(1, {'label': 'spam', 'text': 'buy now'})]

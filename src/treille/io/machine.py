@@ -38,11 +38,11 @@ class MachineParts:
     semiring: str = "real"
     input_symbols: Sequence[str] | None = None
     output_symbols: Sequence[str] | None = None
-    name: str = ""  # the utterance, where a file names it
-    scores: dict[str, np.ndarray] = field(default_factory=dict)  # of arcs: "acoustic", "language", as costs, not scaled
+    name: str = ""  # the utterance, if the file names it
+    scores: dict[str, np.ndarray] = field(default_factory=dict)  # such as "acoustic", of arcs, as unscaled costs
     final_scores: dict[str, np.ndarray] = field(
         default_factory=dict
-    )  # the same of final weights, where a file has them
+    )  # the same for final weights, if the file has them
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -94,7 +94,7 @@ class MachineParts:
         return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
 
     def words(self, side: str = "inputs") -> list[str]:
-        """The symbol of every arc, spelt by its number where there is no table; "" for the empty string.
+        """The symbol of every arc, its number as text if there is no table; "" for the empty string.
 
         >>> MachineParts.of([(0, 1, 1, 0.5, 1), (0, 0, 0, 0.5, 1)], {1: 1.0}, symbols=["<eps>", "vine"]).words()
         ['vine', '']

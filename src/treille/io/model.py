@@ -1,6 +1,6 @@
 """Model files: safetensors (numbers) with a JSON spec (everything else). Nothing in them is ever executed.
 
-The spec stands in the file's metadata under "treille", with a SHA-256 over spec and arrays under "sha256".
+The spec is in the metadata of the file under "treille", with a SHA-256 of spec and arrays under "sha256".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORMAT = 1
 
 
 def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Writes `spec` and `arrays` to `path`, whole or not at all.
+    """Writes `spec` and `arrays` to `path` atomically.
 
     >>> import tempfile, pathlib, numpy as np
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.treille"
@@ -36,7 +36,7 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
 
 
 def file_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
-    """About how many bytes of a model file `spec` and `arrays` take.
+    """The approximate size of a model file with this `spec` and these `arrays`, in bytes.
 
     >>> file_bytes({}, {"bias": np.zeros(2)})
     118
@@ -60,13 +60,13 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     text = metadata["treille"]
     if metadata.get("sha256") != _digest(text, arrays):
         raise InputError(
-            f"{name}: the file was altered after it was saved (its checksum does not fit): train and save it again"
+            f"{name}: the file was altered after it was saved (its checksum does not match): train and save it again"
         )
     try:
         spec = json.loads(text)
         newer = spec["format"] > FORMAT
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{name}: its spec is none that treille writes") from None
+        raise InputError(f"{name}: its spec was not written by treille") from None
     if newer:
         raise InputError(
             f"{name}: written by a newer treille (format {spec['format']}, this one reads {FORMAT}): upgrade treille"
@@ -75,7 +75,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 
 
 def read_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The spec alone of a file that `read_model` has read before, and so found whole."""
+    """Only the spec of a file, which `read_model` has validated before."""
     with safe_open(os.fspath(path), framework="numpy") as file:
         spec: dict[str, Any] = json.loads(file.metadata()["treille"])
     return spec

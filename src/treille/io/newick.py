@@ -1,4 +1,4 @@
-"""Newick: trees of descent, ``((A,B)C,D)E;``."""
+"""Newick: phylogenetic trees, ``((A,B)C,D)E;``."""
 
 from __future__ import annotations
 

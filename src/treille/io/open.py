@@ -1,4 +1,4 @@
-"""Open a file, a gzip file or standard input as text. A fault in the bytes is named by file and offset."""
+"""Open a file, a gzip file or standard input as text. Errors in the bytes are reported by file and offset."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
     """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
-    is not in this encoding or is a damaged gzip raises `InputError`. Standard input is read whole, and left open.
+    is not in this encoding or is a damaged gzip raises `InputError`. Standard input is read to its end, and left open.
 
     >>> import gzip, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
@@ -50,7 +50,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
 
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:
-    """Open `path` for reading bytes, gzip undone; faults are as in `open_text`.
+    """Open `path` for reading bytes, decompressed; errors are as in `open_text`.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
@@ -83,13 +83,13 @@ def _likely(path: Path) -> str:
 
 
 def such_as(folder: Path, most: int = 5) -> str:
-    """The first files of a folder, to go on with a message that asks for one."""
+    """The first files of a folder, to complete a message that expects one."""
     files = sorted(member.name for member in folder.iterdir() if member.is_file())
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
 class Bytes(io.BufferedIOBase):
-    """The bytes of a file, decompressed and counted as they are handed on."""
+    """The bytes of a file, decompressed and counted as they are read."""
 
     def __init__(self, file: io.BufferedReader, name: str) -> None:
         self.name, self.count, self._file = name, 0, file
@@ -101,8 +101,8 @@ class Bytes(io.BufferedIOBase):
         return True
 
     def peek(self, size: int = 1 << 16, /) -> bytes:
-        """The first bytes, which the next calls of read hand on once more."""
-        self._ahead = self._faultless(self._stream.read, size)
+        """The first bytes; the next calls of read return them again."""
+        self._ahead = self._checked(self._stream.read, size)
         return self._ahead
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -113,14 +113,14 @@ class Bytes(io.BufferedIOBase):
 
     def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
         if size < 0 or not self._ahead:
-            chunk = self._ahead + self._faultless(read, size)
+            chunk = self._ahead + self._checked(read, size)
             self._ahead = b""
         else:
             chunk, self._ahead = self._ahead[:size], self._ahead[size:]
         self.count += len(chunk)
         return chunk
 
-    def _faultless(self, read: Callable[[int], bytes], size: int) -> bytes:
+    def _checked(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
             return read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -134,7 +134,7 @@ class Bytes(io.BufferedIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """Text over `Bytes`. Iteration goes through `readline`, so these two methods see every fault."""
+    """Text over `Bytes`. Iteration calls `readline`, so these two methods meet every decoding error."""
 
     buffer: Bytes
 
@@ -151,7 +151,7 @@ class _Text(io.TextIOWrapper):
             raise self._undecodable(error) from None
 
     def _undecodable(self, error: UnicodeDecodeError) -> InputError:
-        # error.object ends with the last byte handed on, which makes its start a place in the whole file.
+        # error.object ends with the last byte read, so its start can be located in the file.
         offset = self.buffer.count - len(error.object) + error.start
         byte = error.object[error.start]
         other = "utf-16" if offset == 0 and byte in b"\xff\xfe" else "latin-1"

@@ -168,7 +168,7 @@ def _symbol_bytes(symbols: Sequence[str]) -> bytes:
 
 
 class _Bytes:
-    """The bytes of a file, taken from its beginning on; where they end too early, the message says what was expected."""
+    """A reader of the bytes of a file; if they end too early, the message says what was expected."""
 
     def __init__(self, data: bytes, source: str):
         self._data, self._source, self._at = data, source, 0

@@ -1,5 +1,5 @@
-"""OpenFst's text: `source target input output [weight]` an arc, `source target label [weight]` of an acceptor, `state [weight]`
-a final state. The first state named is the start; a weight left out is the semiring's one. One machine a file.
+"""OpenFst's text: `source target input output [weight]` for an arc, `source target label [weight]` for an arc of an acceptor, and
+`state [weight]` for a final state. The first state is the start; the default weight is the semiring's one. One machine per file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The door for parameters that are numbers."""
+"""Validation of numeric parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treille.io.errors import InputError
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Refuses what is not a positive, finite number.
+    """Raises an `InputError` unless the value is a positive, finite number.
 
     >>> check_positive("C", 0.5)
     """
@@ -19,7 +19,7 @@ def check_positive(name: str, value: Any) -> None:
 
 
 def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:
-    """The value as an int; refuses what is not a whole number of at least `least` and below 2^bits.
+    """The value as an int; raises an `InputError` unless it is a whole number of at least `least` and below 2^bits.
 
     >>> check_whole("n", 5)
     5

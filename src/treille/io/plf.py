@@ -43,13 +43,13 @@ def looks_like_plf(line: str) -> bool:
 def parse(
     texts: Sequence[str], places: Sequence[str], source: str, weights: str | None = None, names: Sequence[str] = ()
 ) -> tuple[list[MachineParts], str, str]:
-    """The lattices of texts, one each, over one table of symbols; what kind of weights they have, and what told it.
+    """One lattice for each text, over one symbol table; the kind of their weights, and how it was recognised.
 
-    `places` says where each text stands, for messages.
+    `places` locates each text in messages.
 
     >>> machines, kind, how = parse(["((('vine', -0.5, 1), ('wine', -0.9, 1),),)"], ["a.plf, line 1"], "a.plf")
     >>> machines[0].weights.tolist(), machines[0].input_symbols, kind, how
-    ([0.5, 0.9], ['<eps>', 'vine', 'wine'], 'logprob', 'told by their values, -0.9 to -0.5')
+    ([0.5, 0.9], ['<eps>', 'vine', 'wine'], 'logprob', 'recognised by their values, -0.9 to -0.5')
     """
     words, weighed, steps, sources, ends, n_states = (
         list[str](),
@@ -125,7 +125,7 @@ def _word(quoted: str) -> str:
 
 
 def _jump(piece: str, form: re.Pattern[str], known: dict[str, int], text: str, place: str) -> int:
-    """How many states begin in what stands between two arcs."""
+    """The number of states that begin between two arcs."""
     plain = "".join(piece.split())
     if plain not in known:
         found = form.fullmatch(plain)

@@ -1,4 +1,4 @@
-"""HTK's SLF, a lattice a file: header fields, `I=` a node, `J=` a link; words on nodes or on links.
+"""HTK's SLF, one lattice per file: header fields, `I=` for a node, `J=` for a link; words on nodes or on links.
 
 A link's weight is, in natural logarithms, `acscale a + lmscale l + prscale r`, and `wdpenalty` where there is a word. A word of a
 node goes on the links that enter it. `!NULL` is the empty string; `<s>`, `</s>` and every other word are kept as they are.
@@ -50,11 +50,11 @@ def parse(text: str, source: str) -> MachineParts:
     n = _whole(header, "N", f"{source}: the header", 2**31)
     if len(nodes) != n:
         raise InputError(
-            f"{source}: the header says N={n}, and there are {len(nodes)} nodes: the file is cut short or damaged"
+            f"{source}: the header declares N={n}, but there are {len(nodes)} nodes: the file is cut short or damaged"
         )
     if len(links) != _whole(header, "L", f"{source}: the header", 2**31):
         raise InputError(
-            f"{source}: the header says L={header['L']}, and there are {len(links)} links: it is cut short or damaged"
+            f"{source}: the header declares L={header['L']}, but there are {len(links)} links: it is cut short or damaged"
         )
     name = _text(header.get("U", ""))
     if n == 0:
@@ -111,7 +111,7 @@ def _costs(
     place = f"{source}: the header"
     base, penalty = _number(header, "base", place, math.e), _number(header, "wdpenalty", place, 0.0)
     if base < 0 or base == 1:
-        raise InputError(f"{place} says base={header['base']}, expected the base of logarithms, or 0 for none")
+        raise InputError(f"{place} declares base={header['base']}, expected the base of logarithms, or 0 for none")
     unit = 1.0 if base in (0, math.e) else math.log(base)
     costs, scores = np.where(is_word, -penalty * unit, 0.0), {}
     for name, (field, scale) in SCORES.items():
@@ -122,7 +122,7 @@ def _costs(
         if base == 0 and (values <= 0).any():
             at = links[int(np.flatnonzero(values <= 0)[0])][0]
             raise InputError(
-                f"{source}, line {at}: {field}= is not positive, expected a probability, since the header says base=0"
+                f"{source}, line {at}: {field}= is not positive, expected a probability, since the header declares base=0"
             )
         scores[name] = -np.log(values) if base == 0 else 0.0 - values * unit
         costs += _number(header, scale, place, 1.0) * scores[name]

@@ -54,13 +54,15 @@ def read(stream: Iterator[str], request: Request) -> Examples:
         labels = as_labels(found, fields.label, fields.value, source, fields.matches)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
     columns = [f"{len(numbers.names):,} columns"]
-    said = note(request, TITLES["svmlight"] + request.how, counted(len(numbers), "example"), columns, labels, label)
+    understood_as = note(
+        request, TITLES["svmlight"] + request.how, counted(len(numbers), "example"), columns, labels, label
+    )
     lines = [number for number, _ in found]
-    return Examples(numbers, labels, "svmlight", source, said, lines)
+    return Examples(numbers, labels, "svmlight", source, understood_as, lines)
 
 
 def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
-    """The rows of a file, columns named by their ids, and the label of each with its line. Ids may stand in any order.
+    """The rows of a file, columns named by their ids, and the label of each with its line. Ids may be in any order.
 
     >>> numbers, labels = rows(["+1 3:0.5 1:2 # a vine\\n", "-1 qid:2 3:1\\n"], "vines.svm")
     >>> numbers.names, numbers.matrix.toarray().tolist(), labels
@@ -81,7 +83,7 @@ def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
         row = ids[ends[-1] :]
         if len(set(row)) < len(row):
             twice = next(id for id in row if row.count(id) > 1)
-            raise InputError(f"{place}: the id {twice} stands twice, expected each once: leave one out, or add them")
+            raise InputError(f"{place}: the id {twice} occurs twice, expected each once: leave one out, or add them")
         ends.append(len(ids))
     known, columns = np.unique(np.array(ids, dtype=np.int64), return_inverse=True)
     matrix = sp.csr_matrix((np.array(values), columns, np.array(ends)), shape=(len(ends) - 1, len(known)))

@@ -1,4 +1,4 @@
-"""Symbol tables: which word a label stands for. As text, `word label` a line; label 0 is the empty string."""
+"""Symbol tables: the word of each label. As text, one `word label` per line; label 0 is the empty string."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     unnamed = format in LABEL_FIRST and fields.label == "label"
     label = LABEL_FIRST[format] if unnamed else f"label = {column}{fields.label}"
     label += against_the_rest(fields, labels or [])
-    said = note(request, title, counted(len(texts), "example", texts.count("")), understood, labels, label)
-    return Examples(texts, labels, format, request.source, said, [number for number, _ in found], names)
+    understood_as = note(request, title, counted(len(texts), "example", texts.count("")), understood, labels, label)
+    return Examples(texts, labels, format, request.source, understood_as, [number for number, _ in found], names)
 
 
 def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
@@ -159,7 +159,7 @@ def _headless(format: str, names: Sequence[str]) -> bool:
 
 
 def _of_two_columns(record: Mapping[str, object], text: str | None, label: str | None) -> tuple[str | None, str | None]:
-    """The columns for text and label in a table without a header, where they can be told.
+    """The columns for text and label in a table without a header, where they can be recognised.
 
     A single column is the text. If one of two columns is named, the other has the other role; of a number and a text, the
     number is the label.

@@ -1,4 +1,4 @@
-"""Machines brought into the shape that a format of lattices can hold: one final state, states in topological order."""
+"""Machines with one final state and with states in topological order, as some formats of lattices require."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .weights import ONE
 def one_final(parts: MachineParts) -> MachineParts:
     """The same strings and weights with at most one final state, of weight one and with no arc out of it.
 
-    Where that is not so, a state is added, and an empty arc to it from every state that was final.
+    If necessary, a state is added, with an empty arc to it from every state that was final.
 
     >>> parts = one_final(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.25}))
     >>> parts.n_states, parts.weights.tolist(), parts.final_weights.tolist()
@@ -48,7 +48,7 @@ def one_final(parts: MachineParts) -> MachineParts:
 def in_order(parts: MachineParts) -> MachineParts:
     """The states that are on a path from the start to a final state, numbered so that every arc leads to a larger number.
 
-    A machine with no such path becomes empty. A cycle cannot be ordered: an error that shows it.
+    A machine without such a path becomes empty. A cycle raises an `InputError` that shows it.
 
     >>> in_order(MachineParts.of([(2, 1, 1, 0.5, 0), (2, 1, 1, 0.5, 1)], {0: 1.0}, start=2)).targets.tolist()
     [1]

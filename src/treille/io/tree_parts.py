@@ -1,4 +1,4 @@
-"""What files of trees are read into: one tree, and many of them in flat arrays."""
+"""Trees as files hold them: a single tree, and many trees in flat arrays."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def _examples(rows: TreeRows, request: Request) -> Examples:
     label = LABEL_FIRST[format] if format in LABEL_FIRST and fields.label == "label" else f"label = {fields.label}"
     label += against_the_rest(fields, labels or [])
     n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
-    said = note(request, TITLES[format] + request.how, n, nodes, labels, label)
-    return Examples(rows.trees, labels, format, source, said, [line for line, _ in rows.found], rows.fields)
+    understood_as = note(request, TITLES[format] + request.how, n, nodes, labels, label)
+    return Examples(rows.trees, labels, format, source, understood_as, [line for line, _ in rows.found], rows.fields)
 
 
 def read_trees(format: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
@@ -143,7 +143,7 @@ def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
     inside = {len(file.relative_to(root).parts) > 1 for file in files}
     if len(inside) > 1:
         first = next(file for file in files if file.parent == root)
-        raise InputError(f"{first}: stands beside folders, expected every document in a folder with its label as name")
+        raise InputError(f"{first}: is next to folders, expected every document in a folder with its label as name")
     labelled = inside.pop()
     trees = [xml_tree(file) if ".xml" in file.name.lower() else html_tree(file) for file in files]
     found: Found = [(1, file.relative_to(root).parts[0] if labelled else None) for file in files]
@@ -211,7 +211,7 @@ def _newick(whole: str, source: str) -> TreeRows:
         if not line.strip():
             continue
         label, _, rest = line.partition("\t")
-        before = "\n" * (number - 1) + " " * (len(label) + 1)  # so that messages tell the true line and column
+        before = "\n" * (number - 1) + " " * (len(label) + 1)  # so that messages name the right line and column
         own = [tree for _, tree in newick.newick_trees(before + rest, source)]
         if len(own) != 1:
             raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")

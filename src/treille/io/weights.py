@@ -12,7 +12,7 @@ from .machine import MachineParts
 KINDS = {"cost": "costs", "logprob": "log-probabilities", "prob": "probabilities"}
 SEMIRING = {"cost": "log", "logprob": "log", "prob": "real"}
 ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
-ABOVE_ZERO = 0.01  # a log-probability of a sum that is 1 but for rounding
+ABOVE_ZERO = 0.01  # tolerance for log-probabilities that rounding makes positive
 SAY = 'Say what they are with --weights cost, logprob or prob (weights="logprob" in Python)'
 
 
@@ -22,22 +22,22 @@ def check_kind(weights: str | None) -> None:
     >>> check_kind("logprob")
     """
     if weights is not None and weights not in KINDS:
-        raise InputError(f"weights is {weights!r}, expected one of {', '.join(KINDS)}, or None: told by the file")
+        raise InputError(f"weights is {weights!r}, expected one of {', '.join(KINDS)}, or None to recognise it")
 
 
 def kind_of(values: np.ndarray, source: str) -> tuple[str, str]:
-    """What numbers are that no one has named, and what told it. Numbers that fit several kinds are refused.
+    """The kind of unnamed numbers, and how it was recognised. Numbers that fit several kinds raise an `InputError`.
 
-    Some below zero and none above it (but for rounding): log-probabilities. All from 0 to 1, and not all 0:
+    Some below zero and none above it (except for rounding): log-probabilities. All from 0 to 1, and not all 0:
     probabilities. All 0: log-probabilities, all paths alike. None below zero and some above 1: costs.
 
     >>> kind_of(np.array([-0.5, 0.0]), "a.plf")
-    ('logprob', 'told by their values, -0.5 to 0')
+    ('logprob', 'recognised by their values, -0.5 to 0')
     >>> kind_of(np.array([0.5, 1.0]), "a.plf")[0], kind_of(np.array([0.0]), "a.plf")[0], kind_of(np.array([3.0]), "a.plf")[0]
     ('prob', 'logprob', 'cost')
     """
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    how = f"told by their values, {low:.4g} to {high:.4g}" if low < high else f"all are {low:.4g}"
+    how = f"recognised by their values, {low:.4g} to {high:.4g}" if low < high else f"all are {low:.4g}"
     if low < 0 < ABOVE_ZERO < high:
         raise InputError(f"{source}: weights go from {low:.4g} to {high:.4g}: costs or log-probabilities. {SAY}")
     if low < 0 or high == 0:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from treille.data import Batch, Rows, Vectors
+from treille.data.alphabet import align
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap, Kernel
 
@@ -102,8 +103,7 @@ class LinearMap(FeatureMap):
                 f"the columns of the {named} have names, those of the {bare} do not: name both, or neither"
             )
         if batch.names is not None and self.names is not None:
-            known = {name: id for id, name in enumerate(self.names)}
-            return np.array([known.get(name, -1) for name in batch.names], dtype=np.int64)
+            return align(batch.names, self.names, unknown=-1).astype(np.int64)
         if batch.n_columns != self.n_columns:
             raise InputError(f"the new rows have {batch.n_columns} columns, expected {self.n_columns} as in training")
         ids = np.full(self.n_columns, -1, dtype=np.int64)

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.automata import Fst
 from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
+from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
 from treille.io.errors import InputError
@@ -196,12 +197,8 @@ def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) 
             )
         codes = np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
     else:
-        labels = {symbol: label for label, symbol in enumerate(table) if label}
-        codes = np.array([labels.get(symbol, 0) for symbol in batch.alphabet], np.int32)
-    data = as_lattices(batch).for_core()
-    if len(batch.symbols) and batch.symbols.min() < 0:
-        data = _core.Lattices(*_core.without_epsilon(data, threads))
-    return data, codes
+        codes = align(batch.alphabet, table, unknown=0)
+    return as_lattices(batch).without_epsilon(threads), codes
 
 
 def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:

@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Rows, Trees
-from treille.data.trees import recoded
 from treille.io.errors import InputError
 from treille.kernels.base import FeatureMap
 from treille.kernels.subpath import rows_by_frequency, squares
@@ -108,7 +107,7 @@ class RootPathsMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Trees)
-        matrix, (label, parent, length) = self.kernel.counted(recoded(batch, self.alphabet))
+        matrix, (label, parent, length) = self.kernel.counted(batch.arrays_over(self.alphabet))
         keys, paths = self._sorted
         found = np.full(len(label) + 1, -1, np.int64)  # the last stands above the roots
         order = np.argsort(length, kind="stable")

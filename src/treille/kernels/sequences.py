@@ -12,6 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch, Lattices, Rows, Strings
+from treille.data.alphabet import align, codes_of
 from treille.data.strings import UNITS
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
@@ -59,7 +60,7 @@ class SequenceMap(FeatureMap):
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
-        return {symbol: code for code, symbol in enumerate(self.alphabet)}
+        return codes_of(self.alphabet)
 
     def recode(self, batch: Strings | Lattices) -> np.ndarray:
         """The code here of each symbol of the batch. Those never seen get codes of their own: they match no feature, but are told
@@ -69,8 +70,7 @@ class SequenceMap(FeatureMap):
             raise InputError(
                 f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
             )
-        unseen = iter(range(len(self.alphabet), len(self.alphabet) + len(batch.alphabet)))
-        return np.array([self._codes[s] if s in self._codes else next(unseen) for s in batch.alphabet], dtype=np.int32)
+        return align(batch.alphabet, self._codes)
 
     def rows(self, arrays: Any, n_shared: int) -> Rows:
         indptr, entries, code_bits, palette, sq_norms = arrays
@@ -175,10 +175,10 @@ def joint_codes(
     if alphabet is None:
         found = dict.fromkeys([*left.alphabet, *(right.alphabet if right is not None else ())])
         alphabet = [symbol for symbol in found if symbol not in skipped]
-    codes = {symbol: code for code, symbol in enumerate(alphabet)}
+    codes = codes_of(alphabet)
 
     def coded(batch: Strings) -> Coded:
         # A symbol of the batch's alphabet that no sequence holds may be outside a declared alphabet.
-        return batch.symbols, batch.offsets, np.array([codes.get(s, -1) for s in batch.alphabet], dtype=np.int32)
+        return batch.symbols, batch.offsets, align(batch.alphabet, codes, unknown=-1)
 
     return alphabet, coded(left), None if right is None else coded(right)

@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import XBW, Batch, FeatureRows, Rows, Trees
 from treille.data.base import available_memory, readable_size
-from treille.data.trees import recoded
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.base import FeatureMap, LinearMap
@@ -112,6 +111,9 @@ class Subpath(TreeKernel):
         matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
             matrix = _core.SubpathProduct.of(trees.arrays, weights)
+            batch = (
+                batch.encode() if isinstance(batch, XBW) else batch
+            )  # the product holds no trees: only the index stays
         else:
             matrix = _core.shared_paths(trees.arrays, weights, len(trees))
         size = readable_size(matrix.nbytes + batch.nbytes)
@@ -135,7 +137,7 @@ class Subpath(TreeKernel):
     def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
         """One structure of both batches, for products between them; neither may be empty."""
         x, y = _trees(left, n_jobs), _trees(right, n_jobs)
-        labels, parents, offsets = recoded(x, y.alphabet)
+        labels, parents, offsets = x.arrays_over(y.alphabet)
         forest = (
             np.concatenate([labels, y.labels]),
             np.concatenate([parents, y.parents]),
@@ -183,7 +185,7 @@ class SubpathMap(FeatureMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Trees)
         n, threads = self.n_features, effective_n_jobs(n_jobs)
-        matrix = _matrix(self.features.transform(recoded(batch, self.alphabet), threads), n)
+        matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
         return Rows.from_csr(matrix, np.arange(n), self.kernel.diagonal(batch, n_jobs), n, n, threads)
 
     def name(self, id: int) -> str:

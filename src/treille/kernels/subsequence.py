@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
+from treille.data.alphabet import align
 from treille.io.errors import InputError
 from treille.kernels.sequences import SequenceKernel, check_units_agree, decay_factor, whole
 
@@ -57,7 +58,8 @@ class Subsequence(SequenceKernel):
             values = _core.subsequence_own_gram(left.symbols, left.offsets, n, decay, threads)
             return values.reshape(len(left), len(left))
         assert isinstance(right, Strings)
-        symbols = recoded(left, right)
+        check_units_agree(left, right)
+        symbols = align(left.alphabet, right.alphabet)[left.symbols]
         values = _core.subsequence_gram(symbols, left.offsets, right.symbols, right.offsets, n, decay, threads)
         return values.reshape(len(left), len(right))
 
@@ -66,14 +68,3 @@ class Subsequence(SequenceKernel):
         assert isinstance(batch, Strings)
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         return _core.subsequence_diagonal(batch.symbols, batch.offsets, n, decay, threads)
-
-
-def recoded(left: Strings, right: Strings) -> np.ndarray:
-    """The symbols of `left` in the numbers of `right`; a symbol that `right` lacks gets a number that it lacks, too."""
-    check_units_agree(left, right)
-    if left.alphabet is right.alphabet or left.alphabet == right.alphabet:
-        return left.symbols
-    codes = {symbol: code for code, symbol in enumerate(right.alphabet)}
-    unseen = len(right.alphabet)
-    recode = np.array([codes.get(s, unseen + k) for k, s in enumerate(left.alphabet)], dtype=np.int32)
-    return recode[left.symbols]

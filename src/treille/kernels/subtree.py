@@ -9,7 +9,6 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Rows, Trees
-from treille.data.trees import recoded
 from treille.io.errors import InputError
 from treille.io.tree_parts import spell
 from treille.kernels.base import FeatureMap
@@ -91,7 +90,7 @@ class SubTreeMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Trees)
-        rows = self.features.transform(recoded(batch, self.alphabet), effective_n_jobs(n_jobs))
+        rows = self.features.transform(batch.arrays_over(self.alphabet), effective_n_jobs(n_jobs))
         return self.rows(rows, self.n_features)
 
     def name(self, id: int) -> str:

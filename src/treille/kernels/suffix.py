@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
+from treille.data.alphabet import align
 from treille.data.base import readable_size
 from treille.kernels.base import LinearMap
 from treille.kernels.sequences import check_units_agree
@@ -49,8 +50,8 @@ def tree_between(
 ) -> _core.SubstringTree:
     """One structure of both batches, for products between them; neither may be empty."""
     check_units_agree(left, right)
-    codes = {symbol: code for code, symbol in enumerate(left.alphabet)}
-    recode = np.array([codes.setdefault(symbol, len(codes)) for symbol in right.alphabet], dtype=np.int32)
-    symbols = np.concatenate([left.symbols, recode[right.symbols]], dtype=np.int32)
+    codes = align(right.alphabet, left.alphabet)
+    n_codes = max(len(left.alphabet), codes.max(initial=-1) + 1)
+    symbols = np.concatenate([left.symbols, codes[right.symbols]], dtype=np.int32)
     offsets = np.concatenate([left.offsets, left.offsets[-1] + right.offsets[1:]])
-    return _core.SubstringTree.build(symbols, offsets, len(codes), min_length, cumulative, len(left), threads)
+    return _core.SubstringTree.build(symbols, offsets, n_codes, min_length, cumulative, len(left), threads)

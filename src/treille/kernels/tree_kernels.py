@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Trees
-from treille.data.trees import recoded
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 
@@ -42,7 +41,7 @@ class MatchedNodes(TreeKernel):
         if right is None:
             values = index.own_gram(left.arrays, self.rule(), threads)
         else:
-            values = index.gram(recoded(left, whole.alphabet), self.rule(), threads)
+            values = index.gram(left.arrays_over(whole.alphabet), self.rule(), threads)
         K: np.ndarray = values.reshape(len(left), len(whole))
         self._check_finite(K)
         return K

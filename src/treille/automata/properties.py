@@ -1,22 +1,23 @@
-"""What a machine tells: its parts, properties, weights and paths."""
+"""The parts, properties and weights of a machine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from treille import _core
-from treille.automata.doors import ZERO
 from treille.automata.drawing import dot_text, svg_picture
 from treille.automata.symbols import code_string, merge_tables
+from treille.automata.validation import ZERO
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineParts
 
 
-class Readable:
-    """A machine to look at: what `treille.Fst` tells without making another machine."""
+class FstProperties:
+    """The part of `treille.Fst` that makes no other machine."""
 
     machine: _core.Machine
     semiring: str
@@ -30,9 +31,30 @@ class Readable:
         arrays = (sources, inputs, outputs, weights, targets, states, finals[states])
         return MachineParts(start, len(finals), *arrays, self.semiring, self.input_symbols, self.output_symbols)
 
+    @property
+    def n_states(self) -> int:
+        """How many states there are."""
+        return self.machine.n_states
+
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs there are."""
+        return self.machine.n_arcs
+
+    @property
+    def start(self) -> int:
+        """The state where paths begin; -1 where the machine accepts nothing."""
+        return self.machine.start
+
+    def arcs(self) -> Iterator[tuple[int, int, int, float, int]]:
+        """All arcs ``(source, input, output, weight, target)``, labels as integers, state by state, sorted by input label."""
+        parts = self.parts()
+        columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
+        return zip(*(column.tolist() for column in columns), strict=True)
+
     def __eq__(self, other: object) -> bool:
         """Whether states, arcs, weights and symbols are the same, number by number; `equivalent` compares what machines mean."""
-        if not isinstance(other, Readable):
+        if not isinstance(other, FstProperties):
             return NotImplemented
         kinds = [(fst.semiring, fst.input_symbols, fst.output_symbols) for fst in (self, other)]
         mine: Any = self.machine.arrays()

@@ -1,9 +1,9 @@
-"""Lattices and other machines, as `treille inspect` shows them. They may have cycles, which `Lattices` refuses."""
+"""What a batch of lattices reports about itself, and what `treille inspect` shows of machines, which may have cycles."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treille.automata import Fst
@@ -20,6 +20,32 @@ PROPERTIES = {
     "transducers": "with two sides",
     "diverging": "with a total that diverges",
 }
+
+
+@dataclass(frozen=True)
+class LatticeReport:
+    """What `Lattices` changed in the machines that it was made of.
+
+    >>> from treille import Fst, Lattices
+    >>> batch = Lattices([Fst.from_arcs([(0, "a", "a", 0.5, 1)], {1: 1.0}), Fst.from_arcs([], {})])
+    >>> print(batch.report)
+    2 lattices, 1 empty, 1 with a total other than 1, normalised
+    """
+
+    lattices: int
+    empty: int  # they accept nothing: a zero row
+    normalised: int  # their total was not 1
+    pruned: int  # they lost arcs
+    mass_lost: float  # by pruning, the mean over all lattices
+    most_lost: float  # by pruning, from one lattice
+
+    def __str__(self) -> str:
+        parts = [f"{self.lattices:,} lattices"]
+        parts += [f"{self.empty:,} empty"] * bool(self.empty)
+        parts += [f"{self.normalised:,} with a total other than 1, normalised"] * bool(self.normalised)
+        lost = f"{self.mass_lost:.3g} of the mass lost, {self.most_lost:.3g} at most"
+        parts += [f"{self.pruned:,} pruned ({lost})"] * bool(self.pruned)
+        return ", ".join(parts)
 
 
 def summarise_machines(machines: list[MachineParts], n_samples: int, width: int) -> Summary:

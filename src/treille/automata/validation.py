@@ -1,4 +1,4 @@
-"""The door of machines: numbers and names are checked here, once, before a machine is built of them."""
+"""Validation of machines: numbers and names are checked here, once, before a machine is built."""
 
 from __future__ import annotations
 
@@ -131,11 +131,11 @@ def check_parts(parts: MachineParts) -> MachineParts:
     if len(ends) != len(end_weights):
         raise InputError(f"there are {len(ends)} final states, but {len(end_weights)} weights of final states")
 
-    def refuse(bad: np.ndarray, tell: str, values: np.ndarray) -> None:
+    def refuse(bad: np.ndarray, message: str, values: np.ndarray) -> None:
         if bad.any():
             a = int(np.argmax(bad))
             arc = tuple(column[a].item() for column in (sources, inputs, outputs, weights, targets))
-            raise InputError(f"arc {a}, {arc}: {tell.format(values[a])}")
+            raise InputError(f"arc {a}, {arc}: {message.format(values[a])}")
 
     there = f"there are {n} states" if n != 1 else "there is 1 state"
     refuse((sources < 0) | (sources >= n), f"it leaves state {{}}, but {there}", sources)
@@ -150,7 +150,7 @@ def check_parts(parts: MachineParts) -> MachineParts:
         refuse(labels > last, f"its {side} label is {{}}, but the last one that has a symbol is {last}", labels)
         tables.append(table)
     if (bad := (ends < 0) | (ends >= n)).any():
-        raise InputError(f"state {ends[np.argmax(bad)]} is said to be final, but {there}")
+        raise InputError(f"state {ends[np.argmax(bad)]} is final, but {there}")
     if (bad := ~np.isfinite(end_weights) & (end_weights != zero)).any():
         place = int(np.argmax(bad))
         raise InputError(f"the final weight of state {ends[place]} is {end_weights[place]}, expected a finite number")
