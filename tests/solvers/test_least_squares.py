@@ -26,10 +26,10 @@ def solve(problem, rows, way, threads=1):
         fit = problem.by_normal_equations(rows, threads)
         return fit.coefficients, fit
     if way == "cg":
-        fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, threads), threads))
+        fit = problem.by_conjugate_gradients(lambda beta: rows.matvec(rows.rmatvec(beta, threads), threads))
     else:
         fit = problem.by_cholesky(rows.gram(None, threads))
-    return rows.combine(fit.coefficients, threads), fit
+    return rows.rmatvec(fit.coefficients, threads), fit
 
 
 def objective(X, y, s, alpha, w, b):
@@ -81,7 +81,7 @@ def test_the_gap_is_that_of_the_dual_value():
     rows, rng = texts_and_rows(50)
     X, y, alpha = rows.to_csr().toarray(), rng.normal(size=(50, 1)), 0.7
     problem = LeastSquares(y, np.ones(50), alpha, fit_intercept=False, tol=0.05)
-    fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, 1), 1))
+    fit = problem.by_conjugate_gradients(lambda beta: rows.matvec(rows.rmatvec(beta, 1), 1))
     u = fit.coefficients
     dual = 2 * alpha * (u * y).sum() - alpha**2 * (u**2).sum() - alpha * ((X.T @ u) ** 2).sum()
     assert fit.report.gap > 1e-6

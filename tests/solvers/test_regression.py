@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from treille import InputError
-from treille.data import DenseRows
+from treille.features import DenseRows
 from treille.kernels import NGram
 from treille.solvers import SMO, ConvergenceWarning, DualCD
 from treille.spaces import GramSpace, RowsSpace

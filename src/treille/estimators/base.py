@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from treille.data import Batch
 from treille.estimators.functions import Functions, KernelFunctions, LinearFunctions, read_functions
 from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
-from treille.kernels import FeatureMap, Kernel, Precomputed
-from treille.kernels.given import as_kernel
+from treille.kernels import Kernel, Precomputed
+from treille.kernels.callable import as_kernel
 from treille.solvers import SMO, DualCD, Report
 from treille.spaces import GramSpace, Nystrom, NystromSpace, Plan, ProductSpace, RowsSpace, plan
 
@@ -44,9 +45,14 @@ class KernelMachine(BaseEstimator):
         X = list(X) if isinstance(X, Iterator) else X  # looked at first, then read
         chosen = self._choose(self.kernel, X)
         batch = chosen.kernel.batch(X, self.n_jobs)
-        suited = chosen.kernel.suited(batch, self.n_jobs)
-        if suited is not chosen.kernel:
-            chosen = replace(self._choose(suited, X), kernel_why="which is the form that costs least on these examples")
+        kernel = chosen.kernel
+        if kernel.needs_features and not kernel.has_features:
+            raise InputError(
+                f"{kernel!r} cannot be used by an estimator, since {getattr(kernel, 'kernel', kernel)!r} has no explicit "
+                "features to take means of: leave .centered() out; with a free intercept it would change nothing"
+            )
+        if chosen.space == "rows" and self.solver == "auto" and not kernel.prefers_features(batch, self.n_jobs):
+            chosen = plan(self.kernel, X, self.solver, tuple(s for s in self._spaces if s is not RowsSpace))
         return chosen, batch
 
     def _choose(self, kernel: Any, X: Any) -> Plan:
@@ -164,7 +170,7 @@ def functions_of_weights(
 
 def functions_of_examples(space: GramSpace | ProductSpace, coefficients: np.ndarray, bias: np.ndarray) -> Functions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + bias_k, by features where there are any: then it needs no examples."""
-    if space.kernel.has_features:
+    if space.kernel.prefers_features(space.batch, space.n_jobs):
         rows = space.rows if isinstance(space, GramSpace) else RowsSpace.of(space.kernel, space.batch, space.n_jobs)
-        return LinearFunctions(rows.features, rows.rows.combine(coefficients, effective_n_jobs(space.n_jobs)), bias)
+        return LinearFunctions(rows.features, rows.rows.rmatvec(coefficients, effective_n_jobs(space.n_jobs)), bias)
     return KernelFunctions.of(space.kernel, space.batch, coefficients, bias)

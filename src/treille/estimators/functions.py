@@ -11,9 +11,10 @@ from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.estimators.automaton import pack_weights, unpack_weights
+from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
-from treille.kernels import FeatureMap, Kernel
+from treille.kernels import Kernel
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
 
@@ -53,7 +54,7 @@ class LinearFunctions(Functions):
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         threads = effective_n_jobs(n_jobs)
-        parts = [self.features.transform(c, n_jobs).outputs(self.weights, threads) for c in batch.chunks(CHUNK)]
+        parts = [self.features.transform(c, n_jobs).matvec(self.weights, threads) for c in batch.chunks(CHUNK)]
         return np.concatenate(parts) + self.intercept
 
     def sizes(self) -> str:

@@ -123,8 +123,8 @@ class Ridge(Regressor):
             weights = fit.coefficients
         else:
             sums = np.empty((rows.n_features, problem.y.shape[1]))
-            fit = problem.by_conjugate_gradients(lambda beta: rows.outputs(rows.combine(beta, threads, sums), threads))
-            weights = rows.combine(fit.coefficients, threads)
+            fit = problem.by_conjugate_gradients(lambda beta: rows.matvec(rows.rmatvec(beta, threads, sums), threads))
+            weights = rows.rmatvec(fit.coefficients, threads)
         self._keep(chosen, space, LinearFunctions(space.features, weights, fit.intercept), fit.report)
 
     def _on_products(self, problem: LeastSquares, batch: Batch, chosen: Plan) -> None:

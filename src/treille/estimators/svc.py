@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from treille.estimators.automaton import weight_fst
 from treille.estimators.base import KernelMachine, Space, functions_of_examples, functions_of_weights
 from treille.estimators.targets import check_labels, check_weights
+from treille.features.compaction import check_representation
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel
@@ -21,7 +22,6 @@ from treille.solvers.dual_cd import LOSSES
 from treille.solvers.progress import progress_bar
 from treille.spaces import Nystrom, ProductSpace
 from treille.spaces.plan import SPACES
-from treille.spaces.weights import check_form
 
 
 class SVC(ClassifierMixin, KernelMachine):
@@ -171,7 +171,7 @@ class SVC(ClassifierMixin, KernelMachine):
         if self.loss not in LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected 'hinge' or 'squared_hinge'")
         check_whole("random_state", self.random_state, 0)
-        check_form(self.weights)
+        check_representation(self.weights)
         self._check_shared((DualCD, CuttingPlane, SMO))
 
     def decision_function(self, X: Any) -> np.ndarray:

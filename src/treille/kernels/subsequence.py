@@ -16,17 +16,17 @@ from treille.kernels.sequences import SequenceKernel, check_units_agree, decay_f
 class Subsequence(SequenceKernel):
     """Common subsequences of n symbols, gaps allowed: each pair of occurrences counts decay^(its span in x + its span in y).
 
-    A span is the number of symbols from the first to the last that take part, those left out included. There are no explicit
+    A span is the number of symbols from the first to the last of an occurrence, including skipped ones. There are no explicit
     features: a value costs O(n |x| |y|).
 
     Parameters
     ----------
     n : int
-        How many symbols a subsequence has.
+        Number of symbols of a subsequence.
     decay : float
-        Above 0, at most 1: the factor for every symbol of a span. At 1, gaps cost nothing.
+        In (0, 1]: the factor of every symbol of a span. At 1, gaps do not count.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`. Batches and token lists are cut already.
+        How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 
     References
     ----------
@@ -69,7 +69,7 @@ class Subsequence(SequenceKernel):
 
 
 def recoded(left: Strings, right: Strings) -> np.ndarray:
-    """The symbols of `left` in the numbers of `right`; a symbol that `right` lacks gets a number that it lacks, too."""
+    """The symbols of `left` in the numbers of `right`; symbols that `right` lacks get new numbers."""
     check_units_agree(left, right)
     if left.alphabet is right.alphabet or left.alphabet == right.alphabet:
         return left.symbols

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
-from treille.data import FeatureRows
+from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.solvers.report import Report, together, warn_unless_converged
 
@@ -83,16 +83,16 @@ class LeastSquares:
         """For few features: (X'X + alpha) w = X'y by Cholesky. O(entries) for each product, d^3 for the factor."""
         factor = self._factor(self._normal_matrix(rows, threads))
         w = np.zeros((rows.n_features, self.y.shape[1]))
-        residual, gradient = self.target, rows.combine(self.spread(self.target), threads)
+        residual, gradient = self.target, rows.rmatvec(self.spread(self.target), threads)
         steps, small = 0, False
         while steps < REFINEMENTS and not small:
             steps += 1
             w += cho_solve(factor, gradient)
-            residual = self.target - self.centred(rows.outputs(w, threads))
-            gradient = rows.combine(self.spread(residual), threads) - self.alpha * w
+            residual = self.target - self.centred(rows.matvec(w, threads))
+            gradient = rows.rmatvec(self.spread(residual), threads) - self.alpha * w
             primal, gap = _squares(residual) + self.alpha * _squares(w), _squares(gradient) / self.alpha
             small = bool((gap <= self.tol * primal).all())
-        return self._fit(w, self.mean(rows.outputs(w, threads)), primal, gap, steps)
+        return self._fit(w, self.mean(rows.matvec(w, threads)), primal, gap, steps)
 
     def _normal_matrix(self, rows: FeatureRows, threads: int) -> np.ndarray:
         X, d = rows.to_csr(threads), rows.n_features

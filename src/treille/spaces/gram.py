@@ -42,11 +42,11 @@ class GramSpace:
     @cached_property
     def _row(self) -> Callable[[int], np.ndarray]:
         """What gives a row, with what the kernel builds once for all of them."""
-        if self.kernel.has_features:
+        if self.kernel.prefers_features(self.batch, self.n_jobs):
             return self.rows.rows.row_products()
         if self.kernel.has_product:
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
-            return lambda i: linear.product(np.arange(n) == i)
+            return lambda i: linear.matvec(np.arange(n) == i)
         return lambda i: self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
 
     def matrix(self) -> np.ndarray:
@@ -59,7 +59,7 @@ class GramSpace:
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
-        return self.rows.rows.diag() if self.kernel.has_features else self.kernel.diagonal(self.batch, self.n_jobs)
+        return self.rows.rows.diag() if "rows" in self.__dict__ else self.kernel.diagonal(self.batch, self.n_jobs)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from treille.data import Batch, DenseRows
+from treille.data import Batch
 from treille.data.base import readable_size
+from treille.features import DenseRows
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels import Kernel

@@ -13,7 +13,7 @@ from treille.data.trees import looks_like_trees
 from treille.data.vectors import looks_like_vectors
 from treille.io.errors import InputError
 from treille.kernels import Kernel, Linear, NGram, SubsetTree
-from treille.kernels.given import as_kernel
+from treille.kernels.callable import as_kernel
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import NystromSpace
 from treille.spaces.product import ProductSpace

@@ -9,7 +9,7 @@ import numpy as np
 from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.base import LinearMap
+from treille.kernels.base import LinearOperator
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ProductSpace:
 
     kernel: Kernel
     batch: Batch
-    matrix: LinearMap
+    matrix: LinearOperator
     n_jobs: int | None = None
 
     @classmethod
@@ -44,7 +44,7 @@ class ProductSpace:
             raise InputError(
                 f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one for each example"
             )
-        return self.matrix.product(beta)
+        return self.matrix.matvec(beta)
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows
+from treille.data import Batch
 from treille.data.base import readable_size
-from treille.kernels import FeatureMap, Kernel
-from treille.spaces.weights import WeightForm, turned_form, weight_form
+from treille.features import FeatureMap, FeatureRows, Representation, represent
+from treille.kernels import Kernel
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RowsSpace:
 
     features: FeatureMap
     rows: FeatureRows
-    form: WeightForm | None = None  # None: flat, private features folded
+    form: Representation | None = None  # None: flat
 
     @classmethod
     def of(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
@@ -37,13 +37,11 @@ class RowsSpace:
         cls, kernel: Kernel, batch: Batch, weights: str, n_problems: int = 1, n_jobs: int | None = None
     ) -> RowsSpace:
         """The same with W' in the form that `weights` names, for so many problems."""
-        if weights == "auto" and (turned := kernel.fit_turned(batch, n_jobs)) is not None:
-            return cls(*turned[:2], turned_form(*turned))
         return cls.of(kernel, batch, n_jobs).keeping(weights, n_problems, n_jobs)
 
     def keeping(self, weights: str, n_problems: int = 1, n_jobs: int | None = None) -> RowsSpace:
-        """The same space with W' in the form that `weights` names, see `treille.spaces.weights`."""
-        return replace(self, form=weight_form(weights, self.features, self.rows, n_problems, n_jobs))
+        """The same space with W' in the form that `weights` names, see `treille.features.compaction`."""
+        return replace(self, form=represent(self.features, self.rows, weights, n_problems, n_jobs))
 
     def for_core(self) -> Any:
         """The rows as solvers in the core take them."""

@@ -1,4 +1,4 @@
-"""Features that are strings of symbols: what tries and automata of weights are made of."""
+"""Features that are strings of symbols, for tries and automata of weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treille.io.errors import InputError
 
 @dataclass(frozen=True)
 class FeatureStrings:
-    """Feature z is the string ``symbols[offsets[z]:offsets[z + 1]]``; symbol s is called ``names[s]``.
+    """Feature z is the string ``symbols[offsets[z]:offsets[z + 1]]``; the name of symbol s is ``names[s]``.
 
     >>> strings = FeatureStrings.of_matrix(np.array([[0, 1], [1, 1]]), ["a", "b"])
     >>> len(strings), strings.symbols.tolist(), strings[np.array([1])].symbols.tolist()
@@ -26,7 +26,7 @@ class FeatureStrings:
 
     @classmethod
     def of_matrix(cls, cells: np.ndarray, names: Sequence[str], lengths: np.ndarray | None = None) -> FeatureStrings:
-        """From a row of symbols for each feature, of which the first ``lengths[z]`` count; None: all."""
+        """From one row of symbols per feature; only the first ``lengths[z]`` are used (None: all)."""
         count, width = cells.shape
         if lengths is None or len(lengths) == 0:
             symbols, offsets = cells.ravel(), width * np.arange(count + 1)
@@ -35,10 +35,12 @@ class FeatureStrings:
         return cls(np.ascontiguousarray(symbols, np.int32), np.ascontiguousarray(offsets, np.int64), names)
 
     def matrix(self, width: int, least: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The inverse of `of_matrix`: rows of `width` symbols, 0 beyond the end, and lengths, at least `least` (None: `width`)."""
+        """The inverse of `of_matrix`: rows of `width` symbols, padded with 0, and lengths of at least `least` (None: `width`)."""
         lengths = np.diff(self.offsets)
         if len(self) and not (width if least is None else least) <= lengths.min() <= lengths.max() <= width:
-            raise InputError(f"the strings in the file are of {lengths.min()} to {lengths.max()} symbols")
+            raise InputError(
+                f"the strings in the file have {lengths.min()} to {lengths.max()} symbols, expected {least or width} to {width}"
+            )
         cells = np.zeros((len(self), width), np.int32)
         cells[np.arange(width) < lengths[:, None]] = self.symbols
         return cells, lengths.astype(np.int32)

@@ -5,7 +5,7 @@ import pytest
 
 import treille
 from treille import SVC, InputError
-from treille.kernels import FromFunction, NGram, Precomputed, given
+from treille.kernels import FromFunction, NGram, Precomputed, precomputed
 from treille.solvers import SMO, DualCD
 from treille.testing import check_kernel
 
@@ -66,7 +66,7 @@ def test_scikit_learn_cuts_both_sides_of_a_matrix():
     [
         (K[:, :9], "the kernel matrix is 10 by 9, expected a square one"),
         (K[:9], "the kernel matrix is 9 by 10, expected a square one"),
-        (np.triu(K), "not symmetric: k of examples 0 and 4 is 8.0, the other way round 0.0"),
+        (np.triu(K), "not symmetric: k of examples 0 and 4 is 8.0, but 0.0 in the opposite order"),
         (np.where(np.eye(10) > 0, np.nan, K), "the kernel value at row 0, column 0 is nan"),
         (np.where(np.eye(10) > 0, np.inf, K), "the kernel value at row 0, column 0 is inf"),
         (K[0], r"found an array of shape \(10,\), expected a matrix"),
@@ -83,7 +83,7 @@ def test_bad_matrices_are_refused(matrix, message):
 
 
 def test_an_asymmetry_is_found_wherever_it_is(monkeypatch):
-    monkeypatch.setattr(given, "TILE", 3)
+    monkeypatch.setattr(precomputed, "TILE", 3)
     for i, j in ((0, 9), (9, 0), (4, 5), (8, 1)):
         bad = K.copy()
         bad[i, j] += 0.5
@@ -93,7 +93,7 @@ def test_an_asymmetry_is_found_wherever_it_is(monkeypatch):
 
 @pytest.mark.parametrize("exact", [1000, 0])
 def test_an_indefinite_matrix_is_told_and_training_ends(exact, monkeypatch):
-    monkeypatch.setattr(given, "EXACT", exact)
+    monkeypatch.setattr(precomputed, "EXACT", exact)
     bad = K - 8 * np.eye(10)
     smallest = np.linalg.eigvalsh(bad)[0]
     with pytest.warns(UserWarning, match=f"not positive semi-definite: it has the eigenvalue {smallest:.3g}"):
@@ -103,7 +103,7 @@ def test_an_indefinite_matrix_is_told_and_training_ends(exact, monkeypatch):
 
 def test_predict_wants_the_columns_of_the_training_examples():
     model = SVC("precomputed").fit(K, Y)
-    with pytest.raises(InputError, match="X has 9 columns, expected 10: one for each training example"):
+    with pytest.raises(InputError, match="X has 9 columns, expected 10: one per training example"):
         model.predict(K_NEW[:, :9])
 
 
@@ -119,11 +119,11 @@ def nan_for_some(x, y):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (nan_for_some, "gave nan for examples 2 and 8, 'baa' and 'dc', expected a finite number"),
-        (lambda A, B: np.zeros(5), r"gave the shape \(5,\) for 2 and 3 examples, expected \(2, 3\); or a number"),
-        (lambda A, B: np.zeros((3, 2)), r"gave the shape \(3, 2\) for 2 and 3 examples"),
-        (lambda A, B: np.zeros((2, 3)), r"gave the shape \(2, 3\) for 10 and 10 examples, expected \(10, 10\)"),
-        (lambda A, B: 1 / 0, "the kernel function fails, given lists of examples"),
+        (nan_for_some, "returned nan for examples 2 and 8, 'baa' and 'dc', expected a finite number"),
+        (lambda A, B: np.zeros(5), r"returned the shape \(5,\) for 2 and 3 examples, expected \(2, 3\), or a number"),
+        (lambda A, B: np.zeros((3, 2)), r"returned the shape \(3, 2\) for 2 and 3 examples"),
+        (lambda A, B: np.zeros((2, 3)), r"returned the shape \(2, 3\) for 10 and 10 examples, expected \(10, 10\)"),
+        (lambda A, B: 1 / 0, "the kernel function fails for lists of examples"),
         (lambda A, B: np.arange(len(A))[:, None] - np.arange(len(B)), "not symmetric: k of examples 0 and"),
     ],
     ids=["nan", "flat", "transposed", "fixed", "failing", "lopsided"],
@@ -134,13 +134,13 @@ def test_bad_functions_are_refused(function, message):
 
 
 def test_nan_is_named_also_where_rows_are_computed_on_demand():
-    with pytest.raises(InputError, match=r"gave nan for '[a-d]+' and '[a-d]+', expected"):
+    with pytest.raises(InputError, match=r"returned nan for '[a-d]+' and '[a-d]+', expected"):
         SVC(lambda x, y: 1.0 if x == y else float("nan"), solver=SMO(cache_mb=1e-4)).fit(X, Y)
 
 
 def test_models_of_functions_are_not_saved(tmp_path):
     model = SVC(common_letters).fit(X, Y)
-    with pytest.raises(InputError, match="cannot be written to a model file"):
+    with pytest.raises(InputError, match="cannot be saved to a model file"):
         model.save(tmp_path / "m.treille")
     assert not list(tmp_path.iterdir())
 

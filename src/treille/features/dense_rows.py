@@ -1,4 +1,4 @@
-"""Dense feature rows, for spaces of few features that are seldom zero."""
+"""Dense feature rows, for few features that are rarely zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treille import _core
 
 @dataclass(frozen=True)
 class DenseRows:
-    """A float64 matrix with a row per example, where linear solvers expect `Rows`.
+    """A float64 matrix with one row per example, for solvers that read rows.
 
     >>> import numpy as np
     >>> rows = DenseRows(np.array([[3.0, 4.0], [0.0, 1.0]]))
@@ -26,7 +26,7 @@ class DenseRows:
 
     @property
     def n_features(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return self.values.shape[1]
 
     @property

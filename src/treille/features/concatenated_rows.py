@@ -1,4 +1,4 @@
-"""Feature rows of several kinds side by side, and rows with a centre: what sums and centred kernels make of a batch."""
+"""Concatenated feature rows of several parts, and centred rows: the rows of sums of kernels and of centred kernels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data.base import readable_size
-from treille.data.rows import FeatureRows, Rows
+from treille.features.rows import FeatureRows, Rows, checked_weights
 from treille.io.errors import InputError
 
-DENSE = 1 << 27  # values of centred rows written out at most: a gigabyte
+DENSE = 1 << 27  # largest number of values of centred rows that is written out: a gigabyte
 
 
-class SideBySide(FeatureRows):
-    """Rows of several parts: an example has the features of each. No value is multiplied out: a part keeps its palette and scale.
+class ConcatenatedRows(FeatureRows):
+    """The features of several parts, one part after another. Nothing is copied: every part keeps its codebook and scale.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1) + treille.kernels.NGram(2)).fit_rows(["aab", "b"])
@@ -39,7 +39,7 @@ class SideBySide(FeatureRows):
 
     @property
     def n_features(self) -> int:
-        """How many features there are, of all parts."""
+        """Number of features of all parts."""
         return sum(part.n_features for part in self.parts)
 
     @property
@@ -53,26 +53,31 @@ class SideBySide(FeatureRows):
     def diag(self) -> np.ndarray:
         return np.sum([part.diag() for part in self.parts], axis=0)
 
-    def scaled(self, factor: float | np.ndarray) -> SideBySide:
-        return SideBySide([part.scaled(factor) for part in self.parts])
+    def scaled(self, factor: float | np.ndarray) -> ConcatenatedRows:
+        return ConcatenatedRows([part.scaled(factor) for part in self.parts])
+
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> ConcatenatedRows:
+        weights = checked_weights(column_weights, self.n_features)
+        return ConcatenatedRows([part.weighted(weights[a:b], unseen) for part, (a, b) in self._ranges()])
+
+    def _ranges(self) -> list[tuple[Any, tuple[int, int]]]:
+        """Every part with the first id of its features and the end of them."""
+        cuts = np.cumsum([0, *(part.n_features for part in self.parts)]).tolist()
+        return list(zip(self.parts, pairwise(cuts), strict=True))
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         return sp.hstack([part.to_csr(threads) for part in self.parts], format="csr")
 
-    def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
-        cuts = np.cumsum([0, *(part.n_features for part in self.parts)])
-        each = zip(self.parts, pairwise(cuts), strict=True)
-        return np.sum([part.outputs(weights[a:b], threads) for part, (a, b) in each], axis=0)
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        return np.sum([part.matvec(weights[a:b], threads) for part, (a, b) in self._ranges()], axis=0)
 
-    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
         out = np.empty((self.n_features, coefficients.shape[1])) if out is None else out
-        first = 0
-        for part in self.parts:
-            part.combine(coefficients, threads, out[first : first + part.n_features])
-            first += part.n_features
+        for part, (a, b) in self._ranges():
+            part.rmatvec(coefficients, threads, out[a:b])
         return out
 
-    def gram(self, other: SideBySide | None, threads: int) -> np.ndarray:
+    def gram(self, other: ConcatenatedRows | None, threads: int) -> np.ndarray:
         others = [None] * len(self.parts) if other is None else other.parts
         K, *rest = (part.gram(each, threads) for part, each in zip(self.parts, others, strict=True))
         for each in rest:
@@ -89,10 +94,10 @@ class SideBySide(FeatureRows):
 
 @dataclass(frozen=True)
 class CenteredRows(FeatureRows):
-    """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, and is never written out.
+    """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, which is never written out.
 
-    A product with it costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the
-    products of `rows` with the mean. Where `kept` is given, the features are those ids alone, and norms stay those of whole rows.
+    A product costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the products
+    of `rows` with the mean. With `kept`, the features are only those ids; the norms remain those of the whole rows.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1).centered()).fit_rows(["aab", "b"])
@@ -109,10 +114,10 @@ class CenteredRows(FeatureRows):
     @classmethod
     def of(cls, rows: Rows, mean: np.ndarray, threads: int) -> CenteredRows:
         """Rows minus the mean."""
-        return cls(rows, mean, np.ones(len(rows)), rows.outputs(mean[:, None], threads)[:, 0])
+        return cls(rows, mean, np.ones(len(rows)), rows.matvec(mean[:, None], threads)[:, 0])
 
     def keeping(self, ids: np.ndarray | None) -> CenteredRows:
-        """The features `ids` alone; None: all."""
+        """Only the features `ids`; None: all."""
         return replace(self, kept=ids)
 
     @property
@@ -120,7 +125,7 @@ class CenteredRows(FeatureRows):
         return (self,)
 
     def part(self) -> _core.RowsPart:
-        """The rows as one part of several."""
+        """The rows as one part of concatenated rows."""
         return _core.RowsPart(self.rows.for_core(), self.mean, self.shift, self.dots)
 
     def for_core(self) -> _core.SideBySide:
@@ -131,7 +136,7 @@ class CenteredRows(FeatureRows):
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
+        """Number of features."""
         return len(self.mean) if self.kept is None else len(self.kept)
 
     @property
@@ -149,24 +154,31 @@ class CenteredRows(FeatureRows):
     def scaled(self, factor: float | np.ndarray) -> CenteredRows:
         return replace(self, rows=self.rows.scaled(factor), shift=self.shift * factor, dots=self.dots * factor)
 
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> CenteredRows:
+        """As for all rows. Features that are not `kept` count as parts outside the features: they get the weight `unseen`."""
+        weights = np.full(len(self.mean), float(unseen))
+        weights[slice(None) if self.kept is None else self.kept] = checked_weights(column_weights, self.n_features)
+        rows, mean = self.rows.weighted(weights, unseen), weights * self.mean
+        return replace(self, rows=rows, mean=mean, dots=rows.matvec(mean[:, None])[:, 0])
+
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         if len(self) * self.n_features > DENSE:
             raise InputError(
                 f"centred rows have no zeros: {len(self):,} x {self.n_features:,} values would take "
-                f"{readable_size(8 * len(self) * self.n_features)}: leave out .centered(), and centre what is made of the rows"
+                f"{readable_size(8 * len(self) * self.n_features)}: remove .centered(), and centre what is computed from the rows"
             )
         kept = slice(None) if self.kept is None else self.kept
         return sp.csr_matrix(self.rows.to_csr(threads)[:, kept].toarray() - np.outer(self.shift, self.mean[kept]))
 
-    def outputs(self, weights: np.ndarray, threads: int) -> np.ndarray:
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         whole = weights
         if self.kept is not None:
             whole = np.zeros((len(self.mean), weights.shape[1]))
             whole[self.kept] = weights
-        return self.rows.outputs(whole, threads) - np.outer(self.shift, self.mean @ whole)
+        return self.rows.matvec(whole, threads) - np.outer(self.shift, self.mean @ whole)
 
-    def combine(self, coefficients: np.ndarray, threads: int, out: np.ndarray | None = None) -> np.ndarray:
-        sums = self.rows.combine(coefficients, threads) - np.outer(self.mean, self.shift @ coefficients)
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        sums = self.rows.rmatvec(coefficients, threads) - np.outer(self.mean, self.shift @ coefficients)
         sums = sums if self.kept is None else sums[self.kept]
         if out is None:
             return sums
