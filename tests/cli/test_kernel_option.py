@@ -95,7 +95,7 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
     ],
 )
 def test_everything_else_is_refused_and_the_kernels_are_listed(text):
-    with pytest.raises(typer.BadParameter, match=r"The kernels are: .*ngram\(n, min_n, weights, unit\)"):
+    with pytest.raises(typer.BadParameter, match=r"The kernels are: .*ngram\(n, min_n, order_weights, unit\)"):
         parse_kernel(text)
 
 
