@@ -35,8 +35,8 @@
 #include <vector>
 
 #include "solve/best_bias.hpp"
+#include "solve/gram_rows.hpp"
 #include "solve/monitor.hpp"
-#include "spaces/gram_rows.hpp"
 
 namespace treille {
 

@@ -18,10 +18,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "features/coded_rows.hpp"
+#include "features/row_builder.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
-#include "spaces/row_builder.hpp"
-#include "spaces/rows.hpp"
 
 namespace treille {
 
@@ -36,9 +36,7 @@ struct FeatureClasses {
 template <class Word>
 class ClassFinder {
  public:
-  using Data = typename CodedRows<Word>::Data;
-
-  ClassFinder(const Data& data, int threads) : data_(data), cuts_(balanced_cuts(data.indptr, threads)), threads_(threads) {
+  ClassFinder(const CodedRowsView<Word>& data, int threads) : data_(data), cuts_(balanced_cuts(data.indptr, threads)), threads_(threads) {
     const std::size_t n = data.indptr.size() - 1;
     split_.resize(n);
     for (std::size_t i = 0; i < n; ++i) split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
@@ -90,17 +88,16 @@ class ClassFinder {
   // Threads share out the features, each a range of ids, which stand side by side in every row.
   void hash_columns() {
     columns_.assign(data_.n_shared, {});
-    std::vector<std::int64_t> load(data_.n_shared + 1, 0);  // ids fall with frequency, so equal ranges would be unequal work
-    for (std::size_t z = 0; z < data_.n_shared; ++z) load[z + 1] = load[z] + 1 + static_cast<std::int64_t>(data_.n_shared / (z + 1));
-    const auto ranges = balanced_cuts(load, threads_);
+    const auto ranges = id_ranges(data_, threads_);
     run_parts(threads_, [&](int p) {
       for (std::size_t i = 0; i < split_.size(); ++i) {
         const std::uint64_t row = spread(i + 1);
-        const Word* e = std::partition_point(begin(i), split_[i], [&](Word w) { return id(w) < ranges[p]; });
-        for (; e < split_[i] && id(*e) < ranges[p + 1]; ++e) {
-          if (e + kAhead < split_[i]) __builtin_prefetch(&columns_[id(e[kAhead])], 1);
+        const auto mine = data_.between(i, ranges[p], ranges[p + 1]);
+        const Word* const stop = std::min(mine.data() + mine.size(), split_[i]);
+        for (const Word* e = mine.data(); e < stop; ++e) {
+          if (e + kAhead < stop) __builtin_prefetch(&columns_[id(e[kAhead])], 1);
           const std::uint32_t own = code(*e);
-          if (data_.palette[own] == 0) continue;
+          if (data_.codebook[own] == 0) continue;
           Column& column = columns_[id(*e)];
           if (column.first == kNone) column.first = own;
           ++column.holders;
@@ -148,7 +145,7 @@ class ClassFinder {
         for (const Word* e = begin(i); e < split_[i]; ++e) {
           if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
           const std::uint32_t mark = mark_[id(*e)], own = code(*e), c = mark & ~(kAlone | kLeads);
-          if ((mark & kAlone) != 0 || data_.palette[own] == 0) continue;
+          if ((mark & kAlone) != 0 || data_.codebook[own] == 0) continue;
           if ((mark & kLeads) != 0) {
             seen[c] = {static_cast<std::uint32_t>(i + 1), own};
             continue;
@@ -179,7 +176,7 @@ class ClassFinder {
 
   void measure() {
     out_.value.assign(data_.n_features, 0.0);  // and so it stays for those that no row holds
-    auto first = [&](std::size_t z) { return columns_[z].first == kNone ? 0.0 : data_.palette[columns_[z].first]; };
+    auto first = [&](std::size_t z) { return columns_[z].first == kNone ? 0.0 : data_.codebook[columns_[z].first]; };
     for (std::size_t z = 0; z < data_.n_shared; ++z) out_.value[z] = std::copysign(1.0, first(leader_[out_.of[z]])) * first(z);
     for (std::size_t i = 0; i < split_.size(); ++i)
       for (const Word* e = split_[i]; e < end(i); ++e) out_.value[id(*e)] = value(*e);
@@ -188,19 +185,19 @@ class ClassFinder {
       if (out_.n_classes > 0) out_.square[out_.of[z]] += out_.value[z] * out_.value[z];
   }
 
-  const Word* begin(std::size_t i) const { return data_.entries.data() + data_.indptr[i]; }
-  const Word* end(std::size_t i) const { return data_.entries.data() + data_.indptr[i + 1]; }
-  std::size_t id(Word e) const { return static_cast<std::size_t>(e >> data_.code_bits); }
-  std::uint32_t code(Word e) const { return static_cast<std::uint32_t>(e & ((Word{1} << data_.code_bits) - 1)); }
-  double value(Word e) const { return data_.palette[code(e)]; }
-  double quotient(std::uint32_t code, std::uint32_t first) const { return data_.palette[code] / data_.palette[first]; }
+  const Word* begin(std::size_t i) const { return data_.begin(i); }
+  const Word* end(std::size_t i) const { return data_.end(i); }
+  std::size_t id(Word e) const { return data_.id(e); }
+  std::uint32_t code(Word e) const { return static_cast<std::uint32_t>(data_.code(e)); }
+  double value(Word e) const { return data_.value(e); }
+  double quotient(std::uint32_t code, std::uint32_t first) const { return data_.codebook[code] / data_.codebook[first]; }
   static std::uint64_t spread(std::uint64_t x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
     return x ^ x >> 31;
   }
 
-  Data data_;
+  CodedRowsView<Word> data_;
   std::vector<std::size_t> cuts_;
   int threads_;
   std::vector<const Word*> split_;  // where row i's private features begin

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "text/gram_dictionary.hpp"
+#include "features/ngram_dictionary.hpp"
 
 namespace treille {
 
-struct CountedGram {
+struct CountedNGram {
   std::uint32_t tag;    // 32 bits of hash: a place to look, never an identity
   std::uint32_t first;  // where the gram first occurs
   std::uint32_t count;
@@ -39,10 +39,10 @@ struct RollingHash {
 };
 
 template <class Symbol>
-class GramCounter {
+class NGramCounter {
  public:
   // The grams of the given order, by first occurrence. The result lives until the next call.
-  std::span<const CountedGram> count(std::span<const Symbol> sequence, const RollingHash& hash, int order) {
+  std::span<const CountedNGram> count(std::span<const Symbol> sequence, const RollingHash& hash, int order) {
     grams_.clear();
     const std::size_t n = static_cast<std::size_t>(order);
     if (sequence.size() < n) return grams_;
@@ -69,7 +69,7 @@ class GramCounter {
           twin = kEmpty;
           break;
         }
-        CountedGram& gram = grams_[slot];
+        CountedNGram& gram = grams_[slot];
         if (gram.tag != tag) continue;
         const bool same =
             twin != kEmpty && gram.first == twin + 1 ? s[gram.first + n - 1] == s[i + n - 1] : same_symbols(s + gram.first, s + i, n);
@@ -86,7 +86,7 @@ class GramCounter {
  private:
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
   std::vector<std::uint32_t> slots_;
-  std::vector<CountedGram> grams_;
+  std::vector<CountedNGram> grams_;
 };
 
 }  // namespace treille

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
+#include "features/coded_rows.hpp"
+#include "features/ngram_dictionary.hpp"
+#include "features/row_builder.hpp"
 #include "parallel.hpp"
-#include "spaces/row_builder.hpp"
-#include "text/gram_dictionary.hpp"
-#include "text/sequences.hpp"
+#include "sequences.hpp"
 
 namespace treille {
 
@@ -20,10 +20,10 @@ inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
 }
 
 // The rows of all examples, in parts: scan(p, first, last, part) fills the part of share p.
-template <class Part, class Data, class Scan>
-std::vector<Part> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
+template <class Data, class Scan>
+std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
   const auto cuts = shares(data, threads);
-  std::vector<Part> parts(cuts.size() - 1);
+  std::vector<RowPart> parts(cuts.size() - 1);
   sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     const auto share = static_cast<std::size_t>(p);
@@ -38,7 +38,7 @@ constexpr std::size_t kAhead = 24, kAheadGram = 12;
 // Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
 // ids keep going by first occurrence in the data, whatever the number of parts.
 template <class Symbol>
-Array<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Symbol>& to) {
+Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<Symbol>& to) {
   Array<std::uint32_t> ids(from.size());
   for (std::uint32_t id = 0; id < from.size(); ++id) {
     if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
@@ -49,24 +49,14 @@ Array<std::uint32_t> merge(const GramDictionary<Symbol>& from, GramDictionary<Sy
   return ids;
 }
 
-// Ranks by falling frequency; equals keep their order.
-inline Array<std::uint32_t> by_falling_frequency(const Array<std::uint32_t>& frequency) {
-  const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
-  Array<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
-  for (const std::uint32_t f : frequency) ++head[most - f + 1];
-  std::partial_sum(head.begin(), head.end(), head.begin());
-  for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
-  return rank;
-}
-
 // One dictionary from those of contiguous parts, ids by falling number of examples, ties by first occurrence; and the parts' rows, joined.
-template <class Symbol, class Part>
-GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> found, std::vector<Part> parts, CodedEntries& entries) {
+template <class Symbol>
+NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
   std::vector<Array<std::uint32_t>> renamed(found.size());
-  GramDictionary<Symbol>& dictionary = found[0];
+  NGramDictionary<Symbol>& dictionary = found[0];
   for (std::size_t p = 1; p < found.size(); ++p) {
     renamed[p] = merge(found[p], dictionary);
-    found[p] = GramDictionary<Symbol>(dictionary.stride(), dictionary.mixed_orders());
+    found[p] = NGramDictionary<Symbol>(dictionary.stride(), dictionary.mixed_orders());
   }
   const auto rank = by_falling_frequency(dictionary.examples());
   for (std::size_t p = 1; p < found.size(); ++p)
@@ -78,12 +68,12 @@ GramDictionary<Symbol> join_dictionaries(std::vector<GramDictionary<Symbol>> fou
 }
 
 // A dictionary of the data, and its rows: each share fills one of its own by scan(first, last, dictionary, part), then they are joined.
-template <class Part, class Symbol, class Data, class Scan>
-GramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
-                                  CodedEntries& entries, Scan&& scan) {
-  std::vector<GramDictionary<Symbol>> found(shares(data, threads).size() - 1, GramDictionary<Symbol>(width, mixed));
-  auto parts = scan_shares<Part>(
-      data, threads, sq_norms, [&](std::size_t p, std::size_t first, std::size_t last, Part& part) { scan(first, last, found[p], part); });
+template <class Symbol, class Data, class Scan>
+NGramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
+                                   CodedEntries& entries, Scan&& scan) {
+  std::vector<NGramDictionary<Symbol>> found(shares(data, threads).size() - 1, NGramDictionary<Symbol>(width, mixed));
+  auto parts = scan_shares(data, threads, sq_norms,
+                           [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) { scan(first, last, found[p], part); });
   return join_dictionaries(std::move(found), std::move(parts), entries);
 }
 

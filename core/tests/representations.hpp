@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "automata/packed_weights.hpp"
+#include "features/column_classes.hpp"
+#include "representations/automaton_rows.hpp"
+#include "representations/naive_rows.hpp"
+#include "representations/trie_rows.hpp"
 #include "solve/dual_cd.hpp"
-#include "text/ngram_rows.hpp"
-#include "weights/automaton.hpp"
-#include "weights/classes.hpp"
-#include "weights/naive.hpp"
-#include "weights/trie.hpp"
+#include "text/ngram_features.hpp"
 
 namespace treille::tests {
 
@@ -80,14 +80,14 @@ void strings_come_back(const Sequences& strings, std::span<const std::int32_t> c
 
 template <class Check>
 void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int min_n, int n, int threads, Check&& check) {
-  NGramRows rows;
+  RowsWithNorms rows;
   const std::vector<double> orders(static_cast<std::size_t>(n - min_n + 1), 1.5), scale(data.size(), 0.5);
   const auto features = NGramFeatures::fit(data, min_n, n, orders, alphabet, threads, rows);
   const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
   CodedRows<std::uint32_t>::Data coded{{rows.entries.indptr.data(), data.size() + 1},
                                        {entries.data(), entries.size()},
                                        rows.entries.code_bits,
-                                       {rows.entries.palette.data(), rows.entries.palette.size()},
+                                       {rows.entries.codebook.data(), rows.entries.codebook.size()},
                                        scale,
                                        features.size(),
                                        features.n_shared()};
@@ -115,7 +115,7 @@ void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int mi
   const CodedRows<std::uint32_t> by_class({{merged.indptr.data(), data.size() + 1},
                                            {words.data(), words.size()},
                                            merged.code_bits,
-                                           {merged.palette.data(), merged.palette.size()},
+                                           {merged.codebook.data(), merged.codebook.size()},
                                            scale,
                                            classes.n_classes,
                                            classes.n_shared});

@@ -10,19 +10,20 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "automata/lattices.hpp"
-#include "spaces/row_builder.hpp"
-#include "text/gram_dictionary.hpp"
-#include "text/sequences.hpp"
+#include "features/coded_rows.hpp"
+#include "features/ngram_dictionary.hpp"
+#include "sequences.hpp"
 
 namespace treille {
 
-struct NGramRows {
-  CodedEntries entries;
-  std::vector<double> sq_norms;  // of phi(x) over all n-grams of x, also those that have no id
+// Where n-grams occur, sequence by sequence and by position: those of sequence i are [offsets[i], offsets[i + 1]).
+struct Occurrences {
+  Buffer<std::int64_t> ids, starts, offsets;
 };
 
 class NGramFeatures {
@@ -30,17 +31,24 @@ class NGramFeatures {
   // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
   // Threads only share out the work: the result does not depend on their number.
   static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
-                           int threads, NGramRows& rows);
+                           int threads, RowsWithNorms& rows);
   static NGramFeatures fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
-                           int threads, NGramRows& rows);
+                           int threads, RowsWithNorms& rows);
 
   // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
   static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order, int max_order,
                                   std::span<const double> weights, std::int32_t alphabet_size);
 
   // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
-  NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
-  NGramRows transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+
+  // Every occurrence of a fitted n-gram; its length is that of the n-gram.
+  Occurrences occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+
+  // The n-grams of both: these with their ids, then those of `other` that are new, in their order; and the ids of `other` here.
+  // Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
+  std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;
 
   std::size_t size() const;
   // Features from this id on were found in one example only. Known after fit; 0 after from_grams.
@@ -54,7 +62,7 @@ class NGramFeatures {
   std::vector<std::int32_t> orders() const;
 
  private:
-  using Dictionary = std::variant<GramDictionary<std::uint8_t>, GramDictionary<std::uint16_t>, GramDictionary<std::int32_t>>;
+  using Dictionary = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>>;
   NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights)
       : dictionary_(std::move(dictionary)), min_order_(min_order), max_order_(max_order), weights_(weights.begin(), weights.end()) {}
 

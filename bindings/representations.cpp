@@ -1,13 +1,14 @@
-// core/weights, and the automata of weights, for Python.
+// core/representations, and the automata of weights, for Python.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 
 #include "automata/packed_weights.hpp"
+#include "features/column_classes.hpp"
+#include "representations/automaton_rows.hpp"
+#include "representations/naive_rows.hpp"
+#include "representations/trie_rows.hpp"
 #include "rows.hpp"
-#include "weights/automaton.hpp"
-#include "weights/naive.hpp"
-#include "weights/trie.hpp"
 
 using namespace nb::literals;
 
@@ -32,8 +33,8 @@ MergedOut merged(const CodedIn& rows, int threads) {
   CodedEntries entries;
   {
     nb::gil_scoped_release release;
-    with_words(rows, [&]<class Word>(const typename CodedRows<Word>::Data& data) {
-      ClassFinder<Word> finder(data, threads);
+    with_words(rows, [&](const auto& data) {
+      ClassFinder finder(data, threads);
       classes = finder.find();
       entries = finder.merged_rows(classes);
       for (std::size_t z = 0; z < classes.value.size(); ++z)
@@ -70,10 +71,10 @@ using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint
 
 }  // namespace
 
-void bind_weights(nb::module_& m) {
+void bind_representations(nb::module_& m) {
   m.def(
       "merged_rows", &merged, "rows"_a, "threads"_a,
-      "Rows by class of features with proportional columns (indptr, entries, code_bits, palette), the number of classes and of those that "
+      "Rows by class of features with proportional columns (indptr, entries, code_bits, codebook), the number of classes and of those that "
       "rows share, and each feature's class and factor.");
 
   nb::class_<NaiveRows>(m, "NaiveRows", "Rows with W' as the alphas alone.")
@@ -81,7 +82,7 @@ void bind_weights(nb::module_& m) {
           "of",
           [](const CodedIn& rows) {
             nb::gil_scoped_release release;
-            return with_words(rows, []<class Word>(const typename CodedRows<Word>::Data& data) { return NaiveRows(data, Word{}); });
+            return with_words(rows, [](const auto& data) { return NaiveRows(data); });
           },
           "rows"_a)
       .def_prop_ro("nbytes", &NaiveRows::nbytes, "Bytes of W'.");
@@ -91,9 +92,7 @@ void bind_weights(nb::module_& m) {
           "of",
           [](const CodedIn& rows, In<std::int32_t> symbols, In<std::int64_t> offsets) {
             nb::gil_scoped_release release;
-            return with_words(rows, [&]<class Word>(const typename CodedRows<Word>::Data& data) {
-              return TrieRows(data, Word{}, strings(symbols, offsets));
-            });
+            return with_words(rows, [&](const auto& data) { return TrieRows(data, strings(symbols, offsets)); });
           },
           "rows"_a, "symbols"_a, "offsets"_a)
       .def_prop_ro("n_arcs", &TrieRows::n_arcs)
@@ -104,9 +103,7 @@ void bind_weights(nb::module_& m) {
           "of",
           [](const CodedIn& rows, In<std::int32_t> symbols, In<std::int64_t> offsets, int threads) {
             nb::gil_scoped_release release;
-            return with_words(rows, [&]<class Word>(const typename CodedRows<Word>::Data& data) {
-              return AutomatonRows(data, Word{}, strings(symbols, offsets), threads);
-            });
+            return with_words(rows, [&](const auto& data) { return AutomatonRows(data, strings(symbols, offsets), threads); });
           },
           "rows"_a, "symbols"_a, "offsets"_a, "threads"_a)
       .def_prop_ro("n_states", &AutomatonRows::n_states)

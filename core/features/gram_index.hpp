@@ -10,12 +10,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
+#include "features/coded_rows.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
-#include "spaces/rows.hpp"
 
 namespace treille {
 
@@ -23,52 +22,52 @@ class GramIndex {
  public:
   // Features from data.n_shared on stand in one row only, so they meet nothing but themselves: they are left out.
   template <class Word>
-  GramIndex(std::type_identity<Word>, const typename CodedRows<Word>::Data& data)
-      : palette_(data.palette.begin(), data.palette.end()), scale_(data.scale.begin(), data.scale.end()), starts_(data.n_shared + 1, 0) {
+  explicit GramIndex(const CodedRowsView<Word>& data)
+      : codebook_(data.codebook.begin(), data.codebook.end()), scale_(data.scale.begin(), data.scale.end()), starts_(data.n_shared + 1, 0) {
     for (const Word entry : data.entries)
-      if (const auto z = static_cast<std::size_t>(entry >> data.code_bits); z < data.n_shared) ++starts_[z + 1];
+      if (const std::size_t z = data.id(entry); z < data.n_shared) ++starts_[z + 1];
     for (std::size_t z = 0; z < data.n_shared; ++z) starts_[z + 1] += starts_[z];
     items_ = Buffer<Item>(static_cast<std::size_t>(starts_.back()));
     std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
     for (std::size_t i = 0; i < scale_.size(); ++i)
-      each(data, i, [&](std::size_t z, std::size_t code) {
-        if (z < data.n_shared)
-          items_[static_cast<std::size_t>(next[z]++)] = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(code)};
-      });
+      for (const Word entry : data.row(i))
+        if (const std::size_t z = data.id(entry); z < data.n_shared)
+          items_[static_cast<std::size_t>(next[z]++)] = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(data.code(entry))};
   }
 
   std::size_t size() const { return scale_.size(); }
 
   // out[j] = row i of `data` times row j of the index, for all j >= first; the others are left alone.
   template <class Word>
-  void row(const typename CodedRows<Word>::Data& data, std::size_t i, std::size_t first, double* out) const {
+  void row(const CodedRowsView<Word>& data, std::size_t i, std::size_t first, double* out) const {
     std::fill(out + first, out + size(), 0.0);
-    each(data, i, [&](std::size_t z, std::size_t code) {
-      if (z + 1 >= starts_.size()) return;
-      const double value = data.palette[code];
+    for (const Word entry : data.row(i)) {
+      const std::size_t z = data.id(entry);
+      if (z + 1 >= starts_.size()) break;
+      const double value = data.value(entry);
       const Item* item = items_.data() + starts_[z];
       const Item* last = items_.data() + starts_[z + 1];
       if (first > 0) item = std::lower_bound(item, last, first, [](const Item& a, std::size_t j) { return a.row < j; });
-      for (; item < last; ++item) out[item->row] += value * palette_[item->code];
-    });
+      for (; item < last; ++item) out[item->row] += value * codebook_[item->code];
+    }
     for (std::size_t j = first; j < size(); ++j) out[j] *= data.scale[i] * scale_[j];
   }
 
   // The same for a row of the indexed data themselves.
   template <class Word>
-  void own_row(const typename CodedRows<Word>::Data& data, std::size_t i, std::size_t first, double* out) const {
-    row<Word>(data, i, first, out);
+  void own_row(const CodedRowsView<Word>& data, std::size_t i, std::size_t first, double* out) const {
+    row(data, i, first, out);
     if (i < first) return;
     double sum = 0;
-    each(data, i, [&](std::size_t, std::size_t code) { sum += data.palette[code] * data.palette[code]; });
+    for (const Word entry : data.row(i)) sum += data.value(entry) * data.value(entry);
     out[i] = data.scale[i] * data.scale[i] * sum;
   }
 
   // K of the indexed rows, whole: one half is summed, the other copied. out has size() * size() numbers.
   template <class Word>
-  void gram(const typename CodedRows<Word>::Data& data, int threads, double* out) const {
+  void gram(const CodedRowsView<Word>& data, int threads, double* out) const {
     const std::size_t n = size();
-    run_in_turns(n, threads, [&](std::size_t i) { own_row<Word>(data, i, i, out + i * n); });
+    run_in_turns(n, threads, [&](std::size_t i) { own_row(data, i, i, out + i * n); });
     constexpr std::size_t tile = 32;  // both sides of a tile stay in the first-level cache
     run_in_turns((n + tile - 1) / tile, threads, [&](std::size_t block) {
       const std::size_t low = block * tile, high = std::min(n, low + tile);
@@ -80,8 +79,8 @@ class GramIndex {
 
   // All rows of `data`, which are others than the indexed ones. out has as many rows, of size() numbers.
   template <class Word>
-  void block(const typename CodedRows<Word>::Data& data, int threads, double* out) const {
-    run_in_turns(data.scale.size(), threads, [&](std::size_t i) { row<Word>(data, i, 0, out + i * size()); });
+  void block(const CodedRowsView<Word>& data, int threads, double* out) const {
+    run_in_turns(data.scale.size(), threads, [&](std::size_t i) { row(data, i, 0, out + i * size()); });
   }
 
  private:
@@ -89,16 +88,7 @@ class GramIndex {
     std::uint32_t row, code;
   };
 
-  template <class Data, class Visit>
-  static void each(const Data& data, std::size_t i, Visit&& visit) {
-    for (auto e = static_cast<std::size_t>(data.indptr[i]); e < static_cast<std::size_t>(data.indptr[i + 1]); ++e) {
-      const auto entry = data.entries[e];
-      visit(static_cast<std::size_t>(entry >> data.code_bits),
-            static_cast<std::size_t>(entry & ((decltype(entry){1} << data.code_bits) - 1)));
-    }
-  }
-
-  std::vector<double> palette_, scale_;
+  std::vector<double> codebook_, scale_;
   std::vector<std::int64_t> starts_;
   Buffer<Item> items_;
 };

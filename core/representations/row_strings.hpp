@@ -11,27 +11,24 @@
 #include <vector>
 
 #include "automata/string_trie.hpp"
+#include "features/coded_rows.hpp"
 #include "memory.hpp"
-#include "spaces/rows.hpp"
 
 namespace treille {
 
 class RowStrings {
  public:
   template <class Word>
-  RowStrings(const typename CodedRows<Word>::Data& data, Word, const Sequences& strings, std::span<const std::uint32_t> order)
-      : palette_(data.palette.begin(), data.palette.end()), scale_(data.scale.begin(), data.scale.end()) {
+  RowStrings(const CodedRowsView<Word>& data, const Sequences& strings, std::span<const std::uint32_t> order)
+      : codebook_(data.codebook.begin(), data.codebook.end()), scale_(data.scale.begin(), data.scale.end()) {
     Array<std::uint32_t> rank(order.size());
     for (std::uint32_t r = 0; r < order.size(); ++r) rank[order[r]] = r;
-    const Word code = (Word{1} << data.code_bits) - 1;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> row;  // rank, code
     begin_.push_back(0);
-    for (std::size_t i = 0; i + 1 < data.indptr.size(); ++i) {
+    for (std::size_t i = 0; i < data.size(); ++i) {
       row.clear();
-      for (auto e = static_cast<std::size_t>(data.indptr[i]); e < static_cast<std::size_t>(data.indptr[i + 1]); ++e) {
-        const auto own = static_cast<std::uint32_t>(data.entries[e] & code);
-        if (palette_[own] != 0) row.emplace_back(rank[static_cast<std::size_t>(data.entries[e] >> data.code_bits)], own);
-      }
+      for (const Word entry : data.row(i))
+        if (data.value(entry) != 0) row.emplace_back(rank[data.id(entry)], static_cast<std::uint32_t>(data.code(entry)));
       std::sort(row.begin(), row.end());
       std::span<const std::int32_t> before;
       for (const auto& [r, value] : row) {
@@ -62,7 +59,7 @@ class RowStrings {
     while (at < end) {
       reader.back_to(number(at));
       for (std::size_t left = number(at); left > 0; --left) reader.step(static_cast<std::int32_t>(number(at)));
-      reader.arrive(palette_[number(at)]);
+      reader.arrive(codebook_[number(at)]);
     }
   }
 
@@ -93,7 +90,7 @@ class RowStrings {
     return number;
   }
 
-  std::vector<double> palette_, scale_;
+  std::vector<double> codebook_, scale_;
   std::vector<std::size_t> begin_;
   Array<std::uint8_t> stream_;
   std::size_t longest_ = 0;

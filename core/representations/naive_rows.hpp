@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "features/coded_rows.hpp"
 #include "memory.hpp"
-#include "spaces/rows.hpp"
 
 namespace treille {
 
@@ -22,13 +22,11 @@ class NaiveRows {
   };
 
   template <class Word>
-  explicit NaiveRows(const typename CodedRows<Word>::Data& data, Word)
+  explicit NaiveRows(const CodedRowsView<Word>& data)
       : indptr_(data.indptr.begin(), data.indptr.end()), entries_(data.entries.size()), n_features_(data.n_features) {
-    const Word code = (Word{1} << data.code_bits) - 1;
-    for (std::size_t i = 0; i + 1 < data.indptr.size(); ++i)
-      for (auto e = static_cast<std::size_t>(data.indptr[i]); e < static_cast<std::size_t>(data.indptr[i + 1]); ++e)
-        entries_[e] = {data.scale[i] * data.palette[static_cast<std::size_t>(data.entries[e] & code)],
-                       static_cast<std::uint32_t>(data.entries[e] >> data.code_bits)};
+    Entry* to = entries_.data();
+    for (std::size_t i = 0; i < data.size(); ++i)
+      for (const Word entry : data.row(i)) *to++ = {data.scale[i] * data.value(entry), static_cast<std::uint32_t>(data.id(entry))};
   }
 
   std::size_t size() const { return indptr_.size() - 1; }

@@ -40,12 +40,12 @@ inline bool same_symbols(const A* a, const B* b, std::size_t n) {
 }
 
 template <class Symbol>
-class GramDictionary {
+class NGramDictionary {
  public:
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
   // Grams hold at most `stride` symbols; several orders are kept only when `mixed_orders`.
-  GramDictionary(int stride, bool mixed_orders) : stride_(stride), mixed_(mixed_orders) { resize_slots(10); }
+  NGramDictionary(int stride, bool mixed_orders) : stride_(stride), mixed_(mixed_orders) { resize_slots(10); }
 
   std::size_t size() const { return tags_.size(); }
   const Symbol* gram(std::uint32_t id) const { return pool_.data() + std::size_t{id} * stride_; }

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "spaces/code_rows.hpp"
-#include "spaces/csr.hpp"
-#include "spaces/rows.hpp"
-#include "spaces/side_by_side.hpp"
+#include "features/concatenated_rows.hpp"
+#include "features/csr.hpp"
+#include "features/rows.hpp"
 
 namespace treille::tests {
 namespace {
@@ -18,11 +17,11 @@ void parts_side_by_side_are_dense_rows() {
   const std::vector<std::int64_t> indptr{0, 2, 3, 3, 5};
   const std::vector<std::uint32_t> narrow{0 << 1 | 1, 2 << 1, 0 << 1, 0 << 1 | 1, 1 << 1};  // ids 1 and 2 stand in one row each
   const std::vector<std::uint64_t> wide{0, 1, 0, 1, 2};
-  const std::vector<double> palette{1, 3}, one{2}, scale{0.5, 2, 1, 1.5}, mean{0.25, -1, 2}, shift{1, 0.5, 0, 3};
+  const std::vector<double> codebook{1, 3}, one{2}, scale{0.5, 2, 1, 1.5}, mean{0.25, -1, 2}, shift{1, 0.5, 0, 3};
   double dense[4][6] = {};
   for (std::size_t i = 0; i < 4; ++i)
     for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e) {
-      dense[i][narrow[e] >> 1] += scale[i] * palette[narrow[e] & 1];
+      dense[i][narrow[e] >> 1] += scale[i] * codebook[narrow[e] & 1];
       dense[i][3 + wide[e]] += scale[i] * one[0];
     }
   std::vector<double> dots(4, 0.0);
@@ -31,9 +30,9 @@ void parts_side_by_side_are_dense_rows() {
       dots[i] += dense[i][3 + z] * mean[z];
       dense[i][3 + z] -= shift[i] * mean[z];
     }
-  using Both = SideBySide<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  using Both = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
   std::vector<Both::Part> parts;
-  parts.push_back({CodedRows<std::uint32_t>({indptr, narrow, 1, palette, scale, 3, 1}), 3, {}});
+  parts.push_back({CodedRows<std::uint32_t>({indptr, narrow, 1, codebook, scale, 3, 1}), 3, {}});
   parts.push_back({CodedRows<std::uint64_t>({indptr, wide, 0, one, scale, 3, 3}), 3, {mean, shift, dots}});
   const Both rows(std::move(parts));
   CHECK(rows.size() == 4);
@@ -88,7 +87,7 @@ void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
         std::vector<std::uint32_t> found(entries.size());
         std::vector<double> numbers(entries.size());
         expand<Word>({rows.indptr.data(), rows.indptr.size()}, {entries.data(), entries.size()}, rows.code_bits,
-                     {rows.palette.data(), rows.palette.size()}, scale, 2, found.data(), numbers.data());
+                     {rows.codebook.data(), rows.codebook.size()}, scale, 2, found.data(), numbers.data());
         std::size_t e = 0;
         for (const auto& row : slow)
           for (const auto& [id, number] : row) {
@@ -106,18 +105,18 @@ void long_rows_are_the_same_in_two_hands() {
   std::vector<std::int64_t> indptr{0};
   std::vector<std::uint32_t> entries;
   std::vector<double> dense[n];
-  const std::vector<double> palette{1, 2.5, 4, 7}, scale{1, 0.5, 2, 1, 3};
+  const std::vector<double> codebook{1, 2.5, 4, 7}, scale{1, 0.5, 2, 1, 3};
   for (std::size_t i = 0; i < n; ++i) {
     dense[i].assign(width, 0.0);
     for (std::uint32_t id = 0; id < width; ++id)
       if (random() % 3 < 2) {
         const auto code = static_cast<std::uint32_t>(random() % 4);
         entries.push_back(id << 2 | code);
-        dense[i][id] = scale[i] * palette[code];
+        dense[i][id] = scale[i] * codebook[code];
       }
     indptr.push_back(static_cast<std::int64_t>(entries.size()));
   }
-  const CodedRows<std::uint32_t> alone({indptr, entries, 2, palette, scale, width, width});
+  const CodedRows<std::uint32_t> alone({indptr, entries, 2, codebook, scale, width, width});
   CHECK(alone.are_long());
   SecondHand hand;
   const auto shared = alone.shared_with(hand);

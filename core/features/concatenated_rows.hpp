@@ -14,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "spaces/rows.hpp"
+#include "features/rows.hpp"
 
 namespace treille {
 
 // Kinds: what the parts' sparse rows may be, each a FeatureRows with write_weights.
 template <FeatureRows... Kinds>
-class SideBySide {
+class ConcatenatedRows {
  public:
   struct Centre {
     std::span<const double> mean, shift, dots;  // m, shift_i and r_i.m; all empty: no centre
@@ -43,7 +43,7 @@ class SideBySide {
     std::vector<PartWeights<Real>> parts;
   };
 
-  explicit SideBySide(std::vector<Part> parts) : parts_(std::move(parts)) {
+  explicit ConcatenatedRows(std::vector<Part> parts) : parts_(std::move(parts)) {
     for (const Part& part : parts_) {
       const auto m = part.centre.mean;
       mean_sq_.push_back(std::inner_product(m.begin(), m.end(), m.begin(), 0.0));

@@ -1,6 +1,6 @@
 // Forms of W'.
 
-#include "weights.hpp"
+#include "representations.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "automata/string_trie.hpp"
-#include "weights/row_strings.hpp"
+#include "representations/row_strings.hpp"
 
 namespace treille {
 
@@ -35,8 +35,7 @@ class TrieRows {
   };
 
   template <class Word>
-  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings)
-      : TrieRows(data, word, strings, sorted_strings(strings)) {}
+  TrieRows(const CodedRowsView<Word>& data, const Sequences& strings) : TrieRows(data, strings, sorted_strings(strings)) {}
 
   std::size_t size() const { return rows_.size(); }
   std::size_t n_features() const { return n_features_; }
@@ -78,8 +77,8 @@ class TrieRows {
 
  private:
   template <class Word>
-  TrieRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, const Array<std::uint32_t>& order)
-      : n_features_(data.n_features), trie_(strings, order), rows_(data, word, strings, order) {}
+  TrieRows(const CodedRowsView<Word>& data, const Sequences& strings, const Array<std::uint32_t>& order)
+      : n_features_(data.n_features), trie_(strings, order), rows_(data, strings, order) {}
 
   // Level by level: the searches of a level do not wait for each other, so that memory answers many at a time.
   template <class Weights>

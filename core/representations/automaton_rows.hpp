@@ -1,6 +1,6 @@
 #pragma once
 // Rows with W' kept as an automaton that is minimal for every alpha at once, the training set fixed: states of the trie merge when their
-// futures carry the same classes of features (weights/classes.hpp) up to a factor. It never changes; what training moves are
+// futures carry the same classes of features (features/column_classes.hpp) up to a factor. It never changes; what training moves are
 // the cells omega, one for each class, that its paths name, and W'(z) = (product along the path of z) omega(c).
 //   dot    walks the strings of Phi_i: the size of Phi_i o W'
 //   axpy   omega(c) += a value(z) v(z) / |c|^2 for each string z: O(n(Phi_i)), by what the dot before has found
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "automata/minimal_weights.hpp"
-#include "weights/classes.hpp"
-#include "weights/row_strings.hpp"
+#include "features/column_classes.hpp"
+#include "representations/row_strings.hpp"
 
 namespace treille {
 
@@ -30,8 +30,8 @@ class AutomatonRows {
   };
 
   template <class Word>
-  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, int threads)
-      : AutomatonRows(data, word, strings, sorted_strings(strings), ClassFinder<Word>(data, threads).find()) {}
+  AutomatonRows(const CodedRowsView<Word>& data, const Sequences& strings, int threads)
+      : AutomatonRows(data, strings, sorted_strings(strings), ClassFinder<Word>(data, threads).find()) {}
 
   std::size_t size() const { return rows_.size(); }
   std::size_t n_features() const { return n_features_; }
@@ -79,10 +79,9 @@ class AutomatonRows {
 
  private:
   template <class Word>
-  AutomatonRows(const typename CodedRows<Word>::Data& data, Word word, const Sequences& strings, const Array<std::uint32_t>& order,
-                FeatureClasses classes)
+  AutomatonRows(const CodedRowsView<Word>& data, const Sequences& strings, const Array<std::uint32_t>& order, FeatureClasses classes)
       : n_features_(data.n_features),
-        rows_(data, word, strings, order),
+        rows_(data, strings, order),
         class_(std::move(classes.of)),
         value_(std::move(classes.value)),
         inverse_square_(classes.square.size()) {

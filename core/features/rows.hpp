@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "features/coded_rows.hpp"
 #include "memory.hpp"
 #include "second_hand.hpp"
 
@@ -85,13 +86,10 @@ class DenseRows {
   std::size_t n_, m_;
 };
 
-// Sparse rows in few bytes, always exact. An entry is one word, id << code_bits | code: the feature `id` with value
-// scale[i] * palette[code]. Counts have few distinct values, so 4 bytes hold an entry (Word = uint32) whenever the bits of
-// the number of features and of the largest code sum to at most 32; else 8 bytes do (uint64). One word also means one stream
-// of memory per row: rows are visited in random order, and the start of each stream is a cache miss.
+// Coded rows (coded_rows.hpp) with W' as one number per feature.
 //
-// Ids fall with frequency, so most reads of w meet its hot head, and the features from n_shared on stand in one row at most.
-// Such a private feature z of row i has w_z = (what axpy gave row i) * phi_z, whatever happens elsewhere: the row keeps one
+// Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
+// one row. A singleton z of row i has w_z = (what axpy added to row i) * phi_z, whatever happens elsewhere: the row keeps one
 // number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
 //
 // Rows of thousands of entries are read in two halves, the features before and after one fixed id, which two threads may do at the same
@@ -105,28 +103,21 @@ class CodedRows {
     std::vector<double> own;
   };
 
-  struct Data {
-    std::span<const std::int64_t> indptr;
-    std::span<const Word> entries;
-    int code_bits;
-    std::span<const double> palette;
-    std::span<const double> scale;
-    std::size_t n_features, n_shared;
-  };
+  using Data = CodedRowsView<Word>;
 
   explicit CodedRows(const Data& data)
-      : data_(data), split_(size()), private_sq_(size()), float_palette_(data.palette.begin(), data.palette.end()) {
+      : data_(data), split_(size()), singleton_sq_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
       if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
       const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
       while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
       split_[i] = e;
-      private_sq_[i] = sum_of_squares(e, end(i));
+      singleton_sq_[i] = sum_of_squares(e, end(i));
     }
     if (are_long()) cut_in_halves();
   }
 
-  std::size_t size() const { return data_.indptr.size() - 1; }
+  std::size_t size() const { return data_.size(); }
 
   bool are_long() const { return data_.entries.size() >= kLongRow * std::max<std::size_t>(size(), 1); }
 
@@ -148,7 +139,7 @@ class CodedRows {
     w.own = exact.own;
   }
 
-  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + private_sq_[i]); }
+  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + singleton_sq_[i]); }
 
   template <class Real>
   double dot(std::size_t i, const Weights<Real>& w) const {
@@ -158,7 +149,7 @@ class CodedRows {
       sum = dot(begin(i), split_[i], weights);
     else
       in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split_[i], weights); });
-    return data_.scale[i] * (sum + rest + w.own[i] * private_sq_[i]);
+    return data_.scale[i] * (sum + rest + w.own[i] * singleton_sq_[i]);
   }
 
   template <class Real>
@@ -206,21 +197,21 @@ class CodedRows {
 
   template <class Real>
   void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
-    const Real* palette = palette_of<Real>();
+    const Real* codebook = codebook_of<Real>();
     // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
     for (; e + 4 <= stop; e += 4) {
       Real& w0 = weights[id(e[0])];
       Real& w1 = weights[id(e[1])];
       Real& w2 = weights[id(e[2])];
       Real& w3 = weights[id(e[3])];
-      const Real s0 = w0 + step * palette[code(e[0])], s1 = w1 + step * palette[code(e[1])];
-      const Real s2 = w2 + step * palette[code(e[2])], s3 = w3 + step * palette[code(e[3])];
+      const Real s0 = w0 + step * codebook[code(e[0])], s1 = w1 + step * codebook[code(e[1])];
+      const Real s2 = w2 + step * codebook[code(e[2])], s3 = w3 + step * codebook[code(e[3])];
       w0 = s0;
       w1 = s1;
       w2 = s2;
       w3 = s3;
     }
-    for (; e < stop; ++e) weights[id(*e)] += step * palette[code(*e)];
+    for (; e < stop; ++e) weights[id(*e)] += step * codebook[code(*e)];
   }
 
   template <class Low, class High>
@@ -242,17 +233,17 @@ class CodedRows {
     for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split_[i], [&](Word e) { return id(e) < *half; });
   }
 
-  const Word* begin(std::size_t i) const { return data_.entries.data() + data_.indptr[i]; }
-  const Word* end(std::size_t i) const { return data_.entries.data() + data_.indptr[i + 1]; }
-  std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> data_.code_bits); }
-  std::size_t code(Word entry) const { return static_cast<std::size_t>(entry & ((Word{1} << data_.code_bits) - 1)); }
-  double value(Word entry) const { return data_.palette[code(entry)]; }
+  const Word* begin(std::size_t i) const { return data_.begin(i); }
+  const Word* end(std::size_t i) const { return data_.end(i); }
+  std::size_t id(Word entry) const { return data_.id(entry); }
+  std::size_t code(Word entry) const { return data_.code(entry); }
+  double value(Word entry) const { return data_.value(entry); }
   template <class Real>
-  const Real* palette_of() const {
+  const Real* codebook_of() const {
     if constexpr (std::is_same_v<Real, double>)
-      return data_.palette.data();
+      return data_.codebook.data();
     else
-      return float_palette_.data();
+      return float_codebook_.data();
   }
   double sum_of_squares(const Word* first, const Word* last) const {
     double sum = 0;
@@ -261,11 +252,11 @@ class CodedRows {
   }
 
   Data data_;
-  std::vector<const Word*> split_;   // where row i's private features begin
+  std::vector<const Word*> split_;   // where the singletons of row i begin
   std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
   SecondHand* hand_ = nullptr;
-  std::vector<double> private_sq_;
-  std::vector<float> float_palette_;  // for w in float: converting each value would cost as much as adding it
+  std::vector<double> singleton_sq_;
+  std::vector<float> float_codebook_;  // for w in float: converting each value would cost as much as adding it
 };
 
 }  // namespace treille

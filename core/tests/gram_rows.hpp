@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
+#include "features/gram_index.hpp"
+#include "solve/gram_rows.hpp"
 #include "solve/smo.hpp"
-#include "spaces/gram.hpp"
-#include "spaces/gram_rows.hpp"
 #include "text/subsequence.hpp"
 
 namespace treille::tests {
@@ -65,7 +65,7 @@ void products_equal_their_definition(const typename CodedRows<Word>::Data& data,
         for (auto f = data.indptr[j]; f < data.indptr[j + 1]; ++f) {
           const Word left = data.entries[static_cast<std::size_t>(e)], right = data.entries[static_cast<std::size_t>(f)];
           if (left >> data.code_bits == right >> data.code_bits)
-            expected += data.palette[static_cast<std::size_t>(left & mask)] * data.palette[static_cast<std::size_t>(right & mask)];
+            expected += data.codebook[static_cast<std::size_t>(left & mask)] * data.codebook[static_cast<std::size_t>(right & mask)];
         }
       check(std::abs(K[i * n + j] - expected * data.scale[i] * data.scale[j]) <= 1e-12 * (1 + expected));
       check(row[j] == K[i * n + j]);
