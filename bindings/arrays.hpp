@@ -31,6 +31,13 @@ Out<T> give(Buffer<T>&& buffer) {
   return Out<T>(owner->data(), {owner->size()}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); }));
 }
 
+// An array of the core's, to be handed to the core again.
+template <class T>
+In<T> keep(Buffer<T>&& buffer) {
+  auto* owner = new Buffer<T>(std::move(buffer));
+  return In<T>(owner->data(), {owner->size()}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); }));
+}
+
 template <class T>
 Out<T> copied(std::span<const T> values) {
   Buffer<T> copy(values.size());

@@ -113,7 +113,7 @@ void bind_lattices(nb::module_& m) {
       .def_static(
           "fit",
           [](const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return RationalFeatures::fit(machine, data.view(), view(recode), threads, rows);
@@ -128,7 +128,7 @@ void bind_lattices(nb::module_& m) {
       .def(
           "transform",
           [](const RationalFeatures& self, const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform(machine, data.view(), view(recode), threads);

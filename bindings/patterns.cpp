@@ -50,7 +50,7 @@ void bind_patterns(nb::module_& m) {
           "fit",
           [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
              std::int32_t alphabet_size, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
@@ -61,22 +61,36 @@ void bind_patterns(nb::module_& m) {
       .def_static(
           "fit_turned",
           [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
-             std::int32_t alphabet_size, int threads) -> std::optional<std::tuple<PatternFeatures, RowsOut, Turn>> {
-            NGramRows rows;
-            Turn turn;
-            auto features = [&] {
+             std::int32_t alphabet_size, int threads) -> std::optional<std::tuple<PatternFeatures, RowsOut, CellMap>> {
+            RowsWithNorms rows;
+            std::optional<PatternFeatures> features;
+            std::optional<CellMap> cells;
+            {
               nb::gil_scoped_release release;
-              return PatternFeatures::fit_turned(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows, turn);
-            }();
-            if (!features) return std::nullopt;
-            return std::tuple(std::move(*features), give_rows(std::move(rows)), std::move(turn));
+              const auto* const kmers = std::get_if<GappedKmerPatterns>(&family);
+              if (kmers == nullptr || static_cast<double>(symbols.size()) * static_cast<double>(kmers->groups()) <
+                                          4096.0 * static_cast<double>(offsets.size() - 1))
+                return std::nullopt;
+              features = PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
+              if (const auto families = features->families()) {
+                HelmertBasis basis({families->sizes, families->family, families->member});
+                auto entries = rows.entries.visit({}, features->size(), features->size(),
+                                                  [&](const auto& plain) { return rows_in_basis(plain, basis, threads); });
+                if (entries) {
+                  rows.entries = std::move(*entries);
+                  cells = CellMap(std::move(basis));
+                }
+              }
+            }
+            if (!cells) return std::nullopt;
+            return std::tuple(std::move(*features), give_rows(std::move(rows)), std::move(*cells));
           },
           "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a,
           "As fit, with rows in a turned basis of the features; None where that is not worth it.")
       .def_static(
           "fit_lattices",
           [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows);
@@ -94,7 +108,7 @@ void bind_patterns(nb::module_& m) {
       .def(
           "transform",
           [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
@@ -105,7 +119,7 @@ void bind_patterns(nb::module_& m) {
       .def(
           "transform_lattices",
           [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform(data.view(), view(recode), threads);
@@ -113,6 +127,14 @@ void bind_patterns(nb::module_& m) {
             return give_rows(std::move(rows));
           },
           "data"_a, "recode"_a, "threads"_a)
+      .def(
+          "families",
+          [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {
+            const auto families = self.families();
+            if (!families) return std::nullopt;
+            return std::tuple(give(families->sizes), give(families->family), give(families->member));
+          },
+          "Families of nearly equal columns as `compact` takes them; None where there are none.")
       .def("__len__", &PatternFeatures::size)
       .def_prop_ro("n_shared", &PatternFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("width", &PatternFeatures::width)

@@ -1,12 +1,12 @@
 #pragma once
-// Feature rows across the pane, in and out.
+// Feature rows from Python to the core, and back.
 
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
-#include "spaces/rows.hpp"
-#include "text/ngram_rows.hpp"
+#include "features/coded_rows.hpp"
+#include "features/compaction.hpp"
 
 namespace treille {
 
@@ -15,35 +15,44 @@ struct CodedIn {
   In<std::int64_t> indptr;
   std::variant<In<std::uint32_t>, In<std::uint64_t>> entries;
   int code_bits;
-  In<double> palette, scale;
+  In<double> codebook, scale;
   std::size_t n_features, n_shared;
 
   std::size_t size() const { return indptr.size() - 1; }
 };
 
-// use(data), data with the rows' own type of words.
+// use(view) with the rows' own type of words.
 template <class Use>
 auto with_words(const CodedIn& in, Use&& use) {
   return std::visit(
       [&]<class Word>(const In<Word>& words) {
-        return use.template operator()<Word>(
-            {view(in.indptr), view(words), in.code_bits, view(in.palette), view(in.scale), in.n_features, in.n_shared});
+        return use(
+            CodedRowsView<Word>{view(in.indptr), view(words), in.code_bits, view(in.codebook), view(in.scale), in.n_features, in.n_shared});
       },
       in.entries);
 }
 
+// Compact rows: `rows` are those of the cells.
+struct CompactIn {
+  CodedIn rows;
+  CellMap cells;
+  std::size_t n_entries;
+
+  std::size_t size() const { return rows.size(); }
+};
+
 using Words = std::variant<Out<std::uint32_t>, Out<std::uint64_t>>;
-// indptr, entries, code_bits, palette
+// indptr, entries, code_bits, codebook
 using EntriesOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>>;
 // the same, and squared norms
 using RowsOut = std::tuple<Out<std::int64_t>, Words, int, Out<double>, Out<double>>;
 
 inline EntriesOut give_entries(CodedEntries&& e) {
   Words words = std::visit([](auto& entries) { return Words(give(std::move(entries))); }, e.entries);
-  return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.palette))};
+  return {give(std::move(e.indptr)), std::move(words), e.code_bits, give(std::move(e.codebook))};
 }
 
-inline RowsOut give_rows(NGramRows&& rows) {
+inline RowsOut give_rows(RowsWithNorms&& rows) {
   return std::tuple_cat(give_entries(std::move(rows.entries)), std::tuple(give(rows.sq_norms)));
 }
 

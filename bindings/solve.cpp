@@ -6,16 +6,18 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 
+#include "features/concatenated_rows.hpp"
+#include "features/rows.hpp"
+#include "representations/automaton_rows.hpp"
+#include "representations/naive_rows.hpp"
+#include "representations/trie_rows.hpp"
 #include "rows.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "solve/planes.hpp"
 #include "solve/smo.hpp"
-#include "spaces/side_by_side.hpp"
-#include "weights/automaton.hpp"
-#include "weights/naive.hpp"
-#include "weights/trie.hpp"
 
 using namespace nb::literals;
 
@@ -108,29 +110,61 @@ struct DenseIn {
   std::size_t size() const { return n_rows; }
 };
 
-// A centre is three empty arrays where there is none.
+// A centre is three empty arrays where there is none; that of compact rows is given by features, and kept by cells.
 struct PartIn {
   CodedIn rows;
   In<double> mean, shift, dots;
+  std::shared_ptr<const CellMap> cells = nullptr;  // none: the columns are the features
+
+  static PartIn of(const CompactIn& compact, In<double> mean, In<double> shift, In<double> dots) {
+    if (mean.size() > 0) mean = keep(compact.cells.project(view(mean)));
+    return {compact.rows, mean, shift, dots, std::make_shared<CellMap>(compact.cells)};
+  }
 };
 
 struct PartsIn {
   std::vector<PartIn> parts;
-  std::size_t n_features;
+  std::size_t n_features;  // columns of all parts
 
   explicit PartsIn(const std::vector<PartIn>& given) : parts(given), n_features(0) {
     for (const PartIn& part : parts) n_features += part.rows.n_features;
   }
   std::size_t size() const { return parts.front().rows.size(); }
+
+  Out<double> read(In<double> cells, std::size_t n_functions) const {
+    if (cells.size() != n_features * n_functions) throw std::length_error("the weights are not those of the cells");
+    std::size_t total = 0;
+    for (const PartIn& part : parts) total += part.cells ? part.cells->n_features() : part.rows.n_features;
+    Buffer<double> weights(total * n_functions);
+    double* to = weights.data();
+    std::size_t at = 0;
+    for (const PartIn& part : parts) {
+      const auto own = view(cells).subspan(at, part.rows.n_features * n_functions);
+      at += own.size();
+      if (part.cells) {
+        part.cells->read(own, n_functions, 1, to);
+        to += part.cells->n_features() * n_functions;
+      } else {
+        to = std::copy(own.begin(), own.end(), to);
+      }
+    }
+    return give(std::move(weights));
+  }
 };
 
 // The rows with W' in one of its representations.
-using FormsIn = std::variant<const CodedIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
+using FormsIn =
+    std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
 
 // Calls `use` with the rows in the core's own form.
 template <class Use>
 void with_rows(const CodedIn& in, Use&& use) {
-  with_words(in, [&]<class Word>(const typename CodedRows<Word>::Data& data) { use(CodedRows<Word>(data)); });
+  with_words(in, [&]<class Word>(const CodedRowsView<Word>& data) { use(CodedRows<Word>(data)); });
+}
+
+template <class Use>
+void with_rows(const CompactIn& in, Use&& use) {
+  with_rows(in.rows, use);
 }
 
 template <class Use>
@@ -140,7 +174,7 @@ void with_rows(const DenseIn& in, Use&& use) {
 
 template <class Use>
 void with_rows(const PartsIn& in, Use&& use) {
-  using Parts = SideBySide<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
+  using Parts = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
   std::vector<Parts::Part> parts;
   for (const PartIn& part : in.parts)
     with_rows(part.rows, [&](auto&& rows) {
@@ -156,7 +190,9 @@ void with_rows(const R& rows, Use&& use) {
 
 template <class R>
 std::size_t n_features(const R& rows) {
-  if constexpr (FeatureRows<R>)
+  if constexpr (std::is_same_v<R, CompactIn>)
+    return rows.cells.n_cells();
+  else if constexpr (FeatureRows<R>)
     return rows.n_features();
   else
     return rows.n_features;
@@ -223,8 +259,18 @@ void bind_solve(nb::module_& m) {
       .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);
 
   nb::class_<PartIn>(m, "RowsPart", "Coded rows, and their centre, as one part of several.")
-      .def(nb::init<CodedIn, In<double>, In<double>, In<double>>(), "rows"_a, "mean"_a, "shift"_a, "dots"_a);
-  nb::class_<PartsIn>(m, "SideBySide", "Parts side by side as solvers take them.").def(nb::init<std::vector<PartIn>>(), "parts"_a);
+      .def(nb::init<CodedIn, In<double>, In<double>, In<double>>(), "rows"_a, "mean"_a, "shift"_a, "dots"_a)
+      .def(
+          "__init__",
+          [](PartIn* self, const CompactIn& rows, In<double> mean, In<double> shift, In<double> dots) {
+            new (self) PartIn(PartIn::of(rows, mean, shift, dots));
+          },
+          "rows"_a, "mean"_a, "shift"_a, "dots"_a);
+  nb::class_<PartsIn>(m, "ConcatenatedRows", "Parts as solvers take them: an example has the features of each.")
+      .def(nb::init<std::vector<PartIn>>(), "parts"_a)
+      .def_ro("n_cells", &PartsIn::n_features)
+      .def("read", &PartsIn::read, "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
+  m.attr("SideBySide") = m.attr("ConcatenatedRows");
 
   m.def(
       "dual_cd",

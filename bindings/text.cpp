@@ -5,11 +5,13 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+
 #include "arrays.hpp"
 #include "lattices.hpp"
 #include "rows.hpp"
 #include "text/encode.hpp"
-#include "text/ngram_rows.hpp"
+#include "text/ngram_features.hpp"
 
 using namespace nb::literals;
 
@@ -57,7 +59,7 @@ void bind_text(nb::module_& m) {
           "fit",
           [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights,
              std::int32_t alphabet_size, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows);
@@ -68,7 +70,7 @@ void bind_text(nb::module_& m) {
       .def_static(
           "fit_lattices",
           [](const LatticesIn& data, int min_order, int max_order, In<double> weights, std::int32_t alphabet_size, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return NGramFeatures::fit(data.view(), min_order, max_order, view(weights), alphabet_size, threads, rows);
@@ -87,7 +89,7 @@ void bind_text(nb::module_& m) {
       .def(
           "transform",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
@@ -98,7 +100,7 @@ void bind_text(nb::module_& m) {
       .def(
           "transform_lattices",
           [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform(data.view(), view(recode), threads);
@@ -106,6 +108,32 @@ void bind_text(nb::module_& m) {
             return give_rows(std::move(rows));
           },
           "data"_a, "recode"_a, "threads"_a)
+      .def(
+          "occurrences",
+          [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
+            Occurrences found;
+            {
+              nb::gil_scoped_release release;
+              found = self.occurrences({view(symbols), view(offsets)}, view(recode), threads);
+            }
+            return std::tuple(give(std::move(found.ids)), give(std::move(found.starts)), give(std::move(found.offsets)));
+          },
+          "symbols"_a, "offsets"_a, "recode"_a, "threads"_a,
+          "Ids and starts of the fitted n-grams that occur, by sequence and position, and where those of each sequence begin.")
+      .def(
+          "merge",
+          [](const NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {
+            auto [merged, ids] = [&] {
+              nb::gil_scoped_release release;
+              return self.merge(other, view(recode_other));
+            }();
+            std::vector<std::int64_t> own(self.size());
+            std::iota(own.begin(), own.end(), 0);
+            return std::tuple(std::move(merged), give(own), give(ids));
+          },
+          "other"_a, "recode_other"_a,
+          "The n-grams of both, those of `other` after these, and the ids of both. Symbol s of `other` is recode_other[s] here; symbols "
+          "that are new follow those of this alphabet.")
       .def("__len__", &NGramFeatures::size)
       .def_prop_ro("n_shared", &NGramFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("min_order", &NGramFeatures::min_order)

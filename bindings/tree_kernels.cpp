@@ -138,7 +138,7 @@ void bind_tree_kernels(nb::module_& m) {
       .def_static(
           "fit",
           [](const ForestIn& forest, double decay, bool leaves) {
-            NGramRows rows;
+            RowsWithNorms rows;
             auto features = [&] {
               nb::gil_scoped_release release;
               return SubtreeFeatures::fit(read(forest), decay, leaves, rows);
@@ -163,7 +163,7 @@ void bind_tree_kernels(nb::module_& m) {
       .def(
           "transform",
           [](const SubtreeFeatures& self, const ForestIn& forest, int threads) {
-            NGramRows rows;
+            RowsWithNorms rows;
             {
               nb::gil_scoped_release release;
               rows = self.transform(read(forest), threads);

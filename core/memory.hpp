@@ -2,6 +2,7 @@
 // Memory for large arrays, straight from the system in pages: what is freed goes back at once, where malloc's arenas would keep it,
 // and huge pages spare scattered reads their TLB misses. Small arrays come from malloc as usual.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -66,6 +67,15 @@ inline void give_memory_back(void* data, [[maybe_unused]] std::size_t bytes) noe
   std::free(data);
 }
 
+// Gives back the pages behind the first `kept` bytes of an array; kept must be at least kLarge.
+inline void give_tail_back([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes, [[maybe_unused]] std::size_t kept) noexcept {
+#if defined(__linux__)
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto whole = [](std::size_t size) { return (mapped(size) + page - 1) / page * page; };
+  if (whole(bytes) > whole(kept)) munmap(static_cast<char*>(data) + whole(kept), whole(bytes) - whole(kept));
+#endif
+}
+
 template <class T>
 struct PageAllocator {
   using value_type = T;
@@ -104,6 +114,18 @@ class Buffer {
   }
   ~Buffer() {
     if (data_ != nullptr) give_memory_back(data_, size_ * sizeof(T));
+  }
+
+  // Keeps the first `size` values, and gives the memory of the others back.
+  void shrink(std::size_t size) {
+    if (size * sizeof(T) >= kLarge) {
+      give_tail_back(data_, size_ * sizeof(T), size * sizeof(T));
+      size_ = size;
+    } else {
+      Buffer small(size);
+      std::copy(data_, data_ + size, small.data_);
+      *this = std::move(small);
+    }
   }
 
   T* data() { return data_; }

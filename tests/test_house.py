@@ -23,6 +23,7 @@ ROOMS = [
     "solvers",
     "spaces",
     "kernels",
+    "features",
     "data",
     "automata",
     "registry",
@@ -37,7 +38,10 @@ MAY_IMPORT = {room: set(ROOMS[place:]) for place, room in enumerate(ROOMS)} | {
 }
 PUBLIC = [
     "treille",
-    *(f"treille.{room}" for room in ["kernels", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]),
+    *(
+        f"treille.{room}"
+        for room in ["kernels", "features", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]
+    ),
 ]
 
 
@@ -100,11 +104,11 @@ def test_imports_flow_downwards_only(path):
     ],
 )
 def test_an_import_upwards_is_found_however_it_is_written(line, tmp_path, monkeypatch):
-    for room in ("kernels", "solvers", "estimators", "data"):
+    for room in ("kernels", "solvers", "estimators", "features", "data"):
         (tmp_path / "treille" / room).mkdir(parents=True)
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path / "treille")
     path = tmp_path / "treille" / "kernels" / "new.py"
-    path.write_text(f"from treille import _core\nfrom treille.data import Rows\n{line}\n")
+    path.write_text(f"from treille import _core\nfrom treille.features import Rows\n{line}\n")
     with pytest.raises(AssertionError, match=r"kernels/new\.py:[34] imports treille"):
         test_imports_flow_downwards_only(path)
 

@@ -275,7 +275,7 @@ class Sizes:
 
     def told(self, arcs: int, weights: np.ndarray) -> list[str]:
         """Size and, for the stories, how far the outputs are from those of the exact weights."""
-        off = np.abs(self.space.rows.outputs((weights - self.weights)[:, None], threads=1))
+        off = np.abs(self.space.rows.matvec((weights - self.weights)[:, None], threads=1))
         return [f"{arcs:,}", f"{self.trie / arcs:.2f}", f"{off.max():.2g}", f"{off.mean():.2g}"]
 
     def by_openfst(self) -> tuple[int, np.ndarray] | None:

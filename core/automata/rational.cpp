@@ -4,9 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
-#include "spaces/column_rows.hpp"
-#include "text/gram_merging.hpp"
 
 namespace treille {
 namespace {
@@ -218,7 +217,7 @@ struct Found {
 
 template <class Resolve>
 void scan(Propagator& propagator, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          Resolve&& resolve, ColumnPart& part, double* sq_norms) {
+          Resolve&& resolve, RowPart& part, double* sq_norms) {
   std::vector<std::int32_t> labels;
   for (std::size_t i = first; i < last; ++i) {
     sq_norms[i] = 0;
@@ -274,10 +273,10 @@ std::vector<LabelledArc> input_epsilon_cycle(const Machine& T) { return sorted_b
 std::vector<LabelledArc> double_epsilon_cycle(const Machine& T) { return sorted_by(T, does_nothing).second; }
 
 RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads,
-                                       NGramRows& rows) {
+                                       RowsWithNorms& rows) {
   const auto order = sorted_by(T, reads_nothing).first;
   const auto cuts = shares(data, threads);
-  std::vector<ColumnPart> parts(cuts.size() - 1);
+  std::vector<RowPart> parts(cuts.size() - 1);
   std::vector<Found> found(parts.size());
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
@@ -330,11 +329,11 @@ RationalFeatures RationalFeatures::from_strings(std::span<const std::int32_t> la
   return features;
 }
 
-NGramRows RationalFeatures::transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
+RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
   const auto order = sorted_by(T, reads_nothing).first;
   const auto cuts = shares(data, threads);
-  std::vector<ColumnPart> parts(cuts.size() - 1);
-  NGramRows rows;
+  std::vector<RowPart> parts(cuts.size() - 1);
+  RowsWithNorms rows;
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     Propagator propagator(T, order);

@@ -18,7 +18,7 @@
 #include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
 #include "automata/machine.hpp"
-#include "text/ngram_rows.hpp"
+#include "features/coded_rows.hpp"
 
 namespace treille {
 
@@ -35,11 +35,12 @@ class RationalFeatures {
  public:
   // T has no cycle of arcs that read the empty string. Symbol s of the data is read as the label recode[s]; 0: T does not know it.
   // Ids fall with the number of lattices that hold the string; ties go by first occurrence.
-  static RationalFeatures fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads, NGramRows& rows);
+  static RationalFeatures fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads,
+                              RowsWithNorms& rows);
   // Frozen features from their strings: labels of T's output, and where those of each string begin.
   static RationalFeatures from_strings(std::span<const std::int32_t> labels, std::span<const std::int64_t> offsets);
 
-  NGramRows transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
   std::size_t size() const { return nodes_.size(); }
   std::size_t n_shared() const { return n_shared_; }

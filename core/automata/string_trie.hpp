@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "memory.hpp"
-#include "text/sequences.hpp"
+#include "sequences.hpp"
 
 namespace treille {
 

@@ -36,9 +36,9 @@
 #include <utility>
 #include <vector>
 
+#include "features/rows.hpp"
 #include "solve/losses.hpp"
 #include "solve/monitor.hpp"
-#include "spaces/rows.hpp"
 
 namespace treille {
 

@@ -38,9 +38,9 @@
 #include <span>
 #include <vector>
 
+#include "solve/gram_rows.hpp"
 #include "solve/monitor.hpp"
 #include "solve/smo_variables.hpp"
-#include "spaces/gram_rows.hpp"
 
 namespace treille {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "text/sequences.hpp"
+#include "sequences.hpp"
 
 namespace treille::tests {
 

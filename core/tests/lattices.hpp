@@ -183,16 +183,16 @@ void rational_bigrams_are_bigrams(int threads, Check&& check) {
   const Machine T = build_machine(0, {sources, inputs, outputs, weights, targets}, finals);
   check(input_epsilon_cycle(T).empty());
   const std::vector<std::int32_t> labels{1, 2, 3};
-  NGramRows rational, grams;
+  RowsWithNorms rational, grams;
   const auto features = RationalFeatures::fit(T, lattices.view(), labels, threads, rational);
   const auto bigrams = NGramFeatures::fit(lattices.view(), 2, 2, one, 3, threads, grams);
   check(features.size() == bigrams.size());
   for (std::size_t i = 0; i < grams.sq_norms.size(); ++i) check(near(rational.sq_norms[i], grams.sq_norms[i]));
   const auto [strings, offsets] = features.strings();
-  const NGramRows again = RationalFeatures::from_strings(strings, offsets).transform(T, lattices.view(), labels, 1);
+  const RowsWithNorms again = RationalFeatures::from_strings(strings, offsets).transform(T, lattices.view(), labels, 1);
   check(again.sq_norms == rational.sq_norms);
   check(std::equal(again.entries.indptr.data(), again.entries.indptr.data() + again.entries.indptr.size(), rational.entries.indptr.data()));
-  NGramRows patterns;
+  RowsWithNorms patterns;
   const PatternFamily family = GappyPatterns{2, 0, 0, 1.0, 1.0};
   check(PatternFeatures::fit(family, lattices.view(), std::vector<std::int32_t>{0, 1, 2}, 3, threads, patterns).size() == bigrams.size());
 }

@@ -45,11 +45,11 @@ inline bool close(double found, double expected) { return std::abs(found - expec
 template <class Check>
 void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequences& data, const std::vector<std::int32_t>& recode,
                                       std::int32_t alphabet, int threads, Check&& check) {
-  NGramRows fitted;
+  RowsWithNorms fitted;
   const auto features = PatternFeatures::fit(family, data, recode, alphabet, threads, fitted);
   const auto again = PatternFeatures::from_patterns(family, features.patterns(), features.lengths(), alphabet);
-  NGramRows met = again.transform(data, recode, threads);
-  for (const NGramRows* rows : {&fitted, &met})
+  RowsWithNorms met = again.transform(data, recode, threads);
+  for (const RowsWithNorms* rows : {&fitted, &met})
     std::visit(
         [&]<class Word>(const Buffer<Word>& entries) {
           const CodedEntries& e = rows->entries;
@@ -58,7 +58,7 @@ void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequenc
             Values found;
             for (auto k = static_cast<std::size_t>(e.indptr[i]); k < static_cast<std::size_t>(e.indptr[i + 1]); ++k)
               found[features.pattern(static_cast<std::uint32_t>(entries[k] >> e.code_bits))] =
-                  e.palette[static_cast<std::size_t>(entries[k] & ((Word{1} << e.code_bits) - 1))];
+                  e.codebook[static_cast<std::size_t>(entries[k] & ((Word{1} << e.code_bits) - 1))];
             check(found.size() == slow.size() && close(rows->sq_norms[i], product(slow, slow)));
             for (const auto& [z, value] : slow) check(found.count(z) == 1 && close(found[z], value));
           }
@@ -70,8 +70,8 @@ void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequenc
 template <class Check>
 void turned_rows_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data, const std::vector<std::int32_t>& recode,
                                    std::int32_t alphabet, int threads, Check&& check) {
-  NGramRows rows;
-  Turn turn;
+  RowsWithNorms rows;
+  HelmertBasis turn;
   const auto features = PatternFeatures::fit_turned(family, data, recode, alphabet, threads, rows, turn);
   check(features.has_value() && turn.n_features() == features->size());
   if (!features) return;
@@ -82,7 +82,7 @@ void turned_rows_are_the_same_rows(const GappedKmerPatterns& family, const Seque
   for (std::size_t i = 0; i < data.size(); ++i) {
     slow.push_back(slow_values(family, recoded(data[i], recode)));
     for (auto k = static_cast<std::size_t>(e.indptr[i]); k < static_cast<std::size_t>(e.indptr[i + 1]); ++k)
-      cells[i][entries[k] >> e.code_bits] = e.palette[entries[k] & ((1u << e.code_bits) - 1)];
+      cells[i][entries[k] >> e.code_bits] = e.codebook[entries[k] & ((1u << e.code_bits) - 1)];
   }
   std::vector<double> weights(features->size());
   for (std::size_t i = 0; i < data.size(); ++i) {

@@ -4,12 +4,12 @@
 
 #include "check.hpp"
 #include "corpus.hpp"
-#include "gram_road.hpp"
+#include "features/products.hpp"
+#include "features/rows.hpp"
+#include "gram_rows.hpp"
 #include "planes.hpp"
 #include "solve/one_vs_rest.hpp"
-#include "spaces/outputs.hpp"
-#include "spaces/rows.hpp"
-#include "text/ngram_rows.hpp"
+#include "text/ngram_features.hpp"
 
 namespace treille::tests {
 namespace {
@@ -21,7 +21,7 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
   const std::vector<double> weights{1.0}, scale(data.size(), 0.5), C(data.size(), 2.0);
   std::vector<std::int32_t> labels(data.size());
   for (auto& label : labels) label = static_cast<std::int32_t>(random() % 3);
-  NGramRows rows;
+  RowsWithNorms rows;
   const auto features = NGramFeatures::fit(data, 5, 5, weights, 4, 2, rows);
   const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
   std::vector<double> objectives[2];
@@ -31,7 +31,7 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
     const CodedRows<std::uint32_t> space({{rows.entries.indptr.data(), data.size() + 1},
                                           {entries.data(), entries.size()},
                                           rows.entries.code_bits,
-                                          {rows.entries.palette.data(), rows.entries.palette.size()},
+                                          {rows.entries.codebook.data(), rows.entries.codebook.size()},
                                           scale,
                                           features.size(),
                                           shared[plain]});
@@ -47,7 +47,7 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
           std::vector<double> w(features.size(), 0.0), out(data.size());
           space.write_weights(solution.w, w.data(), 1);
           outputs<std::uint32_t>({rows.entries.indptr.data(), data.size() + 1}, {entries.data(), entries.size()}, rows.entries.code_bits,
-                                 {rows.entries.palette.data(), rows.entries.palette.size()}, scale, w, 1, 2, out.data());
+                                 {rows.entries.codebook.data(), rows.entries.codebook.size()}, scale, w, 1, 2, out.data());
           double primal = 0.5 * solution.b * solution.b;
           for (const double weight : w) primal += 0.5 * weight * weight;
           for (std::size_t i = 0; i < data.size(); ++i) {
@@ -69,19 +69,19 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   const Sequences data = corpus.view();
   const std::size_t n = data.size();
   const std::vector<double> weights{1.0}, scale(n, 0.3), C(n, 0.7);
-  NGramRows rows;
+  RowsWithNorms rows;
   const auto features = NGramFeatures::fit(data, 3, 3, weights, 3, 2, rows);
   const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
   const std::span<const std::int64_t> indptr{rows.entries.indptr.data(), n + 1};
   const std::span<const std::uint32_t> words{entries.data(), entries.size()};
-  const std::span<const double> palette{rows.entries.palette.data(), rows.entries.palette.size()};
-  const CodedRows<std::uint32_t> coded({indptr, words, rows.entries.code_bits, palette, scale, features.size(), features.n_shared()});
+  const std::span<const double> codebook{rows.entries.codebook.data(), rows.entries.codebook.size()};
+  const CodedRows<std::uint32_t> coded({indptr, words, rows.entries.code_bits, codebook, scale, features.size(), features.n_shared()});
   // Sums of rows, one unit vector at a time, are the dense matrix.
   const std::size_t m = features.size();
   std::vector<double> matrix(n * m), unit(n, 0.0), y(n);
   for (std::size_t i = 0; i < n; ++i) {
     unit[i] = 1.0;
-    combine<std::uint32_t>(indptr, words, rows.entries.code_bits, palette, scale, unit, 1, 3, std::span<double>(matrix).subspan(i * m, m));
+    combine<std::uint32_t>(indptr, words, rows.entries.code_bits, codebook, scale, unit, 1, 3, std::span<double>(matrix).subspan(i * m, m));
     unit[i] = 0.0;
     y[i] = static_cast<double>(random() % 100) / 10;
   }
@@ -121,14 +121,14 @@ void the_road_by_kernel_values(int n, int threads) {
   for (std::size_t i = 0; i < data.size(); ++i) K[i * data.size() + i] += 0.1;
   for (const bool squared : {false, true}) smo_reaches_its_gap(K, data.size(), squared, check);
 
-  NGramRows rows;
+  RowsWithNorms rows;
   const std::vector<double> weights{1.0}, scale(data.size(), 0.5);
   const auto features = NGramFeatures::fit(data, n, n, weights, 3, 1, rows);
   const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
   products_equal_their_definition<std::uint32_t>({{rows.entries.indptr.data(), data.size() + 1},
                                                   {entries.data(), entries.size()},
                                                   rows.entries.code_bits,
-                                                  {rows.entries.palette.data(), rows.entries.palette.size()},
+                                                  {rows.entries.codebook.data(), rows.entries.codebook.size()},
                                                   scale,
                                                   features.size(),
                                                   features.n_shared()},

@@ -5,11 +5,11 @@
 
 #include "check.hpp"
 #include "corpus.hpp"
+#include "features/csr.hpp"
 #include "patterns.hpp"
-#include "spaces/csr.hpp"
 #include "text/encode.hpp"
 #include "text/lcp_intervals.hpp"
-#include "text/ngram_rows.hpp"
+#include "text/ngram_features.hpp"
 #include "text/substring_tree.hpp"
 #include "text/suffix_array.hpp"
 
@@ -40,7 +40,7 @@ Expanded expand_all(const CodedEntries& rows, std::size_t n) {
         const std::vector<double> scale(n, 1.0);
         using Word = std::remove_cvref_t<decltype(entries[0])>;
         expand<Word>({rows.indptr.data(), n + 1}, {entries.data(), entries.size()}, rows.code_bits,
-                     {rows.palette.data(), rows.palette.size()}, scale, 2, out.ids.data(), out.values.data());
+                     {rows.codebook.data(), rows.codebook.size()}, scale, 2, out.ids.data(), out.values.data());
         return out;
       },
       rows.entries);
@@ -52,7 +52,7 @@ void rows_hold_exactly_the_counted_grams(std::int32_t alphabet, int min_order, i
   const Sequences data = corpus.view();
   std::vector<double> weights;
   for (int order = min_order; order <= max_order; ++order) weights.push_back(1.0 + 0.5 * (order - min_order));
-  NGramRows rows;
+  RowsWithNorms rows;
   const auto features = NGramFeatures::fit(data, min_order, max_order, weights, alphabet, threads, rows);
   std::vector<std::int32_t> identity(static_cast<std::size_t>(alphabet));
   for (std::int32_t s = 0; s < alphabet; ++s) identity[static_cast<std::size_t>(s)] = s;
@@ -60,7 +60,7 @@ void rows_hold_exactly_the_counted_grams(std::int32_t alphabet, int min_order, i
                                                weights, alphabet)
                          .transform(data, identity, threads);
 
-  for (const NGramRows* found : {static_cast<const NGramRows*>(&rows), &again}) {
+  for (const RowsWithNorms* found : {static_cast<const RowsWithNorms*>(&rows), &again}) {
     const Expanded entries = expand_all(found->entries, data.size());
     for (std::size_t i = 0; i < data.size(); ++i) {
       const Counts expected = count_slowly(data[i], min_order, max_order, weights);
@@ -81,7 +81,7 @@ void rows_hold_exactly_the_counted_grams(std::int32_t alphabet, int min_order, i
 void unknown_symbols_match_nothing_but_count_in_the_norm() {
   const Corpus train{{0, 1, 0, 1}, {0, 4}}, test{{0, 2, 2, 2, 0, 1}, {0, 6}};
   const std::vector<double> weights{1.0};
-  NGramRows rows;
+  RowsWithNorms rows;
   const auto features = NGramFeatures::fit(train.view(), 2, 2, weights, 2, 1, rows);
   for (const std::int32_t unknown : {2, 255, 256, 70000}) {
     const std::vector<std::int32_t> recode{0, 1, unknown};

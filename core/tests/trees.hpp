@@ -112,7 +112,7 @@ void tree_values_are_their_definition(const Forest& forest, const Rule& rule, in
 
 template <class Check>
 void subtrees_are_counted(const Forest& forest, int threads, Check&& check) {
-  NGramRows rows;
+  RowsWithNorms rows;
   const auto features = SubtreeFeatures::fit(forest, 0.5, false, rows);
   std::vector<std::int64_t> everyone(features.size());
   for (std::size_t f = 0; f < everyone.size(); ++f) everyone[f] = static_cast<std::int64_t>(f);

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "features/pairwise.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
-#include "spaces/pairwise.hpp"
 #include "text/pattern_gram.hpp"
 #include "text/pattern_table.hpp"
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "spaces/pairwise.hpp"
+#include "features/pairwise.hpp"
+#include "symbol_type.hpp"
 #include "text/pattern_gram.hpp"
-#include "text/symbol_type.hpp"
 
 namespace treille {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "text/gram_counter.hpp"
+#include "text/ngram_counter.hpp"
 
 namespace treille {
 

@@ -6,14 +6,11 @@
 #include <type_traits>
 
 #include "automata/prefix_counter.hpp"
+#include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
-#include "spaces/column_rows.hpp"
-#include "spaces/rows.hpp"
-#include "text/gram_merging.hpp"
+#include "symbol_type.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_table.hpp"
-#include "text/shifted_table.hpp"
-#include "text/symbol_type.hpp"
 
 namespace treille {
 namespace {
@@ -48,7 +45,7 @@ void scan(const Family& family, const Sequences& data, std::span<const std::int3
 template <class Symbol>
 class Keeper {
  public:
-  Keeper(GramDictionary<Symbol>& dictionary, int width) : dictionary_(dictionary), narrow_(static_cast<std::size_t>(width)) {}
+  Keeper(NGramDictionary<Symbol>& dictionary, int width) : dictionary_(dictionary), narrow_(static_cast<std::size_t>(width)) {}
   std::uint32_t operator()(const PatternCounter::Entry& entry, const std::int32_t* cells) {
     std::copy(cells, cells + entry.n, narrow_.begin());
     const std::uint32_t id = dictionary_.insert(entry.tag, narrow_.data(), entry.n);
@@ -57,17 +54,17 @@ class Keeper {
   }
 
  private:
-  GramDictionary<Symbol>& dictionary_;
+  NGramDictionary<Symbol>& dictionary_;
   std::vector<Symbol> narrow_;
 };
 
 template <class Symbol, class Family>
-GramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
-                                      NGramRows& rows) {
-  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, RowPart& part) {
+NGramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
+                                       RowsWithNorms& rows) {
+  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
     scan(family, data, recode, first, last, mine, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
   };
-  return fit_shares<RowPart, Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
+  return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 // Patterns of one lattice, in place of family.emit.
@@ -93,7 +90,7 @@ void emit(const Family& family, const Lattice& x, std::span<const std::int32_t> 
 // The same for lattices. Values that cancel have no entry.
 template <class Family, class Resolve>
 void scan(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          Resolve&& resolve, ColumnPart& part, double* sq_norms) {
+          Resolve&& resolve, RowPart& part, double* sq_norms) {
   PrefixCounter grams;
   PatternCounter counter;
   for (std::size_t i = first; i < last; ++i) {
@@ -104,19 +101,19 @@ void scan(const Family& family, const Lattices& data, std::span<const std::int32
       if (entry.value == 0) continue;
       sq_norms[i] += entry.value * entry.value;
       const std::uint32_t id = resolve(entry, counter.cells(entry));
-      if (id != GramDictionary<std::int32_t>::kAbsent) part.add(id, entry.value);
+      if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, entry.value);
     }
     part.end_row();
   }
 }
 
 template <class Symbol, class Family>
-GramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
-                                      NGramRows& rows) {
-  auto scan_share = [&](std::size_t first, std::size_t last, GramDictionary<Symbol>& mine, ColumnPart& part) {
+NGramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
+                                       RowsWithNorms& rows) {
+  auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
     scan(family, data, recode, first, last, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
   };
-  return fit_shares<ColumnPart, Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
+  return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
 std::int64_t longest(const Sequences& data) {
@@ -131,7 +128,7 @@ constexpr bool kIsTable = std::is_same_v<std::remove_cvref_t<Store>, PatternTabl
 }  // namespace
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
-                                     std::int32_t alphabet_size, int threads, NGramRows& rows) {
+                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
   return std::visit(
       [&]<class Family>(const Family& f) {
         if constexpr (kHasTable<Family>) {
@@ -147,7 +144,7 @@ PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequence
 }
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
-                                     std::int32_t alphabet_size, int threads, NGramRows& rows) {
+                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
   return std::visit(
       [&]<class Family>(const Family& f) {
         return with_symbol_type(f.largest_cell(alphabet_size, 0) + 1, [&](auto symbol) {
@@ -157,21 +154,31 @@ PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices
       family);
 }
 
-std::optional<PatternFeatures> PatternFeatures::fit_turned(const PatternFamily& family, const Sequences& data,
-                                                           std::span<const std::int32_t> recode, std::int32_t alphabet_size, int threads,
-                                                           NGramRows& rows, Turn& turn) {
-  const auto* const kmers = std::get_if<GappedKmerPatterns>(&family);
-  if (kmers == nullptr || data.size() == 0) return std::nullopt;
-  const double occurrences = static_cast<double>(data.symbols.size()) * static_cast<double>(kmers->groups());
-  const std::size_t size = table_size(*kmers, alphabet_size, occurrences);
-  if (size == 0 || occurrences < static_cast<double>(kLongRow * data.size())) return std::nullopt;
-  const auto cuts = shares(data, threads);
-  std::vector<TableTally> tallies(cuts.size() - 1);
-  PatternTable table = tally_table(*kmers, size, alphabet_size, data, recode, cuts, tallies, rows);
-  ShiftedTable shifted(*kmers, alphabet_size, table);
-  if (!shifted.write(data, recode, cuts, rows.entries)) return std::nullopt;
-  turn = shifted.take_turn();
-  return PatternFeatures(family, std::move(table), alphabet_size);
+std::optional<PatternFamilies> PatternFeatures::families() const {
+  const auto* const kmers = std::get_if<GappedKmerPatterns>(&family_);
+  const auto* const table = std::get_if<PatternTable>(&store_);
+  if (kmers == nullptr || table == nullptr) return std::nullopt;
+  const auto size = static_cast<std::size_t>(kmers->group_size(alphabet_size_));  // patterns of one choice of positions
+  const auto shifts = kmers->shifts();
+  struct Place {
+    std::size_t first;  // of the patterns of its positions, up to a shift
+    std::uint32_t shift;
+  };
+  std::vector<Place> place(kmers->groups());
+  for (std::size_t form = 0; form < shifts.size(); ++form)
+    for (std::size_t shift = 0; shift < shifts[form].size(); ++shift)
+      place[shifts[form][shift]] = {form * size, static_cast<std::uint32_t>(shift)};
+  PatternFamilies out;
+  std::vector<std::uint32_t> number(shifts.size() * size, 0);
+  for (const std::uint32_t address : table->addresses) number[place[address / size].first + address % size] = 1;
+  for (std::size_t k = 0; k < number.size(); ++k)
+    if (std::exchange(number[k], static_cast<std::uint32_t>(out.sizes.size())) == 1)
+      out.sizes.push_back(static_cast<std::uint32_t>(shifts[k / size].size()));
+  for (const std::uint32_t address : table->addresses) {
+    out.family.push_back(number[place[address / size].first + address % size]);
+    out.member.push_back(place[address / size].shift);
+  }
+  return out;
 }
 
 PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
@@ -196,7 +203,7 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
         const std::int64_t largest = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
         return with_symbol_type(largest + 1, [&](auto symbol) {
           using Symbol = decltype(symbol);
-          GramDictionary<Symbol> dictionary(f.width(), f.mixed());
+          NGramDictionary<Symbol> dictionary(f.width(), f.mixed());
           std::vector<Symbol> narrow(width);
           for (std::size_t id = 0; id < n; ++id) {
             const std::int32_t* own = cells.data() + id * width;
@@ -210,16 +217,16 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
       family);
 }
 
-NGramRows PatternFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
+RowsWithNorms PatternFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
   return std::visit(
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        NGramRows rows;
+        RowsWithNorms rows;
         if constexpr (!kIsTable<Stored>) {
           auto find = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); };
           auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
             scan(family, data, recode, first, last, stored, find, part, rows.sq_norms.data());
           };
-          rows.entries = join_parts(scan_shares<RowPart>(data, threads, rows.sq_norms, scan_share), {}, stored.size());
+          rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, stored.size());
         } else if constexpr (kHasTable<Family>) {
           rows = transform_table(family, stored, alphabet_size_, data, recode, threads);
         }
@@ -228,15 +235,15 @@ NGramRows PatternFeatures::transform(const Sequences& data, std::span<const std:
       family_, store_);
 }
 
-NGramRows PatternFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
+RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
   return std::visit(
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
-        NGramRows rows;
+        RowsWithNorms rows;
         const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
           if constexpr (!kIsTable<Stored>) {
             return stored.find(entry.tag, cells, entry.n);
           } else {
-            std::uint32_t id = GramDictionary<std::int32_t>::kAbsent;
+            std::uint32_t id = NGramDictionary<std::int32_t>::kAbsent;
             if constexpr (kHasTable<Family>)
               if (std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= alphabet_size_; }))
                 if (const std::uint32_t rank = stored.rank[family.address(cells, alphabet_size_)]; rank < stored.addresses.size())
@@ -244,10 +251,10 @@ NGramRows PatternFeatures::transform(const Lattices& data, std::span<const std::
             return id;
           }
         };
-        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, ColumnPart& part) {
+        auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
           scan(family, data, recode, first, last, resolve, part, rows.sq_norms.data());
         };
-        rows.entries = join_parts(scan_shares<ColumnPart>(data, threads, rows.sq_norms, scan_share), {}, size());
+        rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, size());
         return rows;
       },
       family_, store_);

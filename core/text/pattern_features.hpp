@@ -15,11 +15,11 @@
 #include <variant>
 #include <vector>
 
-#include "spaces/turn.hpp"
-#include "text/gram_dictionary.hpp"
-#include "text/ngram_rows.hpp"
+#include "automata/lattices.hpp"
+#include "features/coded_rows.hpp"
+#include "features/ngram_dictionary.hpp"
+#include "sequences.hpp"
 #include "text/patterns.hpp"
-#include "text/sequences.hpp"
 
 namespace treille {
 
@@ -32,27 +32,30 @@ struct PatternTable {
   std::size_t n_shared = 0;
 };
 
+// Families as compaction takes them (features/helmert_basis.hpp).
+struct PatternFamilies {
+  std::vector<std::uint32_t> sizes, family, member;
+};
+
 class PatternFeatures {
  public:
   // Symbol s of the data is read as recode[s]: 0..alphabet_size-1, or -1 to leave it out.
   // Threads only share out the work: the result does not depend on their number.
   static PatternFeatures fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
-                             std::int32_t alphabet_size, int threads, NGramRows& rows);
+                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows);
   static PatternFeatures fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
-                             std::int32_t alphabet_size, int threads, NGramRows& rows);
-
-  // The same with rows in a turned basis of the features, see spaces/turn.hpp, for gapped k-mers in a table whose rows are long; nothing
-  // for all others, and where turned rows would be no shorter.
-  static std::optional<PatternFeatures> fit_turned(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
-                                                   std::int32_t alphabet_size, int threads, NGramRows& rows, Turn& turn);
+                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows);
 
   // Frozen features from their patterns: `cells` holds width() of each, `lengths` how many of them count (empty: all).
   static PatternFeatures from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
                                        std::span<const std::int32_t> lengths, std::int32_t alphabet_size);
 
   // Values of recode from the fitted alphabet size on stand for symbols never seen.
-  NGramRows transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
-  NGramRows transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+
+  // Patterns that are shifts of each other, A.C... and .A.C.., are one family of nearly equal columns: gapped k-mers in a table only.
+  std::optional<PatternFamilies> families() const;
 
   std::size_t size() const;
   // Features from this id on were found in one example only. Known after fit; 0 after from_patterns.
@@ -64,7 +67,7 @@ class PatternFeatures {
   std::vector<std::int32_t> lengths() const;
 
  private:
-  using Store = std::variant<GramDictionary<std::uint8_t>, GramDictionary<std::uint16_t>, GramDictionary<std::int32_t>, PatternTable>;
+  using Store = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>, PatternTable>;
   PatternFeatures(const PatternFamily& family, Store store, std::int32_t alphabet_size)
       : family_(family), store_(std::move(store)), alphabet_size_(alphabet_size) {}
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "sequences.hpp"
 #include "text/patterns.hpp"
-#include "text/sequences.hpp"
 
 namespace treille {
 

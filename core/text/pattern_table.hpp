@@ -10,10 +10,11 @@
 #include <span>
 #include <vector>
 
+#include "features/codebook.hpp"
+#include "features/coded_rows.hpp"
+#include "features/dictionary_fit.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
-#include "spaces/row_builder.hpp"
-#include "text/gram_merging.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_features.hpp"
 
@@ -154,7 +155,7 @@ struct TableTally {
 // at ahead(address, tally). Fills sq_norms, and indptr up to the running sum.
 template <class Family, class Found, class Ahead>
 void tally_rows(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
-                std::span<const std::size_t> cuts, std::vector<TableTally>& tallies, NGramRows& rows, Found&& found, Ahead&& ahead) {
+                std::span<const std::size_t> cuts, std::vector<TableTally>& tallies, RowsWithNorms& rows, Found&& found, Ahead&& ahead) {
   rows.sq_norms.resize(data.size());
   rows.entries.indptr = Buffer<std::int64_t>(data.size() + 1);
   run_parts(static_cast<int>(tallies.size()), [&](int p) {
@@ -207,27 +208,23 @@ void table_rows(const Family& family, std::int32_t base, const Sequences& data, 
                 std::span<const std::size_t> cuts, const PatternTable& table, const std::vector<TableTally>& tallies, CodedEntries& out) {
   std::size_t most = 0;
   for (const TableTally& tally : tallies) most = std::max(most, tally.counts.size());
-  std::vector<double> palette;
+  Codebook codebook;
   std::vector<std::uint32_t> code_of(most + 2, 0);
   for (std::size_t count = 0; count < most; ++count)
     if (std::any_of(tallies.begin(), tallies.end(), [&](const auto& t) { return count < t.counts.size() && t.counts[count]; })) {
-      code_of[count] = static_cast<std::uint32_t>(palette.size());
-      palette.push_back(static_cast<double>(count));
+      code_of[count] = codebook.code_of(static_cast<double>(count));
     }
-  out.palette = Buffer<double>(palette.size());
-  std::copy(palette.begin(), palette.end(), out.palette.data());
-  out.code_bits = static_cast<int>(std::bit_width(std::max<std::size_t>(palette.size(), 2) - 1));
-  if (out.code_bits + std::bit_width(table.addresses.size()) <= 32)
-    write_table_rows<std::uint32_t>(family, base, data, recode, cuts, table, code_of, out);
-  else
-    write_table_rows<std::uint64_t>(family, base, data, recode, cuts, table, code_of, out);
+  out.codebook = codebook.values();
+  out.code_bits = codebook.bits();
+  with_word_type(table.addresses.size(), out.code_bits,
+                 [&]<class Word>(Word) { write_table_rows<Word>(family, base, data, recode, cuts, table, code_of, out); });
 }
 
 // The table of the patterns found, what the shares learnt, and all of the rows but their entries.
 template <class Family>
 PatternTable tally_table(const Family& family, std::size_t size, std::int32_t base, const Sequences& data,
                          std::span<const std::int32_t> recode, std::span<const std::size_t> cuts, std::vector<TableTally>& tallies,
-                         NGramRows& rows) {
+                         RowsWithNorms& rows) {
   for (TableTally& tally : tallies) tally.examples.assign(size, 0);
   auto count = [](std::uint32_t address, TableTally& tally) { return ++tally.examples[address] > 0; };
   tally_rows(family, base, data, recode, cuts, tallies, rows, count,
@@ -251,7 +248,7 @@ PatternTable tally_table(const Family& family, std::size_t size, std::int32_t ba
 
 template <class Family>
 PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base, const Sequences& data,
-                       std::span<const std::int32_t> recode, int threads, NGramRows& rows) {
+                       std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows) {
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   PatternTable table = tally_table(family, size, base, data, recode, cuts, tallies, rows);
@@ -260,9 +257,9 @@ PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base
 }
 
 template <class Family>
-NGramRows transform_table(const Family& family, const PatternTable& table, std::int32_t base, const Sequences& data,
-                          std::span<const std::int32_t> recode, int threads) {
-  NGramRows rows;
+RowsWithNorms transform_table(const Family& family, const PatternTable& table, std::int32_t base, const Sequences& data,
+                              std::span<const std::int32_t> recode, int threads) {
+  RowsWithNorms rows;
   const auto cuts = shares(data, threads);
   std::vector<TableTally> tallies(cuts.size() - 1);
   const std::size_t n = table.addresses.size();

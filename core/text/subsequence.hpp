@@ -17,7 +17,7 @@
 
 #include <span>
 
-#include "text/sequences.hpp"
+#include "sequences.hpp"
 
 namespace treille {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "parallel.hpp"
-#include "text/symbol_type.hpp"
+#include "symbol_type.hpp"
 
 namespace treille {
 namespace {

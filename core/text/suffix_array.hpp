@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "memory.hpp"
-#include "text/sequences.hpp"
+#include "sequences.hpp"
 
 namespace treille {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "spaces/pairwise.hpp"
+#include "features/pairwise.hpp"
 #include "text/pattern_gram.hpp"
 
 namespace treille {

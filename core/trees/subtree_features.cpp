@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "features/row_builder.hpp"
 #include "parallel.hpp"
 #include "trees/tree_index.hpp"
 
@@ -63,7 +64,7 @@ std::int64_t size_of(std::span<const std::int32_t> key, bool leaves, Size&& size
 
 double SubtreeFeatures::value(std::int64_t nodes) const { return std::pow(decay_, 0.5 * static_cast<double>(nodes)); }
 
-SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool leaves, NGramRows& rows) {
+SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows) {
   SubtreeFeatures self(decay, leaves);
   std::vector<RowPart> parts(1);
   rows.sq_norms.assign(forest.size(), 0.0);
@@ -99,12 +100,12 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   return self;
 }
 
-NGramRows SubtreeFeatures::transform(const Forest& forest, int threads) const {
+RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) const {
   constexpr std::int64_t kWorthAThread = 1 << 13;
   const int n_parts = static_cast<int>(std::clamp<std::int64_t>(forest.offsets.back() / kWorthAThread, 1, threads));
   const auto cuts = balanced_cuts(forest.offsets, n_parts);
   std::vector<RowPart> parts(static_cast<std::size_t>(n_parts));
-  NGramRows rows;
+  RowsWithNorms rows;
   rows.sq_norms.assign(forest.size(), 0.0);
   run_parts(n_parts, [&](int part) {
     const auto p = static_cast<std::size_t>(part);

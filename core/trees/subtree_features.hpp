@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "text/ngram_rows.hpp"
+#include "features/coded_rows.hpp"
 #include "trees/forest.hpp"
 #include "trees/interner.hpp"
 
@@ -18,7 +18,7 @@ namespace treille {
 
 class SubtreeFeatures {
  public:
-  static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, NGramRows& rows);
+  static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows);
 
   // Frozen features from what `parts` gave.
   struct Parts {
@@ -32,7 +32,7 @@ class SubtreeFeatures {
   Parts parts(std::span<const std::int64_t> ids) const;
 
   // Labels of the forest are numbered as in fit; those never seen have numbers never used there.
-  NGramRows transform(const Forest& forest, int threads) const;
+  RowsWithNorms transform(const Forest& forest, int threads) const;
 
   std::size_t size() const { return subtrees_.size(); }
   std::size_t n_shared() const { return n_shared_; }  // features from this id on were found in one tree only; 0 after from_parts

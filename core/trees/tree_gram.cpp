@@ -4,8 +4,8 @@
 #include <array>
 #include <atomic>
 
+#include "features/pairwise.hpp"
 #include "parallel.hpp"
-#include "spaces/pairwise.hpp"
 
 namespace treille {
 namespace {

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treille import Features, Strings
-from treille.data import Rows
+from treille.features import Rows
 from treille.kernels import NGram
 from twins import ngram_counts
 

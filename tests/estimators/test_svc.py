@@ -30,7 +30,7 @@ TWO, THREE = examples(2), examples(3)
     [
         SVC(),
         SVC(NGram(2)),
-        SVC(NGram(3, min_n=1, weights=[1, 0.5, 0.25]).normalized(), C=10),
+        SVC(NGram(3, min_n=1, order_weights=[1, 0.5, 0.25]).normalized(), C=10),
         SVC(NGram(2), loss="squared_hinge", fit_intercept=False),
         SVC(NGram(2, unit="word"), class_weight="balanced", random_state=5),
         SVC(NGram(2, unit=str.split), solver=DualCD(shrinking=False)),

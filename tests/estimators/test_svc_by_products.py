@@ -9,7 +9,7 @@ from treille.kernels import AllSubstrings, NGram
 from treille.solvers import CuttingPlane
 from treille.testing import check_estimator
 
-IMPLICIT, EXPLICIT = AllSubstrings(0.5, max_length=4), NGram(4, min_n=1, weights=[0.5, 0.25, 0.125, 0.0625])
+IMPLICIT, EXPLICIT = AllSubstrings(0.5, max_length=4), NGram(4, min_n=1, order_weights=[0.5, 0.25, 0.125, 0.0625])
 
 
 def examples(n=80, n_classes=2, seed=0):

@@ -150,9 +150,9 @@ def test_what_cannot_be_an_automaton_is_refused(tmp_path):
     with pytest.raises(InputError, match="expected 'auto', 'flat' or 'automaton'"):
         SVC(NGram(2)).fit(TEXTS, codes).save(path, representation="zip")
     placed = SVC(WeightedDegree(2)).fit(TEXTS, codes)
-    with pytest.raises(InputError, match="no strings of symbols"):
+    with pytest.raises(InputError, match="not strings of symbols"):
         placed.save(path, representation="automaton")
-    with pytest.raises(InputError, match="no strings of symbols"):
+    with pytest.raises(InputError, match="not strings of symbols"):
         _ = placed.weight_automaton()
     placed.save(path, representation="auto")
     by_values = SVC(Subsequence(2, 0.5)).fit(TEXTS, codes)

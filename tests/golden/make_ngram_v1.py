@@ -16,7 +16,7 @@ NEW = ["to be", "ne pas être", "\U0001f377\U0001f347", "", "never seen: ωβ", 
 
 if __name__ == "__main__":
     texts, labels = zip(*((text, label) for label, group in TRAIN.items() for text in group), strict=True)
-    kernel = NGram(3, min_n=1, weights=[0.25, 0.5, 1.0]).normalized()
+    kernel = NGram(3, min_n=1, order_weights=[0.25, 0.5, 1.0]).normalized()
     model = treille.SVC(kernel, C=10.0, tol=1e-6, max_epochs=100_000, class_weight={"en": 2.0}).fit(texts, labels)
     model.save(HERE / "ngram_v1.treille")
     known = {

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from treille import Features, InputError, Strings
-from treille.kernels import Constant, Kernel, NGram, Power, Product, Scaled, Sum
+from treille.kernels import Constant, Kernel, NGram, Power, Product, Scaled, Subsequence, Sum
 from treille.testing import check_kernel
 from twins import ngram_kernel
 
@@ -82,8 +82,8 @@ def test_other_operations_are_type_errors(make):
         (NGram(2) * np.nan, "multiplied by is nan, expected a positive number"),
         (np.inf + NGram(2), "the value of a constant kernel is inf, expected a positive number"),
         (NGram(2) + -0.5, "the value of a constant kernel is -0.5, expected a positive number"),
-        (NGram(2) ** 0, "the degree of a power is 0, expected a whole number of at least 1"),
-        (NGram(2) ** 1.5, "the degree of a power is 1.5, expected a whole number of at least 1"),
+        (NGram(2) ** 0, "the degree of a power is 0, expected a positive integer"),
+        (NGram(2) ** 1.5, "the degree of a power is 1.5, expected a positive integer"),
         (NGram(2) ** -1, "the degree of a power is -1"),
         (NGram(0) + NGram(1), "n is 0, expected a whole number"),
         (NGram(1) * (2 * NGram(0)), "n is 0, expected a whole number"),
@@ -101,10 +101,10 @@ def test_parameters_out_of_range_are_refused_before_any_work(kernel, message):
 
 def test_the_two_sides_must_read_the_same_units():
     for kernel in (NGram(2) + NGram(2, unit="word"), 2 * NGram(1) * (1 + NGram(2, unit=str.split))):
-        with pytest.raises(InputError, match=r"reads the same examples twice, as unit='char' and as unit=.*Columns"):
+        with pytest.raises(InputError, match=r"reads the same examples with unit='char' and with unit=.*Columns"):
             kernel(TEXTS)
     words = Strings(TEXTS, unit="word")
-    with pytest.raises(InputError, match="cut into units of 'word', the kernel has unit='char'"):
+    with pytest.raises(InputError, match="split into units of 'word', but the kernel has unit='char'"):
         (NGram(2) + NGram(1))(words)
     assert (NGram(2, unit="word") + NGram(1, unit="word"))(words).shape == (6, 6)
 
@@ -156,8 +156,10 @@ def test_restricting_keeps_the_terms_apart():
         features.restrict(np.array([3, 0]))
 
 
-@pytest.mark.parametrize("kernel", [NGram(1) * NGram(2), NGram(2) ** 2, NGram(1) + NGram(2) ** 2], ids=repr)
-def test_products_have_no_features(kernel):
+@pytest.mark.parametrize(
+    "kernel", [NGram(1) * Subsequence(2), Subsequence(2) ** 2, NGram(1) + Subsequence(2) ** 2], ids=repr
+)
+def test_products_have_the_features_that_their_factors_have(kernel):
     assert not kernel.has_features
     with pytest.raises(InputError, match="has no explicit features"):
         Features(kernel).fit(TEXTS)

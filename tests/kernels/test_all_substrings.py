@@ -56,21 +56,21 @@ def test_products_are_those_of_the_matrix(X, Y, params, n_functions):
     K, cross = kernel(X), kernel(Y, X)
     left, right = kernel.batch(Y), kernel.batch(X)
     fitted = kernel.fit_product(right)
-    np.testing.assert_allclose(fitted.product(beta), K @ beta, rtol=1e-9, atol=1e-9 * K.max(initial=1))
+    np.testing.assert_allclose(fitted.matvec(beta), K @ beta, rtol=1e-9, atol=1e-9 * K.max(initial=1))
     np.testing.assert_allclose(
         kernel.apply(left, right, beta), cross @ beta, rtol=1e-9, atol=1e-9 * cross.max(initial=1)
     )
     for column in beta.T:
-        assert np.array_equal(fitted.product(column), fitted.product(column[:, None])[:, 0])
+        assert np.array_equal(fitted.matvec(column), fitted.matvec(column[:, None])[:, 0])
 
 
 def test_a_column_s_product_does_not_depend_on_its_neighbours():
     kernel = AllSubstrings(0.7)
     fitted = kernel.fit_product(kernel.batch(WORDS))
     beta = RANDOM.normal(size=(len(WORDS), 21))
-    together = fitted.product(beta)
+    together = fitted.matvec(beta)
     for width in (1, 2, 3, 8, 9):
-        assert np.array_equal(fitted.product(beta[:, :width]), together[:, :width])
+        assert np.array_equal(fitted.matvec(beta[:, :width]), together[:, :width])
 
 
 @pytest.mark.parametrize("decay", [0.5, 1.0])
@@ -129,7 +129,7 @@ def test_the_number_of_threads_changes_nothing(threads):
         lambda n_jobs: kernel.gram(batch, None, n_jobs),
         lambda n_jobs: kernel.gram(batch[:30], batch[30:], n_jobs),
         lambda n_jobs: kernel.diagonal(batch, n_jobs),
-        lambda n_jobs: kernel.fit_product(batch, n_jobs).product(beta),
+        lambda n_jobs: kernel.fit_product(batch, n_jobs).matvec(beta),
         lambda n_jobs: kernel.apply(batch[:30], batch[30:], beta[30:], n_jobs),
     ):
         assert np.array_equal(use(1), use(threads))
@@ -150,8 +150,8 @@ def test_the_cosine_is_the_true_one_also_by_products():
     np.testing.assert_allclose(kernel(WORDS), K, rtol=1e-12)
     batch, beta = kernel.batch(WORDS), RANDOM.normal(size=(len(WORDS), 3))
     assert kernel.has_product
-    np.testing.assert_allclose(kernel.fit_product(batch).product(beta), K @ beta, atol=1e-12)
-    np.testing.assert_allclose(kernel.fit_product(batch).product(beta[:, 0]), K @ beta[:, 0], atol=1e-12)
+    np.testing.assert_allclose(kernel.fit_product(batch).matvec(beta), K @ beta, atol=1e-12)
+    np.testing.assert_allclose(kernel.fit_product(batch).matvec(beta[:, 0]), K @ beta[:, 0], atol=1e-12)
     np.testing.assert_allclose(kernel.apply(batch[:4], batch[4:], beta[4:]), K[:4, 4:] @ beta[4:], atol=1e-12)
 
 
@@ -168,7 +168,7 @@ def test_n_gram_ranges_have_the_same_products(X, min_n, weights):
 
 def test_orders_longer_than_every_sequence_are_no_trouble():
     for kernel in (NGram(50), NGram(2**31 - 1), AllSubstrings(0.5, 50), AllSubstrings(0.5, 2**30, 2**31 - 1)):
-        assert kernel.fit_product(kernel.batch(["abc", "ab", ""])).product(np.ones(3)).tolist() == [0, 0, 0]
+        assert kernel.fit_product(kernel.batch(["abc", "ab", ""])).matvec(np.ones(3)).tolist() == [0, 0, 0]
     for kernel in (AllSubstrings(0.5, 50), AllSubstrings(0.5, 2**30, 2**31 - 1)):
         assert kernel(["abc", "ab"], ["ab"]).tolist() == [[0], [0]]
         assert kernel.diag(["abc", "ab"]).tolist() == [0, 0]
@@ -234,5 +234,5 @@ def test_functions_of_examples_come_back_from_their_state():
 
 
 def test_a_batch_cut_in_another_way_is_refused():
-    with pytest.raises(InputError, match="the batch is cut into units of 'word', the kernel has unit='char'"):
+    with pytest.raises(InputError, match="the batch is split into units of 'word', but the kernel has unit='char'"):
         AllSubstrings()(Strings(["a b"], unit="word"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import treille
 from treille import Features, InputError, Strings
-from treille.data import CenteredRows
+from treille.features import CenteredRows
 from treille.kernels import Kernel, NGram, Subsequence
 
 KERNELS = [
@@ -42,9 +42,9 @@ def test_new_examples_are_centred_on_the_training_mean(X, Y, kernel):
     np.testing.assert_allclose(rows.gram(None, 1), (phi - mean) @ (phi - mean).T, atol=1e-10)
     np.testing.assert_allclose(rows.gram(new, 1), (phi - mean) @ (psi - mean).T, atol=1e-10)
     weights = np.linspace(-1, 1, 2 * phi.shape[1]).reshape(-1, 2)
-    np.testing.assert_allclose(new.outputs(weights, 1), (psi - mean) @ weights, atol=1e-10)
+    np.testing.assert_allclose(new.matvec(weights, 1), (psi - mean) @ weights, atol=1e-10)
     beta = np.linspace(-1, 1, 2 * len(Y)).reshape(-1, 2)
-    np.testing.assert_allclose(new.combine(beta, 1), (psi - mean).T @ beta, atol=1e-10)
+    np.testing.assert_allclose(new.rmatvec(beta, 1), (psi - mean).T @ beta, atol=1e-10)
     unseen = kernel.diag(Y) - (psi**2).sum(axis=1)  # what lies outside the features still counts in the norm
     np.testing.assert_allclose(new.diag(), ((psi - mean) ** 2).sum(axis=1) + unseen, atol=1e-10)
 
@@ -57,8 +57,8 @@ def test_features_give_the_matrix_and_are_read_back(kernel):
     again = Kernel.from_spec(kernel.spec()).load_features(*features.state())
     new = kernel.batch(["abx", "", "zzz"])
     weights = np.arange(features.n_features, dtype=float)[:, None]
-    expected = features.transform(new).outputs(weights, 1)
-    assert np.array_equal(again.transform(new).outputs(weights, 1), expected)
+    expected = features.transform(new).matvec(weights, 1)
+    assert np.array_equal(again.transform(new).matvec(weights, 1), expected)
     ids = np.arange(features.n_features)[1::3]
     some = features.restrict(ids)
     once_more = kernel.load_features(*some.state())
@@ -96,7 +96,7 @@ def test_rows_stay_sparse():
 
 
 def test_centred_rows_are_not_written_out_where_that_is_too_much(monkeypatch):
-    monkeypatch.setattr("treille.data.side_by_side.DENSE", 100)
+    monkeypatch.setattr("treille.features.concatenated_rows.DENSE", 100)
     with pytest.raises(InputError, match=r"centred rows have no zeros: 60 x \d+ values would take .* kB"):
         Features(NGram(2).centered()).fit_transform(MANY)
 
@@ -107,7 +107,7 @@ def test_of_two_sets_it_is_not_defined():
         lambda k: (k * NGram(1))(["a"], ["b"]),
         lambda k: k.apply(Strings(["a"]), Strings(["b"]), np.ones((1, 1))),
     ):
-        with pytest.raises(InputError, match="of two sets is not defined, since it centres on one"):
+        with pytest.raises(InputError, match="of two sets is not defined, since it centres on one of them"):
             call(NGram(1).centered())
 
 
@@ -119,7 +119,7 @@ def test_without_features_estimators_refuse_it_before_training():
 def test_features_are_centred_once():
     kernel = (1 + NGram(1).centered()).centered()
     assert kernel(["a", "b"]).shape == (2, 2)
-    with pytest.raises(InputError, match="is centred twice: centre once, on the outside"):
+    with pytest.raises(InputError, match="is centred twice: centre the outermost kernel only"):
         Features(kernel).fit(["a", "b"])
 
 

@@ -116,18 +116,18 @@ def test_a_strand_and_its_reverse_complement_are_one(both):
 @pytest.mark.parametrize(("length", "k"), [(1, 1), (3, 1), (4, 2), (4, 3), (3, 3)])
 def test_the_full_filter_is_the_projection_on_functions_of_k_positions(length, k, alphabet):
     words, P = projection(length, k, alphabet)
-    kernel = GappedKmer(length, k, alphabet, weights="full")
+    kernel = GappedKmer(length, k, alphabet, filter="full")
     np.testing.assert_allclose(kernel(["".join(w) for w in words]), P, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", ["full", "truncated"])
+@pytest.mark.parametrize("filter", ["full", "truncated"])
 @pytest.mark.parametrize("both", [False, True])
-def test_filters_weigh_pairs_of_windows_by_their_mismatches(weights, both):
-    kernel = GappedKmer(5, 3, "ACGT", "N", both, weights)
-    c = kernel.filter()
+def test_filters_weigh_pairs_of_windows_by_their_mismatches(filter, both):
+    kernel = GappedKmer(5, 3, "ACGT", "N", both, filter)
+    c = kernel.mismatch_values()
     assert not kernel.has_features
     assert c[0] > 0
-    assert weights == "full" or (c >= 0).all()
+    assert filter == "full" or (c >= 0).all()
 
     def slow(x, y):
         pairs = product(
@@ -135,7 +135,7 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(weights, both):
         )
         return sum(c[mismatches(a, b)] for a, b in pairs)
 
-    if weights == "full":
+    if filter == "full":
         check_kernel(kernel, DNA, slow)
     expected = np.array([[slow(x, y) for y in DNA] for x in DNA])
     for threads in (1, 2):
@@ -145,8 +145,8 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(weights, both):
 
 
 def test_truncated_is_zero_from_the_first_weight_that_is_not_positive():
-    full = GappedKmer(10, 6, "ACGT", weights="full").filter()
-    truncated = GappedKmer(10, 6, "ACGT", weights="truncated").filter()
+    full = GappedKmer(10, 6, "ACGT", filter="full").mismatch_values()
+    truncated = GappedKmer(10, 6, "ACGT", filter="truncated").mismatch_values()
     first = int(np.argmax(full <= 0))
     assert 0 < first < 10
     assert np.array_equal(truncated[:first], full[:first])
@@ -172,15 +172,15 @@ def test_a_model_is_saved_and_read_back(tmp_path):
         ({"k": 2.5}, "k is 2.5, expected a whole number"),
         ({"length": 3, "k": 4}, "k is 4, more than length, which is 3"),
         ({"length": 100, "k": 50}, "choices of positions, expected at most 100,000"),
-        ({"weights": "half"}, "weights is 'half', expected 'count', 'full' or 'truncated'"),
-        ({"weights": "full"}, "weights='full' depends on how many symbols there are: name them"),
-        ({"alphabet": "ACGTN", "skip": "N"}, "the symbol 'N' stands both in alphabet and in skip"),
-        ({"alphabet": "ACGTN", "reverse_complement": True}, "the alphabet holds 'N' without a complement"),
-        ({"alphabet": "ACG", "reverse_complement": True}, "the alphabet holds 'A' without a complement"),
+        ({"filter": "half"}, "filter is 'half', expected 'count', 'full' or 'truncated'"),
+        ({"filter": "full"}, "filter='full' depends on the number of symbols: declare them"),
+        ({"alphabet": "ACGTN", "skip": "N"}, "the symbol 'N' is both in alphabet and in skip"),
+        ({"alphabet": "ACGTN", "reverse_complement": True}, "the alphabet contains 'N' without its complement"),
+        ({"alphabet": "ACG", "reverse_complement": True}, "the alphabet contains 'A' without its complement"),
         ({"reverse_complement": "yes"}, "reverse_complement is 'yes', expected True or False"),
         ({"alphabet": 4}, "alphabet is 4, expected a string"),
         ({"skip": 4}, "skip is 4, expected a string"),
-        ({"length": 300, "k": 1, "alphabet": "ACGT", "weights": "full"}, "length is 300, expected at most 255"),
+        ({"length": 300, "k": 1, "alphabet": "ACGT", "filter": "full"}, "length is 300, expected at most 255"),
     ],
     ids=str,
 )

@@ -16,7 +16,7 @@ TEXTS = ["to be or not to be", "", "be", "or be, or not", "o", "TO BE \U0001f600
     [
         (NGram(1), ngram_kernel(1)),
         (NGram(3), ngram_kernel(3)),
-        (NGram(4, min_n=2, weights=[0.5, 1.0, 2.0]), ngram_kernel(4, 2, [0.5, 1.0, 2.0])),
+        (NGram(4, min_n=2, order_weights=[0.5, 1.0, 2.0]), ngram_kernel(4, 2, [0.5, 1.0, 2.0])),
         (NGram(2, unit="word"), ngram_kernel(2)),
         (NGram(2, min_n=1, unit=str.split), ngram_kernel(2, 1)),
         (NGram(3).normalized(), cosine(ngram_kernel(3))),
@@ -40,7 +40,7 @@ def test_the_battery_passes_for_every_kind_of_strings():
     [
         NGram(),
         NGram(3, 1, (0.5, 1, 2), "word"),
-        NGram(np.int64(2), weights=np.ones(1)),
+        NGram(np.int64(2), order_weights=np.ones(1)),
         NGram(4).normalized().normalized(),
     ],
     ids=repr,

@@ -37,7 +37,7 @@ ABC = ["a", "b", "c"]
 KERNELS = [
     NGram(1),
     NGram(2),
-    NGram(3, min_n=1, weights=[0.25, 1.0, 4.0]),
+    NGram(3, min_n=1, order_weights=[0.25, 1.0, 4.0]),
     Gappy(2, decay=0.5, max_gap=2),
     Gappy(3, decay=0.3, max_total_gap=2),
     Gappy(3, decay=0.7, max_gap=2, max_total_gap=3, count="span"),
@@ -196,7 +196,7 @@ def test_training_on_kernel_values_works_too():
 
 @pytest.mark.parametrize(
     "kernel",
-    [AllSubstrings(), Subsequence(2), WeightedDegree(2), GappedKmer(3, 2, alphabet=ABC, weights="full")],
+    [AllSubstrings(), Subsequence(2), WeightedDegree(2), GappedKmer(3, 2, alphabet=ABC, filter="full")],
     ids=repr,
 )
 def test_kernels_that_cannot_read_lattices_say_what_can(kernel):
@@ -205,7 +205,7 @@ def test_kernels_that_cannot_read_lattices_say_what_can(kernel):
 
 
 def test_the_fast_product_says_what_to_use_instead():
-    with pytest.raises(InputError, match="found lattices: use the features of NGram"):
+    with pytest.raises(InputError, match="found lattices: use explicit features"):
         NGram(2).fit_product(Lattices([CAT]))
 
 
@@ -218,7 +218,7 @@ def test_characters_do_not_meet_words():
     features, _ = NGram(1).fit_features(Lattices([CAT]))
     with pytest.raises(InputError, match="unit"):
         features.transform(Strings(["abc"]))
-    with pytest.raises(InputError, match="make them agree"):
+    with pytest.raises(InputError, match="use the same unit"):
         NGram(1, unit="word")(Lattices(["abc"]))
 
 

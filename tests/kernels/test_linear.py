@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 import treille
 from treille import SVC, InputError, Vectors
-from treille.data import Rows
+from treille.features import Rows
 from treille.kernels import Linear
 from treille.testing import check_estimator, check_kernel
 
@@ -59,10 +59,10 @@ def test_sparse_and_dense_products_are_one_kernel(density):
     assert np.array_equal(K, K.T)
 
 
-def test_columns_come_by_falling_frequency_with_ties_in_their_order():
+def test_features_are_the_columns_in_their_order():
     features, rows = Linear().fit_features(Vectors([[1, 0, 2, 0], [3, 0, 4, 1]]))
-    assert [features.name(i) for i in range(features.n_features)] == ["x0", "x2", "x3", "x1"]
-    assert (rows.n_features, rows.n_shared) == (4, 2)
+    assert [features.name(i) for i in range(features.n_features)] == ["x0", "x1", "x2", "x3"]
+    assert rows.n_features == 4
     with pytest.raises(IndexError):
         features.name(4)
 
@@ -103,8 +103,8 @@ def test_it_is_the_kernel_chosen_for_rows_of_numbers():
         ([[1.0]], [[1.0, 2.0]], "the new rows have 2 columns, expected 1 as in training"),
         ([[1.0]], [{"a": 1.0}], "the columns of the new rows have names, those of the features do not"),
         ([{"a": 1.0}], [[1.0]], "the columns of the features have names, those of the new rows do not"),
-        ([[1.0], [2.0]], [[1.0], [1e200]], "row 1 holds numbers so large"),
-        ([[1e200]], None, "row 0 holds numbers so large that their squares overflow: scale"),
+        ([[1.0], [2.0]], [[1.0], [1e200]], "row 1 contains numbers whose squares"),
+        ([[1e200]], None, "row 0 contains numbers whose squares overflow: scale"),
         (treille.Strings(["ab"]), None, r"found Strings\(1 sequences.*expected rows of numbers"),
     ],
 )
@@ -115,10 +115,10 @@ def test_what_does_not_fit_is_refused(X, Y, message):
 
 @pytest.mark.parametrize("columns", [[0, 0], [0, 9], [-1, 0]])
 def test_columns_of_a_damaged_file_are_refused(columns):
-    with pytest.raises(InputError, match="do not fit one another"):
+    with pytest.raises(InputError, match="do not agree with each other"):
         Linear().load_features({"names": None, "n_columns": 3}, {"columns": np.array(columns)})
 
 
 def test_rows_of_a_matrix_leave_out_columns_that_have_no_feature():
-    rows = Rows.from_csr(sp.csr_matrix(DATA), np.array([2, -1, 0, -1, 1, -1]), np.ones(30), 3, 3, 2)
+    rows = Rows.from_csr(sp.csr_matrix(DATA), ids=np.array([2, -1, 0, -1, 1, -1]), n_features=3, threads=2)
     assert np.array_equal(rows.to_csr().toarray(), DATA[:, [2, 4, 0]])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treille import Features, InputError, Strings
-from treille.data import Rows
+from treille.features import Rows
 from treille.kernels import NGram
 from treille.solvers import DualCD, Problem
 from treille.solvers.problem import Hinge
@@ -89,7 +89,7 @@ def test_more_than_256_distinct_counts_are_exact():
     texts = [chr(200 + k) * k for k in range(1, 301)]
     rows = fit(NGram(1), texts)
     assert rows.code_bits == 9
-    assert rows.palette.tolist() == list(range(1, 301))
+    assert rows.codebook.tolist() == list(range(1, 301))
     assert rows.to_csr().data.tolist() == list(range(1, 301))
     shuffled = Features(NGram(1)).fit(texts[::-1])
     assert np.array_equal(shuffled.transform(texts).sum(axis=1).A1, np.arange(1, 301))
@@ -105,7 +105,7 @@ def test_entries_too_wide_for_four_bytes_take_eight():
     """Many features times many distinct values: 21 bits of id and 13 of code."""
     orders = np.arange(1, 13)
     weights = np.sqrt(np.arange(2.0, 14.0)) + RANDOM.random(12)
-    kernel = NGram(12, min_n=1, weights=weights)
+    kernel = NGram(12, min_n=1, order_weights=weights)
     runs = [np.full(k, -1) for k in range(1, 401)]
     space = RowsSpace.build(kernel, kernel.batch([np.arange(100_000), *runs]))
     rows = space.rows
@@ -123,7 +123,7 @@ def test_entries_too_wide_for_four_bytes_take_eight():
     codes = np.arange(len(rows)) % 2
     solution = DualCD().solve(Problem(Hinge(), codes, np.full(len(rows), 1e-8), True, np.array([1])), space)
     f = matrix @ solution.weights[:, 0]
-    np.testing.assert_allclose(rows.outputs(solution.weights, 2)[:, 0], f, atol=1e-9 * np.abs(f).max())
+    np.testing.assert_allclose(rows.matvec(solution.weights, 2)[:, 0], f, atol=1e-9 * np.abs(f).max())
     w = matrix.T @ (solution.alpha[0] * np.where(codes == 1, 1, -1))
     np.testing.assert_allclose(solution.weights[:, 0], w, atol=1e-10)
 
@@ -153,12 +153,15 @@ def test_no_examples_give_an_empty_matrix():
         ({"n": None}, "n is None, expected a whole number"),
         ({"n": 3, "min_n": 0}, "min_n is 0, expected a whole number of at least 1"),
         ({"n": 3, "min_n": 4}, "min_n is 4, more than n, which is 3"),
-        ({"n": 3, "min_n": 2, "weights": [1.0]}, "1 weights were given, expected 2: one for each order from 2 to 3"),
-        ({"n": 1, "weights": [0.0]}, "a weight is 0.0, expected positive numbers"),
-        ({"n": 1, "weights": [-1]}, "a weight is -1, expected positive numbers"),
-        ({"n": 1, "weights": [float("nan")]}, "a weight is nan, expected positive numbers"),
-        ({"n": 1, "weights": [float("inf")]}, "a weight is inf, expected positive numbers"),
-        ({"n": 1, "weights": ["1"]}, "a weight is '1', expected positive numbers"),
+        (
+            {"n": 3, "min_n": 2, "order_weights": [1.0]},
+            "order_weights has 1 numbers, expected 2: one for each order from 2 to 3",
+        ),
+        ({"n": 1, "order_weights": [0.0]}, "order_weights contains 0.0, expected positive numbers"),
+        ({"n": 1, "order_weights": [-1]}, "order_weights contains -1, expected positive numbers"),
+        ({"n": 1, "order_weights": [float("nan")]}, "order_weights contains nan, expected positive numbers"),
+        ({"n": 1, "order_weights": [float("inf")]}, "order_weights contains inf, expected positive numbers"),
+        ({"n": 1, "order_weights": ["1"]}, "order_weights contains '1', expected positive numbers"),
         ({"unit": "letter"}, "unit is 'letter', expected one of"),
     ],
     ids=str,
@@ -178,7 +181,7 @@ def test_numpy_numbers_are_good_parameters():
 @pytest.mark.parametrize(("cut", "unit"), [("char", "word"), ("char", "byte"), ("word", "char"), ("byte", "word")])
 def test_a_batch_cut_in_another_way_is_refused(cut, unit):
     batch = Strings(["a b"], unit=cut)
-    with pytest.raises(InputError, match=f"the batch is cut into units of '{cut}', the kernel has unit='{unit}'"):
+    with pytest.raises(InputError, match=f"the batch is split into units of '{cut}', but the kernel has unit='{unit}'"):
         NGram(2, unit=unit)(batch)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treille import Strings
-from treille.data import Rows
+from treille.features import Rows
 from treille.kernels import NGram
 from twins import ngram_ids
 
@@ -51,7 +51,9 @@ def large():
     return Strings([(source * 6)[a : a + size] for a, size in zip(starts, sizes, strict=True)])
 
 
-@pytest.mark.parametrize("kernel", [NGram(1), NGram(4), NGram(5, min_n=2, weights=[1, 0.5, 2, 3]), NGram(40)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [NGram(1), NGram(4), NGram(5, min_n=2, order_weights=[1, 0.5, 2, 3]), NGram(40)], ids=repr
+)
 def test_threads_change_no_bit(kernel, large):
     assert large.offsets[-1] > 8 * 20_000
     one, expected = kernel.fit_features(large, 1)

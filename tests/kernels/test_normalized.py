@@ -37,7 +37,7 @@ def test_normalizing_twice_is_normalizing_once():
 
 
 def test_weights_of_orders_count_in_the_norm():
-    kernel = NGram(2, min_n=1, weights=[1.0, 3.0])
+    kernel = NGram(2, min_n=1, order_weights=[1.0, 3.0])
     k = ngram_kernel(2, 1, [1.0, 3.0])
     assert kernel.normalized()(["aab"], ["abb"])[0, 0] == pytest.approx(cosine(k)("aab", "abb"))
 

@@ -12,7 +12,7 @@ KERNELS = [
     NGram(5),
     NGram(3, min_n=1),
     NGram(2, unit="word").normalized(),
-    NGram(2, min_n=1, weights=[0.5, 1.0], unit="byte").normalized().normalized(),
+    NGram(2, min_n=1, order_weights=[0.5, 1.0], unit="byte").normalized().normalized(),
     0.5 * NGram(3) + NGram(5).normalized(),
     NGram(1) + (NGram(2) + NGram(3)),
     (NGram(1) + 1) * NGram(2) * NGram(3),
@@ -23,7 +23,7 @@ KERNELS = [
     Constant(1) + Constant(2) + NGram(1),
     Constant(1) + (Constant(2) + NGram(1)),
     Constant(2.5).normalized() * NGram(1),
-    Columns({"title": 0.5 * NGram(3) + 1, "kernel": NGram(2, unit="word")}, weights={"title": 2}),
+    Columns({"title": 0.5 * NGram(3) + 1, "kernel": NGram(2, unit="word")}, column_weights={"title": 2}),
 ]
 
 
@@ -96,7 +96,7 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
     ],
 )
 def test_everything_else_is_refused_and_the_kernels_are_listed(text):
-    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, weights, unit\)"):
+    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, order_weights, unit\)"):
         parse_kernel(text)
 
 

@@ -192,7 +192,7 @@ def test_features_that_do_not_fit_the_kernel_are_refused():
         (Rational(Fst.from_arcs([], {0: 0.0}, semiring="log")), "semiring 'log', expected 'real'"),
         (
             Rational(Fst.from_arcs([(0, "a", "a", 1.0, 1), (1, "", "b", 0.5, 2), (2, "", "", 0.5, 1)], {1: 1.0})),
-            r"T has a cycle that reads nothing: 1 -:b-> 2 -:-> 1; an example would have outputs without end",
+            r"T has a cycle that reads nothing: 1 -:b-> 2 -:-> 1; an example would have infinitely many outputs",
         ),
         (
             Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 0.5, 0)], {0: 1.0})),
@@ -204,7 +204,7 @@ def test_features_that_do_not_fit_the_kernel_are_refused():
         ),
         (
             Rational(ngram_transducer(1, "xyz")),
-            "T knows no symbol of the examples: it has 'x', 'y', 'z', they have 'a'",
+            "T reads no symbol of the examples: it has 'x', 'y', 'z', they have 'a'",
         ),
         (
             Rational(Fst.from_arcs([(0, 1, 1, 1.0, 0)], {0: 1.0})),
@@ -212,7 +212,7 @@ def test_features_that_do_not_fit_the_kernel_are_refused():
         ),
         (
             Rational(Fst.from_arcs([(0, "a", "b", 1.0, 0), (0, "b", "b", 1.0, 0)], {0: 1.0}), factored=False),
-            r"T is not symmetric: of examples 0 and 1 it gives 1.0 one way, 0.0 the other",
+            r"T is not symmetric: its value for examples 0 and 1 is 1.0, but 0.0 for examples 1 and 0",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_words_tokens_and_integers_are_symbols_too():
 def test_two_batches_have_alphabets_of_their_own():
     left, right = Strings(["zab"]), Strings(["ab", "bz", "qq"])
     assert Subsequence(2, 0.5)(left, right).tolist() == [[0.5**4, 0.0, 0.0]]
-    with pytest.raises(InputError, match="make them agree"):
+    with pytest.raises(InputError, match="use the same unit"):
         Subsequence(1)(Strings(["ab"]), Strings([["ab"]]))
 
 

@@ -139,5 +139,5 @@ def test_a_value_too_large_for_a_float_is_told():
     full = "(a b)"
     for _ in range(12):
         full = f"(a {full} {full})"
-    with pytest.raises(InputError, match="k of the trees 0 and 0 is too large for a float64: lower decay"):
+    with pytest.raises(InputError, match="k of trees 0 and 0 is too large for a float64: lower decay"):
         SubsetTree(1.0)([full])

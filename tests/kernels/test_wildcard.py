@@ -68,7 +68,7 @@ def test_names_show_wildcards_as_stars():
         ({"k": 3, "m": -1}, "m is -1, expected a whole number of at least 0"),
         ({"decay": 0.0}, "decay is 0.0, expected a number above 0"),
         ({"decay": 2}, "decay is 2, expected a number above 0"),
-        ({"k": 60, "m": 30}, "more than 1,000,000 patterns a window"),
+        ({"k": 60, "m": 30}, "more than 1,000,000 patterns per window"),
     ],
     ids=str,
 )

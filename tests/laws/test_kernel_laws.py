@@ -18,7 +18,7 @@ def kernels(draw):
     """A kernel, and its slow twin."""
     min_n, n = draw(ORDERS)
     weights = draw(st.none() | st.lists(st.floats(0.1, 10), min_size=n - min_n + 1, max_size=n - min_n + 1))
-    kernel, slow = NGram(n, min_n=min_n, weights=weights), ngram_kernel(n, min_n, weights)
+    kernel, slow = NGram(n, min_n=min_n, order_weights=weights), ngram_kernel(n, min_n, weights)
     return (kernel.normalized(), cosine(slow)) if draw(st.booleans()) else (kernel, slow)
 
 
@@ -52,7 +52,7 @@ def test_renaming_symbols_changes_nothing(texts, n, names):
 def test_several_orders_are_the_sum_of_each(texts, n):
     weights = np.arange(1.0, n + 1)
     expected = sum(w * NGram(k)(texts) for k, w in zip(range(1, n + 1), weights, strict=True))
-    np.testing.assert_allclose(NGram(n, min_n=1, weights=weights)(texts), expected, rtol=1e-12)
+    np.testing.assert_allclose(NGram(n, min_n=1, order_weights=weights)(texts), expected, rtol=1e-12)
 
 
 @settings(deadline=None, max_examples=40)

@@ -5,7 +5,7 @@ import pytest
 from problems import classification, regression
 
 from treille import InputError
-from treille.data import DenseRows
+from treille.features import DenseRows
 from treille.kernels import NGram
 from treille.solvers import SMO, ConvergenceWarning, DualCD
 from treille.spaces import GramSpace, NystromSpace, RowsSpace

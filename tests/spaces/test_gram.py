@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from treille.data import RowProducts
 from treille.kernels import NGram, Subsequence
 from treille.spaces import GramSpace
 
@@ -17,18 +16,18 @@ def test_products_are_those_of_sparse_matrices(kernel, threads):
     features, rows = kernel.fit_features(kernel.batch(TEXTS))
     phi = rows.to_csr()
     expected = (phi @ phi.T).toarray()
-    products = RowProducts(rows)
-    K = products.matrix(threads)
+    row = rows.row_products()
+    K = rows.gram(None, threads)
     np.testing.assert_allclose(K, expected, rtol=1e-13, atol=1e-13)
     assert np.array_equal(K, K.T)
-    assert np.array_equal(np.array([products.row(i) for i in range(len(TEXTS))]), K)
+    assert np.array_equal(np.array([row(i) for i in range(len(TEXTS))]), K)
     other = features.transform(kernel.batch(["abcabc", "zzz", "", *TEXTS[:9]]))
     np.testing.assert_allclose(rows.gram(other, threads), (phi @ other.to_csr().T).toarray(), rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(other.gram(rows, threads), (other.to_csr() @ phi.T).toarray(), rtol=1e-13, atol=1e-13)
 
 
 def test_entries_of_eight_bytes_are_read_too():
-    kernel = NGram(12, min_n=1, weights=np.sqrt(np.arange(2.0, 14.0)) + RANDOM.random(12))
+    kernel = NGram(12, min_n=1, order_weights=np.sqrt(np.arange(2.0, 14.0)) + RANDOM.random(12))
     runs = [np.full(k, -1) for k in range(1, 401, 7)]
     _, rows = kernel.fit_features(kernel.batch([np.arange(100_000), *[np.full(k, -1) for k in range(1, 401)]]))
     assert rows.entries.dtype == np.uint64

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from treille import InputError
+from treille.features import Rows
 from treille.kernels import NGram
 from treille.kernels.ngram import NGramMap
 from treille.testing import check_kernel, kernel_checks
@@ -32,7 +33,7 @@ class Indefinite(NGram):
 class Miscounted(NGram):
     def fit_features(self, batch, n_jobs=None):
         features, rows = super().fit_features(batch, n_jobs)
-        return features, replace(rows, palette=rows.palette * 2)
+        return features, replace(rows, codebook=rows.codebook * 2)
 
 
 class WrongDiagonal(NGram):
@@ -83,12 +84,6 @@ class ThreadedFeatures(GoodMatrix, Threaded):
 class Misapplied(NGram):
     def apply(self, left, right, coefficients, n_jobs=None):
         return super().apply(left, right, coefficients, n_jobs) + 1
-
-
-class Private(GoodMatrix):
-    def fit_features(self, batch, n_jobs=None):
-        features, rows = super().fit_features(batch, n_jobs)
-        return features, replace(rows, n_shared=0)
 
 
 class Unclonable(NGram):
@@ -153,6 +148,28 @@ class Halved(Mapped):
             return self.restrict(np.arange(self.n_features // 2)).state()
 
 
+class Doubled(Mapped):
+    class map(NGramMap):
+        def occurrences(self, batch):
+            return super().occurrences(batch).scaled(2.0)
+
+
+class Unmerged(Mapped):
+    class map(NGramMap):
+        def merge(self, other):
+            return self, np.arange(self.n_features), np.zeros(other.n_features, np.int64)
+
+
+class Unweighted(GoodMatrix):
+    class Fixed(Rows):
+        def weighted(self, column_weights, unseen=1.0):
+            return self
+
+    def fit_features(self, batch, n_jobs=None):
+        features, rows = super().fit_features(batch, n_jobs)
+        return features, self.Fixed(**vars(rows))
+
+
 class Own(NGram):
     """No fault at all, but not one of treille's."""
 
@@ -168,7 +185,9 @@ MUTANTS = {
     "does not depend on the number of threads": Threaded,
     "features do not depend on the number of threads": ThreadedFeatures,
     "is the gram matrix of its features": Unfeatured,
-    "private features stand in one example": Private,
+    "weighted columns multiply values": Unweighted,
+    "occurrences sum to values": Doubled,
+    "features of parts merge to those of all": Unmerged,
     "is applied to coefficients as it is": Misapplied,
     "clones and set params keep it": Unclonable,
     "pickling keeps it": Unpicklable,
@@ -211,5 +230,5 @@ def test_a_kernel_of_ones_own_needs_no_place_in_model_files():
 
 
 def test_one_example_is_too_few():
-    with pytest.raises(InputError, match="there are 1 examples: check_kernel needs two at least"):
+    with pytest.raises(InputError, match="there are 1 examples: check_kernel needs at least two"):
         check_kernel(NGram(2), ["abba"])

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
+from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
-from treille.kernels import FeatureMap, Kernel, Precomputed
-from treille.kernels.given import as_kernel
+from treille.kernels import Kernel, Precomputed
+from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, check_intercept
 from treille.solvers.progress import progress_bar

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import FeatureRows
+from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 

@@ -10,7 +10,7 @@ from typing import Any
 from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.given import as_kernel
+from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
 from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations, Problem
 from treille.solvers.solver import Solver, check_supported, supports
@@ -90,13 +90,16 @@ def plan(
     ('gram', SMO(), 2)
     """
     loss, intercept = type(problem.loss), problem.intercept
-    specialised = kernel.suited(batch, n_jobs)
-    if specialised is not kernel:
-        kernel, kernel_why = specialised, "which is the form that costs least on these examples"
+    if kernel.needs_features and not kernel.has_features:
+        raise InputError(
+            f"{kernel!r} cannot be used by an estimator, since {getattr(kernel, 'kernel', kernel)!r} has no explicit features "
+            "to take means of: leave .centered() out; with a free intercept it would change nothing"
+        )
     nystrom = requested_nystrom(space)
     if solver == "auto":
         solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)]
-        order: Iterable[Any] = (nystrom,) if nystrom else SPACES
+        cheaper = SPACES if kernel.prefers_features(batch, n_jobs) else SPACES[1:]
+        order: Iterable[Any] = (nystrom,) if nystrom else cheaper
     else:
         check_supported(solver, loss, intercept)
         solvers, order = [solver], (nystrom,) if nystrom else solver.spaces

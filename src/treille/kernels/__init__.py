@@ -1,19 +1,19 @@
-"""Kernels: the parameters of a similarity. One file per family; base.py is the whole contract."""
+"""Kernels: the parameters of a similarity. One module per family; base.py is the complete contract."""
 
 from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.all_substrings import AllSubstrings
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Kernel
+from treille.kernels.callable import FromFunction
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
-from treille.kernels.expanded import Expanded
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
-from treille.kernels.given import FromFunction, Precomputed
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
+from treille.kernels.precomputed import Precomputed
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
 from treille.kernels.subpath import Subpath
@@ -28,8 +28,6 @@ __all__ = [
     "Centered",
     "Columns",
     "Constant",
-    "Expanded",
-    "FeatureMap",
     "FromFunction",
     "GappedKmer",
     "Gappy",

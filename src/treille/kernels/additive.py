@@ -1,36 +1,48 @@
-"""Sums of kernels: what `Sum` and `Columns` share. An example has the features of every term, side by side."""
+"""Sums of kernels: the common base of `Sum` and `Columns`. An example has the features of every term, concatenated."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows, SideBySide
+from treille.data import Batch
+from treille.features import ConcatenatedRows, Families, FeatureMap, FeatureRows, Occurrences
+from treille.features.feature_map import check_id
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel, LinearMap
+from treille.kernels.base import Kernel, LinearOperator
 
 
 class Additive(Kernel):
-    """k(x, y) = sum over the terms of k_t(x, y). It has features where every term has; they are never multiplied out."""
+    """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
     @abstractmethod
     def terms(self) -> list[tuple[str, Kernel]]:
-        """The kernels that are summed, each with the word that tells its features from those of the others."""
+        """The kernels to sum, each with a prefix for the names of its features."""
 
     def batches(self, batch: Batch) -> list[Batch]:
-        """What each term reads of a batch: all of it."""
+        """The part of a batch that each term reads: all of it."""
         return [batch] * len(self.terms())
 
     @property
     def has_features(self) -> bool:
         return all(kernel.has_features for _, kernel in self.terms())
 
+    @property
+    def needs_features(self) -> bool:
+        return any(kernel.needs_features for _, kernel in self.terms())
+
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        if not self.has_features or self.needs_features:
+            return self.has_features
+        each = zip(self.terms(), self.batches(batch), strict=True)
+        return all(kernel.prefers_features(own, n_jobs) for (_, kernel), own in each)
+
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         each = [k.fit_features(own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
-        return AdditiveMap(self, [features for features, _ in each]), SideBySide([rows for _, rows in each])
+        return AdditiveMap(self, [features for features, _ in each]), ConcatenatedRows([rows for _, rows in each])
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -48,7 +60,7 @@ class Additive(Kernel):
     def has_product(self) -> bool:
         return all(kernel.has_product for _, kernel in self.terms())
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])
 
@@ -57,19 +69,19 @@ class Additive(Kernel):
         return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        # Term by term: some kernels know a faster way than by blocks of the matrix.
+        # Term by term: some kernels have a faster method than blocks of the matrix.
         each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
 
 
-class SummedProduct(LinearMap):
-    """The sum of several matrices as a linear map."""
+class SummedProduct(LinearOperator):
+    """The sum of several matrices as a linear operator."""
 
-    def __init__(self, terms: list[LinearMap]):
+    def __init__(self, terms: list[LinearOperator]):
         self.terms = terms
 
-    def product(self, beta: np.ndarray) -> np.ndarray:
-        return _total(term.product(beta) for term in self.terms)
+    def matvec(self, beta: np.ndarray) -> np.ndarray:
+        return _total(term.matvec(beta) for term in self.terms)
 
     def sizes(self) -> str:
         return "; ".join(term.sizes() for term in self.terms)
@@ -90,21 +102,47 @@ class AdditiveMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
-        return SideBySide([features.transform(own, n_jobs) for features, own in each])
+        return ConcatenatedRows([features.transform(own, n_jobs) for features, own in each])
 
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         place = int(np.searchsorted(self.cuts, id, side="right")) - 1
         return f"{self.labels[place]}: {self.maps[place].name(id - int(self.cuts[place]))}"
 
     def restrict(self, ids: np.ndarray) -> AdditiveMap:
-        # A term that loses all its features stays: its part of the norm does.
+        # A term that loses all its features remains, because its part of the norm remains.
         owner = np.searchsorted(self.cuts, ids, side="right")
         if (np.diff(owner) < 0).any():
-            raise InputError("the ids are in no order that keeps the terms of the sum apart: sort them")
+            raise InputError("the ids are not sorted by the terms of the sum: sort them")
         each = zip(self.maps, pairwise(self.cuts), strict=True)
         return AdditiveMap(self.kernel, [m.restrict(ids[(a <= ids) & (ids < b)] - a) for m, (a, b) in each])
+
+    def families(self) -> tuple[Families | None, ...]:
+        return tuple(chain.from_iterable(each.families() for each in self.maps))
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        batches = self.kernel.batches(batch)
+        if any(own is not batch for own in batches):
+            raise InputError(
+                "the terms read different columns, so that positions are not those of one example: ask every column"
+            )
+        return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, AdditiveMap) or other.labels != self.labels:
+            raise InputError("the features are of different sums: merge features of the same kernel")
+        merged, *ids = zip(
+            *(mine.merge(theirs) for mine, theirs in zip(self.maps, other.maps, strict=True)), strict=True
+        )
+        both = AdditiveMap(self.kernel, list(merged))
+        mine, theirs = (
+            np.concatenate([own + first for own, first in zip(each, both.cuts[:-1], strict=True)]) for each in ids
+        )
+        return both, mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> AdditiveMap:
+        each = zip(self.maps, self.kernel.batches(batch), strict=True)
+        return AdditiveMap(self.kernel, [features.extend(own, n_jobs) for features, own in each])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]
@@ -113,7 +151,7 @@ class AdditiveMap(FeatureMap):
 
 
 def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with `name` and a point, without them.
+    """The arrays whose names begin with `name` and a dot, without this prefix.
 
     >>> list(part_of({"0.grams": np.zeros(1), "1.grams": np.zeros(1)}, "1"))
     ['grams']

@@ -1,4 +1,4 @@
-"""Sums, products, multiples and powers of kernels, and the constant: what ``+``, ``*`` and ``**`` make."""
+"""Sums, products, multiples and powers of kernels, and the constant kernel: the operators ``+``, ``*`` and ``**``."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from treille.data import Batch, FeatureRows, Rows, Table
+from treille.data import Batch, Table
+from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive
-from treille.kernels.base import FeatureMap, Kernel, LinearMap
+from treille.kernels.base import Kernel, LinearOperator
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
+from treille.kernels.product_features import ProductKernel
 from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
 
 
 class Pair(Expression, Kernel):
-    """Two kernels that read the same examples."""
+    """Two kernels on the same examples."""
 
     def __init__(self, left: Kernel, right: Kernel):
         self.left = left
@@ -34,10 +37,10 @@ class Pair(Expression, Kernel):
         units = _units(self)
         if len(units) > 1 and not isinstance(X, Batch):
             raise InputError(
-                f"{self!r} reads the same examples twice, as unit={units[0]!r} and as unit={units[1]!r}: make them agree, "
-                "or give each its own column, see treille.kernels.Columns"
+                f"{self!r} reads the same examples with unit={units[0]!r} and with unit={units[1]!r}: use one unit, "
+                "or one column for each, see treille.kernels.Columns"
             )
-        # A constant reads any batch, but makes none.
+        # A constant kernel reads any batch, but cannot build one.
         first, second = (self.right, self.left) if isinstance(self.left, Constant) else (self.left, self.right)
         X = list(X) if isinstance(X, Iterator) else X
         batch = first.batch(X, n_jobs)
@@ -47,7 +50,7 @@ class Pair(Expression, Kernel):
 
 
 class Sum(Pair, Additive):
-    """k(x, y) = left(x, y) + right(x, y), what ``left + right`` makes. The features of both, side by side.
+    """k(x, y) = left(x, y) + right(x, y), the result of ``left + right``. Its features are those of both.
 
     >>> from treille.kernels import NGram
     >>> kernel = 0.5 * NGram(2) + NGram(1).normalized()
@@ -76,11 +79,10 @@ class Sum(Pair, Additive):
         return each
 
 
-class Product(Pair):
-    """k(x, y) = left(x, y) * right(x, y), what ``left * right`` makes.
+class Product(ProductKernel, Pair):
+    """k(x, y) = left(x, y) * right(x, y), the result of ``left * right``.
 
-    Its features are all pairs of a feature of the left and one of the right. They are many, so the kernel goes by its matrix,
-    but where they are few, estimators take its `Expanded` form.
+    A feature is a pair of a feature of the left and one of the right. With too many pairs, estimators use the kernel matrix.
 
     >>> from treille.kernels import NGram
     >>> (NGram(1) * NGram(2))(["ab", "abab"]).tolist()
@@ -92,10 +94,11 @@ class Product(Pair):
     def write(self, spell: Spell) -> str:
         return f"{within(self.left, PRODUCT, spell)} * {within(self.right, POWER, spell)}"
 
-    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
-        from treille.kernels.expanded import expanded_where_small
+    def factors(self) -> list[Kernel]:
+        return [self.left, self.right]
 
-        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
+    def exponent(self) -> int:
+        return 1
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = self.left.gram(left, right, n_jobs)
@@ -106,9 +109,10 @@ class Product(Pair):
         return self.left.diagonal(batch, n_jobs) * self.right.diagonal(batch, n_jobs)
 
 
-class Power(WrappedKernel):
-    """k(x, y) ** degree, what ``k ** 3`` makes; ``(1 + k) ** 3`` is the polynomial kernel. As a product, it goes by its
-    matrix, or where features are few, by its `Expanded` form.
+class Power(ProductKernel, WrappedKernel):
+    """k(x, y) ** degree, the result of ``k ** 3``; ``(1 + k) ** 3`` is the polynomial kernel.
+
+    A feature is a multiset of `degree` features of k. With too many, estimators use the kernel matrix.
 
     >>> from treille.kernels import NGram
     >>> kernel = (1 + NGram(1)) ** 2
@@ -130,12 +134,13 @@ class Power(WrappedKernel):
     def check(self) -> None:
         super().check()
         if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
-            raise InputError(f"the degree of a power is {self.degree!r}, expected a whole number of at least 1")
+            raise InputError(f"the degree of a power is {self.degree!r}, expected a positive integer")
 
-    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
-        from treille.kernels.expanded import expanded_where_small
+    def factors(self) -> list[Kernel]:
+        return [self.kernel]
 
-        return expanded_where_small(super().suited(batch, n_jobs), batch, n_jobs)
+    def exponent(self) -> int:
+        return int(self.degree)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = self.kernel.gram(left, right, n_jobs)
@@ -147,7 +152,7 @@ class Power(WrappedKernel):
 
 
 class Scaled(WrappedKernel):
-    """scale * k(x, y), what ``2.5 * k`` makes.
+    """scale * k(x, y), the result of ``2.5 * k``.
 
     >>> from treille.kernels import NGram
     >>> 2.5 * NGram(1), (2.5 * NGram(1))(["ab"]).tolist()
@@ -180,7 +185,7 @@ class Scaled(WrappedKernel):
         K *= self.scale
         return K
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         return ScaledProduct(self.kernel.fit_product(batch, n_jobs), np.full(len(batch), np.sqrt(self.scale)))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
@@ -203,9 +208,12 @@ class ScaledMap(WrappedMap):
     def change(self, rows: FeatureRows) -> FeatureRows:
         return rows.scaled(self.factor)
 
+    def occurrences(self, batch: Batch) -> Occurrences:
+        return self.inner.occurrences(batch).scaled(self.factor)
+
 
 class Constant(Kernel):
-    """k(x, y) = value, the term that ``1 + k`` adds: one feature, the same for all. It reads batches of any kind.
+    """k(x, y) = value, the constant term of ``1 + k``: one feature, the same for all examples. It reads batches of any kind.
 
     >>> from treille.kernels import NGram
     >>> kernel = 1 + NGram(2)
@@ -223,7 +231,7 @@ class Constant(Kernel):
         if not isinstance(X, Batch):
             raise InputError(
                 f"found {type(X).__name__}, expected a batch, such as treille.Strings(X): a constant kernel reads "
-                "batches of any kind, so it cannot know which to make"
+                "batches of any kind, so it does not know which kind to build"
             )
         return X
 
@@ -242,7 +250,7 @@ class Constant(Kernel):
 
 
 class ConstantMap(FeatureMap):
-    """One feature, of the same value for every example; or none, where it is restricted to none."""
+    """One feature with the same value for every example, or none, if restricted to none."""
 
     def __init__(self, value: float, n_features: int = 1):
         self.value = value
@@ -253,9 +261,8 @@ class ConstantMap(FeatureMap):
         return self.count
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
-        n, F = len(batch), self.count
-        values = (np.sqrt([self.value]), np.ones(n), np.full(n, self.value))
-        return Rows(F * np.arange(n + 1), np.zeros(F * n, np.uint32), 0, *values, F, F)
+        values = np.full((len(batch), self.count), np.sqrt(self.value))
+        return Rows.from_csr(sp.csr_matrix(values), np.full(len(batch), self.value))
 
     def name(self, id: int) -> str:
         return "constant"
@@ -268,7 +275,7 @@ class ConstantMap(FeatureMap):
 
 
 def _units(kernel: Kernel) -> list[Any]:
-    """The different ways in which the parts of a kernel cut texts. Columns cut each its own, and are not asked."""
+    """The different units of the parts of a kernel. Columns are not examined: each has its own texts."""
     units: list[Any] = []
     for name, value in kernel.get_params(deep=False).items():
         found = [value] if name == "unit" else _units(value) if isinstance(value, Kernel) else []

@@ -17,19 +17,20 @@ from treille.kernels.suffix import SubstringProduct, longest, tree_between
 class AllSubstrings(SequenceKernel):
     """Counts of all substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
 
-    Exact, in time linear in the symbols, however long the substrings: they are read off a suffix tree. There are too many of them
-    for explicit features; with a small `max_length`, `NGram(max_length, min_length, weights)` is the same kernel with features.
+    Exact, in time linear in the number of symbols for substrings of any length: the counts come from a suffix tree. There are too
+    many for explicit features; with a small `max_length`, `NGram(max_length, min_length, order_weights)` is the same kernel with
+    features.
 
     Parameters
     ----------
     decay : float
-        What each symbol of a substring multiplies its weight by, above 0 and at most 1.
+        In (0, 1]: the factor of each symbol of a substring in its weight.
     min_length : int
-        The length of the shortest substrings that count.
+        Length of the shortest substrings that count.
     max_length : int or None
-        The length of the longest; None: no bound.
+        Length of the longest; None: no bound.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`. Batches and token lists are cut already.
+        How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class AllSubstrings(SequenceKernel):
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
 
     def _weights(self, *batches: Batch) -> tuple[int, np.ndarray]:
-        """The shortest length, and the running sums of the weights of lengths 0, 1, ..."""
+        """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
         self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
         weights = float(self.decay) ** np.arange(most + 1)
@@ -70,7 +71,7 @@ class AllSubstrings(SequenceKernel):
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if right is None:
             return self.fit_product(left, n_jobs).gram()
-        if len(left) < len(right):  # each column costs a pass over the symbols
+        if len(left) < len(right):  # each column costs one pass over the symbols
             return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
         return (
             self._between(left, right, n_jobs).gram(effective_n_jobs(n_jobs))

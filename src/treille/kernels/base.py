@@ -1,4 +1,4 @@
-"""The contract of kernels, whole. A kernel in a file of its own, plus one line in ``__init__.py``, is all it takes to add one."""
+"""The complete contract of kernels. A new kernel takes one module and one line in ``__init__.py``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
-from treille.data import Batch, FeatureRows, FeatureStrings, Rows
+from treille.data import Batch
 from treille.data.base import available_memory, readable_size
+from treille.features import FeatureMap, FeatureRows
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 from treille.registry import registered_name, require
@@ -23,77 +24,39 @@ if TYPE_CHECKING:
     from treille.kernels.centered import Centered
     from treille.kernels.normalized import Normalized
 
-BLOCK = 1 << 24  # kernel values held at a time
+FORMER_NAMES = {  # of parameters, in model files of earlier versions
+    "NGram": {"weights": "order_weights"},
+    "GappedKmer": {"weights": "filter"},
+    "Columns": {"weights": "column_weights"},
+}
+BLOCK = 1 << 24  # kernel values in memory at a time
 
 
-class FeatureMap(ABC):
-    """The explicit features of a kernel, fitted on training data and frozen.
-
-    >>> from treille.kernels import NGram
-    >>> features, rows = NGram(2).fit_features(NGram(2).batch(["abba"]))
-    >>> [features.name(i) for i in range(features.n_features)]
-    ['ab', 'bb', 'ba']
-    """
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """How many features there are; ids are 0 .. n_features - 1."""
-
-    @abstractmethod
-    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
-        """Rows of new examples. Parts outside the fitted space have no entry, but count in ``sq_norms``."""
-
-    @abstractmethod
-    def name(self, id: int) -> str:
-        """A feature as people read it."""
-
-    @abstractmethod
-    def restrict(self, ids: np.ndarray) -> FeatureMap:
-        """The map onto the features `ids` alone, which rise, renumbered in that order."""
-
-    @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file: JSON values, and arrays."""
-
-    @property
-    def has_strings(self) -> bool:
-        """Whether the features are strings of symbols, so that tries and automata can hold them."""
-        return type(self).strings is not FeatureMap.strings
-
-    def strings(self) -> FeatureStrings:
-        """The features as strings of symbols, feature by feature."""
-        raise InputError(
-            f"the features, such as {self.name(0) if self.n_features else None!r}, are no strings of symbols: a trie or an "
-            "automaton of weights needs such as those of NGram or Gappy"
-        )
-
-
-class LinearMap(ABC):
-    """The matrix of a kernel on one batch as a linear map, never written out.
+class LinearOperator(ABC):
+    """The kernel matrix of one batch as a linear operator, never written out.
 
     >>> from treille.kernels import AllSubstrings
     >>> kernel = AllSubstrings(1.0)
-    >>> kernel.fit_product(kernel.batch(["ab", "b"])).product(np.array([1.0, 1.0])).tolist()
+    >>> kernel.fit_product(kernel.batch(["ab", "b"])).matvec(np.array([1.0, 1.0])).tolist()
     [4.0, 2.0]
     """
 
     @abstractmethod
-    def product(self, beta: np.ndarray) -> np.ndarray:
-        """``K @ beta``, for a vector with an entry per example or a matrix with a row per example."""
+    def matvec(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
 
     @abstractmethod
     def sizes(self) -> str:
-        """How large it is, in words."""
+        """A readable summary of its size."""
 
 
 class Kernel(BaseEstimator, ABC):
-    """A similarity of structured examples, positive semi-definite.
+    """A positive semi-definite similarity of structured examples.
 
-    Subclasses are scikit-learn estimators as to their parameters (``get_params``, ``set_params``, ``clone``), checked where they
-    are used. They implement `batch`, and one of two pairs: `fit_features` and `load_features` where a kernel has explicit features,
-    `gram` and `diagonal` where it has none, or can do better than multiply them. `fit_product` is for those that multiply their
-    matrix in less time than it takes to write it out.
+    Parameters follow scikit-learn's conventions (``get_params``, ``set_params``, ``clone``) and are checked by `check`. A subclass
+    implements `batch` and at least one of two pairs: `fit_features` and `load_features` if it has explicit features; `gram` and
+    `diagonal` if it has none, or computes the kernel matrix faster than by multiplying features. `fit_product` is for kernels that
+    multiply their matrix by a vector faster than they write it out.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -101,7 +64,7 @@ class Kernel(BaseEstimator, ABC):
     """
 
     def __repr__(self) -> str:
-        """Like scikit-learn's, but the first parameter is always shown: ``NGram(n=5)``."""
+        """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
         parameters = signature(type(self)).parameters.values()
         first = next((p.name for p in parameters), None)
         shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
@@ -109,54 +72,47 @@ class Kernel(BaseEstimator, ABC):
 
     @abstractmethod
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
-        """`X` as a batch this kernel reads; bad input is stopped here."""
+        """`X` as a batch that this kernel reads. Raises an `InputError` for bad input."""
 
     def check(self) -> None:
-        """Raises an `InputError` where a parameter is out of its range; called before any work is done."""
+        """Raises an `InputError` if a parameter is out of its range; called before any work is done."""
 
     @property
     def has_features(self) -> bool:
-        """Whether there are explicit features: then cost grows with the data, not with its square."""
+        """Whether there are explicit features, so that the cost of training grows with the data, not with its square."""
         return type(self).fit_features is not Kernel.fit_features
 
-    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
-        """The same k in the form that is cheapest on `batch`; estimators ask for it before they choose a road.
+    @property
+    def needs_features(self) -> bool:
+        """Whether k between two sets of examples is defined only by features fitted on one of them, as for centred kernels."""
+        return False
 
-        Products and powers of kernels get explicit features where those are few; all else is as it is.
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        """Whether explicit features of `batch` cost less than its kernel matrix.
+
+        True for all kernels with features except products and powers, which may have very many. Only the cost depends on it.
         """
-        params = self.get_params(deep=False)
-        parts = {name: part.suited(batch, n_jobs) for name, part in params.items() if isinstance(part, Kernel)}
-        same = all(part is params[name] for name, part in parts.items())
-        return self if same else type(self)(**params | parts)
+        return self.has_features
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        """The features of `batch`, frozen, and its rows."""
-        raise InputError(f"{self!r} has no explicit features: use it by way of its matrix, kernel(X, Y)")
-
-    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
-        """The same features with shorter rows, those of another orthonormal basis: these, and the core's `Turn` that reads weights
-        back; None where there is no such basis, or it is not worth it."""
-        return None
+        """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
+        raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
-    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
-        """The arrays of ``FeatureMap.state`` for features that are these strings."""
-        raise InputError(f"{self!r} has no features that are strings of symbols")
-
     @property
     def has_product(self) -> bool:
-        """Whether the matrix of a batch can be multiplied in time that grows with the data, not with its square."""
+        """Whether multiplying the kernel matrix of a batch takes time that grows with the data, not with its square."""
         return type(self).fit_product is not Kernel.fit_product
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
-        """The matrix of `batch` with itself as a linear map: built once, then applied as often as asked."""
-        raise InputError(f"{self!r} has no fast product: use it by way of its matrix, kernel(X, Y)")
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
+        """The kernel matrix of `batch` as a linear operator: built once, then applied any number of times."""
+        raise InputError(f"{self!r} has no fast product: use its matrix, kernel(X, Y)")
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        """The float64 matrix of k between two batches; `right` None: of `left` with itself, exactly symmetric."""
+        """The float64 kernel matrix of two batches; `right` None: of `left` with itself, exactly symmetric."""
         features, rows = self.fit_features(left, n_jobs)
         other = None if right is None else features.transform(right, n_jobs)
         return rows.gram(other, effective_n_jobs(n_jobs))
@@ -166,21 +122,23 @@ class Kernel(BaseEstimator, ABC):
         return self.fit_features(batch, n_jobs)[1].diag()
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """``gram(left, right) @ coefficients`` (a row per example of `right`), the matrix never held whole."""
-        if self.has_features:  # then the sum over examples is taken once, feature by feature
+        """``gram(left, right) @ coefficients`` (one row per example of `right`); the whole matrix is never in memory."""
+        if self.prefers_features(right, n_jobs):  # then the sum over examples is computed once, as weights of features
             features, rows = self.fit_features(right, n_jobs)
             threads = effective_n_jobs(n_jobs)
-            return features.transform(left, n_jobs).outputs(rows.combine(coefficients, threads), threads)
+            return features.transform(left, n_jobs).matvec(rows.rmatvec(coefficients, threads), threads)
         out = np.zeros((len(left), coefficients.shape[1]))
         step = max(1, BLOCK // max(1, len(right)))
         columns = np.ascontiguousarray(coefficients.T)
         for start in range(0, len(left), step):
             for i, row in enumerate(self.gram(left[start : start + step], right, n_jobs), start):
-                out[i] = (columns * row).sum(axis=1)  # not a matrix product: its rounding depends on the number of rows
+                out[i] = (columns * row).sum(
+                    axis=1
+                )  # not a matrix product: its rounding would depend on the number of rows
         return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
-        """The matrix of k(x, y), one row per example of X, one column per example of Y (of X where Y is None)."""
+        """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X)."""
         self.check()
         left = self.batch(X, n_jobs)
         right = None if Y is None else self.batch(Y, n_jobs)
@@ -199,12 +157,12 @@ class Kernel(BaseEstimator, ABC):
         return Normalized(self)
 
     def centered(self) -> Centered:
-        """The kernel of examples moved so that the mean of the training examples lies at 0."""
+        """The kernel whose features have mean 0 over the training examples."""
         from treille.kernels.centered import Centered
 
         return Centered(self)
 
-    __array_ufunc__ = None  # so that a numpy number times a kernel is left to the kernel
+    __array_ufunc__ = None  # so that numpy leaves the product of a number and a kernel to the kernel
 
     def __add__(self, other: Any) -> Kernel:
         from treille.kernels.algebra import Constant, Sum
@@ -258,8 +216,8 @@ class Kernel(BaseEstimator, ABC):
         >>> Kernel.from_spec(NGram(3).normalized().spec())
         NGram(n=3).normalized()
         """
-        cls = require("kernels", spec["kernel"])
-        params = {name: _read(value) for name, value in spec["params"].items()}
+        cls, former = require("kernels", spec["kernel"]), FORMER_NAMES.get(spec["kernel"], {})
+        params = {former.get(name, name): _read(value) for name, value in spec["params"].items()}
         try:
             kernel: Kernel = cls(**params)
         except TypeError as error:
@@ -273,7 +231,7 @@ def check_memory(n_rows: int, n_columns: int) -> None:
         raise InputError(
             f"the matrix of {n_rows:,} by {n_columns:,} kernel values would take {readable_size(needed)}, but "
             f"{readable_size(available)} are free: compute it in blocks of rows, or train without it: SVC with a kernel that "
-            "has explicit features never needs it, and SVC(solver=SMO(cache_mb=...)) keeps only some of its rows"
+            "has explicit features does not need it, and SVC(solver=SMO(cache_mb=...)) keeps only some of its rows"
         )
 
 

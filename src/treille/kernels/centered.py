@@ -1,4 +1,4 @@
-"""Any kernel, seen from the middle of the training examples."""
+"""Centred kernels: features minus their mean over the training examples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from treille.data import Batch, CenteredRows, FeatureRows, SideBySide
+from treille.data import Batch
+from treille.features import CenteredRows, ConcatenatedRows, Families, FeatureMap, FeatureRows
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
-from treille.kernels.base import FeatureMap, Kernel
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel
 
@@ -19,13 +19,13 @@ from treille.kernels.wrapped import WrappedKernel
 class Centered(WrappedKernel):
     """k(x, y) - mean_x' k(x', y) - mean_y' k(x, y') + mean_x'y' k(x', y'), the means over the training examples.
 
-    It is the product of features from each of which its mean is taken: (phi(x) - m).(phi(y) - m). So it is not a function of two
-    examples alone: ``kernel(X)`` centres on X; an estimator centres on what it is trained on, and keeps the means for prediction.
+    It is the inner product of features minus their means: (phi(x) - m).(phi(y) - m). So it is not a function of two examples alone:
+    ``kernel(X)`` centres on X; an estimator centres on its training examples and keeps the means for prediction.
 
-    Where the kernel has features, so has this one, and rows stay sparse: m is kept apart, and a product with a centred row is that
-    with the sparse row and a few operations more. A model keeps all features then, since all have a mean. Where the kernel
-    has none, only ``kernel(X)`` is defined: the means at prediction would take every training example. Nor would a support vector
-    machine with a free intercept change: the kernel and the centred one give it the same decisions.
+    If the kernel has features, so has this one, and rows stay sparse: m is stored separately, and a product with a centred row
+    costs a few operations more than one with the sparse row. A model then keeps all features, because every feature has a mean. If
+    the kernel has no features, only ``kernel(X)`` is defined: the means at prediction would need all training examples. Centring would
+    not change a support vector machine with a free intercept either: both kernels give the same decisions.
 
     >>> from treille.kernels import NGram
     >>> NGram(1).centered()(["a", "b"]).tolist()
@@ -35,20 +35,15 @@ class Centered(WrappedKernel):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
 
-    def suited(self, batch: Batch, n_jobs: int | None = None) -> Kernel:
-        kernel = super().suited(batch, n_jobs)
-        if not kernel.has_features:  # said before training, not at the first prediction
-            raise InputError(
-                f"{self!r} cannot be used by an estimator, since {self.kernel!r} has no explicit features to take means of: "
-                "leave .centered() out; with a free intercept it would change nothing"
-            )
-        return kernel
+    @property
+    def needs_features(self) -> bool:
+        return True
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         features, rows = self.kernel.fit_features(batch, n_jobs)
         if any(isinstance(part, CenteredRows) for part in rows.parts):
-            raise InputError(f"{self!r} is centred twice: centre once, on the outside")
-        mean = rows.combine(np.full((len(batch), 1), 1 / max(1, len(batch))), effective_n_jobs(n_jobs))[:, 0]
+            raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
+        mean = rows.rmatvec(np.full((len(batch), 1), 1 / max(1, len(batch))), effective_n_jobs(n_jobs))[:, 0]
         fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)
 
@@ -78,13 +73,13 @@ class Centered(WrappedKernel):
 
     def _not_defined(self) -> InputError:
         return InputError(
-            f"{self!r} of two sets is not defined, since it centres on one: kernel(X) centres on X; where the kernel has "
+            f"{self!r} of two sets is not defined, since it centres on one of them: kernel(X) centres on X; if the kernel has "
             "explicit features, estimators centre on their training examples"
         )
 
 
 class CenteredMap(FeatureMap):
-    """The features of another map minus their means. Restricted, it still needs all of them for its norms, so it keeps them."""
+    """The features of another map minus their means. A restricted map keeps all means, because norms need them."""
 
     def __init__(self, inner: FeatureMap, mean: np.ndarray, kept: np.ndarray | None = None):
         self.inner = inner
@@ -106,7 +101,10 @@ class CenteredMap(FeatureMap):
             own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
             parts.append(own.keeping(kept))
-        return parts[0] if len(parts) == 1 else SideBySide(parts)
+        return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
+
+    def families(self) -> tuple[Families | None, ...]:
+        return (None,) * len(self.inner.families())
 
     def name(self, id: int) -> str:
         return self.inner.name(id if self.kept is None else int(self.kept[id]))

@@ -1,4 +1,4 @@
-"""Examples of several parts: a kernel for each part, and their sum."""
+"""Examples with several columns: the sum of one kernel per column."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from treille.kernels.wrapped import check_is_kernel
 
 
 class Columns(Additive):
-    """k(x, y) = sum over the columns c of weight_c k_c(x_c, y_c): a kernel for each part of an example.
+    """k(x, y) = sum over the columns c of weight_c k_c(x_c, y_c): one kernel per column of an example.
 
-    Examples come as a data frame (pandas or its like), a dict of columns, a structured array, a list of dicts, or a
-    `Table`. Columns without a kernel are left alone. A column of single numbers is read as rows of one number each, for `Linear`.
+    Examples are a data frame (pandas or similar), a dict of columns, a structured array, a list of dicts, or a `Table`. Columns
+    without a kernel are ignored. A column of numbers is read as rows of one number each, for `Linear`.
 
     Parameters
     ----------
     kernels : dict of str to Kernel
-        A kernel for each column. In a grid search, ``kernel__title__n`` is the parameter n of the kernel of the column "title".
-    weights : dict of str to float, or None
-        The weight in k of each column; 1 where it is not named.
+        One kernel per column. In a grid search, ``kernel__title__n`` is the parameter n of the kernel of the column "title".
+    column_weights : dict of str to float, or None
+        The weight in k of each column; 1 for columns not in the dict.
 
     Examples
     --------
     >>> from treille.kernels import Columns, NGram
-    >>> kernel = Columns({"title": NGram(2).normalized(), "tags": NGram(1, unit="word")}, weights={"tags": 0.5})
+    >>> kernel = Columns({"title": NGram(2).normalized(), "tags": NGram(1, unit="word")}, column_weights={"tags": 0.5})
     >>> kernel([{"title": "abba", "tags": "new long"}, {"title": "abab", "tags": "new"}]).round(3).tolist()
     [[2.0, 1.275], [1.275, 1.5]]
     """
 
-    def __init__(self, kernels: dict[str, Kernel], weights: dict[str, float] | None = None):
+    def __init__(self, kernels: dict[str, Kernel], column_weights: dict[str, float] | None = None):
         self.kernels = kernels
-        self.weights = weights
+        self.column_weights = column_weights
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; where `deep`, also the kernel of each column by the column's name, and its parameters."""
+        """The parameters; if `deep`, also the kernel of each column under the column's name, and its parameters."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep and isinstance(self.kernels, dict):
             for column, kernel in self.kernels.items():
@@ -54,7 +54,7 @@ class Columns(Additive):
 
     def set_params(self, **params: Any) -> Columns:
         """Sets parameters, kernels of columns, and their parameters."""
-        for name in ("kernels", "weights"):
+        for name in ("kernels", "column_weights"):
             if name in params:
                 setattr(self, name, params.pop(name))
         named = {column: params.pop(column) for column in self.kernels if column in params}
@@ -64,19 +64,22 @@ class Columns(Additive):
 
     def check(self) -> None:
         if not isinstance(self.kernels, dict) or not self.kernels:
-            raise InputError(f"kernels is {self.kernels!r}, expected a dict with a kernel for each column")
+            raise InputError(f"kernels is {self.kernels!r}, expected a dict with one kernel per column")
         for column, kernel in self.kernels.items():
-            if not isinstance(column, str) or "__" in column or column in ("kernels", "weights"):
+            if not isinstance(column, str) or "__" in column or column in ("kernels", "column_weights"):
                 raise InputError(
-                    f"a column is named {column!r}, expected text without '__' other than 'kernels' and 'weights': rename it"
+                    f"a column is named {column!r}, expected text without '__' other than 'kernels' and 'column_weights': rename it"
                 )
             check_is_kernel(f"the kernel of column {column!r}", kernel)
             kernel.check()
-        if not (self.weights is None or isinstance(self.weights, dict)):
-            raise InputError(f"weights is {self.weights!r}, expected a dict with numbers for columns, or None")
-        for column, weight in (self.weights or {}).items():
+        weights = self.column_weights
+        if not (weights is None or isinstance(weights, dict)):
+            raise InputError(f"column_weights is {weights!r}, expected a dict with numbers for columns, or None")
+        for column, weight in (weights or {}).items():
             if column not in self.kernels:
-                raise InputError(f"weights names the column {column!r}, which has no kernel: there are {self._names()}")
+                raise InputError(
+                    f"column_weights has the column {column!r}, which has no kernel: there are {self._names()}"
+                )
             check_positive(f"the weight of column {column!r}", weight)
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Table:
@@ -89,14 +92,8 @@ class Columns(Additive):
                 raise InputError(f"column {name!r}: {error}") from None
         return Table(parts)
 
-    def suited(self, batch: Batch, n_jobs: int | None = None) -> Columns:
-        each = zip(self.kernels.items(), self.batches(batch), strict=True)
-        kernels = {name: kernel.suited(own, n_jobs) for (name, kernel), own in each}
-        same = all(kernel is self.kernels[name] for name, kernel in kernels.items())
-        return self if same else Columns(kernels, self.weights)
-
     def terms(self) -> list[tuple[str, Kernel]]:
-        weights = self.weights or {}
+        weights = self.column_weights or {}
         return [(c, Scaled(weights[c], kernel) if c in weights else kernel) for c, kernel in self.kernels.items()]
 
     def batches(self, batch: Batch) -> list[Batch]:
@@ -126,7 +123,7 @@ def _read(X: Any, names: list[str]) -> Mapping[str, Any]:
 
 
 def _rows_of_one(values: Any) -> Any:
-    """A column of single numbers as a matrix; all else as it is."""
+    """A column of numbers as a matrix; anything else unchanged."""
     if not isinstance(values, Iterable) or isinstance(values, Batch) or getattr(values, "ndim", 1) != 1:
         return values
     values = list(values) if isinstance(values, Iterator) else values
@@ -134,7 +131,7 @@ def _rows_of_one(values: Any) -> Any:
         return values
     try:
         return np.asarray(values, dtype=np.float64)[:, None]
-    except (TypeError, ValueError):  # other things among the numbers: the kernel tells which
+    except (TypeError, ValueError):  # not all are numbers: the kernel reports which
         return values
 
 

@@ -1,4 +1,4 @@
-"""Kernels made of other kernels are shown as the expressions that make them."""
+"""Readable expressions for kernels that combine other kernels."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable
 
 from treille.kernels.base import Kernel
 
-SUM, PRODUCT, POWER, NAME = range(1, 5)  # how tightly a form holds together, as in Python
+SUM, PRODUCT, POWER, NAME = range(1, 5)  # precedence of operators, as in Python
 
 Spell = Callable[[Kernel], str]
 
 
 class Expression(ABC):
-    """Has a form such as ``0.5 * NGram(n=3)``; `binds` is how tightly the form holds together."""
+    """Is shown as an expression such as ``0.5 * NGram(n=3)``; `binds` is the precedence of its operator."""
 
     binds = NAME
 
     @abstractmethod
     def write(self, spell: Spell) -> str:
-        """The form, its operands written by `spell`."""
+        """The expression, with operands written by `spell`."""
 
     def __repr__(self) -> str:
         return self.write(repr)
 
 
 def within(kernel: Kernel, level: int, spell: Spell) -> str:
-    """An operand, in parentheses where it holds together less tightly than `level`."""
+    """An operand, in parentheses if its precedence is lower than `level`."""
     text = spell(kernel)
     return f"({text})" if getattr(kernel, "binds", NAME) < level else text

@@ -1,4 +1,4 @@
-"""Gapped k-mers: k fixed positions in a window, whatever stands at the others."""
+"""Gapped k-mers: k fixed positions in a window, any symbols at the others."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ COMPLEMENT = dict(zip("ACGTacgt", "TGCAtgca", strict=True))
 class GappedKmer(PatternKernel):
     """Windows of `length` symbols that agree at k positions: k(x, y) = sum over pairs of windows of C(length - mismatches, k).
 
-    A feature is a choice of k positions of the window, and the symbols there; phi = the number of windows that hold it. With
-    ``weights="full"`` or ``"truncated"`` a pair of windows weighs by gkm-SVM's filters instead; these have no such features.
+    A feature is a choice of k positions of the window and the symbols there; its value is the number of windows that match. With
+    ``filter="full"`` or ``"truncated"``, gkm-SVM's filters weigh the pairs of windows instead; these have no such features.
 
     Parameters
     ----------
     length : int
         The length of the windows.
     k : int
-        How many positions count.
+        Number of positions that count.
     alphabet : str or list, or None
-        The symbols, ``"ACGT"`` for instance: any other stops with an error. None: those found. The filters need it.
+        The symbols, such as ``"ACGT"``: any other is an error. None: those of the training data. Required by the filters.
     skip : str or list
-        Symbols such as ``"N"``: windows that hold one are left out.
+        Symbols such as ``"N"``: windows that contain one are ignored.
     reverse_complement : bool
-        Every sequence counts together with its reverse complement. The alphabet is ACGT then, or what is declared of ACGTacgt.
-    weights : {"count", "full", "truncated"}
+        Count every sequence together with its reverse complement. The alphabet must consist of ACGTacgt; the default is ACGT.
+    filter : {"count", "full", "truncated"}
         ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal
         projection on functions of at most k positions. ``"truncated"``: the same, 0 from the first m on where it is not positive;
         this is not always positive semi-definite.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class GappedKmer(PatternKernel):
         alphabet: str | Sequence[Any] | None = None,
         skip: str | Sequence[Any] = "",
         reverse_complement: bool = False,
-        weights: Literal["count", "full", "truncated"] = "count",
+        filter: Literal["count", "full", "truncated"] = "count",
         unit: str | Callable[[str], Iterable[str]] = "char",
     ):
         self.length = length
@@ -67,7 +67,7 @@ class GappedKmer(PatternKernel):
         self.alphabet = alphabet
         self.skip = skip
         self.reverse_complement = reverse_complement
-        self.weights = weights
+        self.filter = filter
         self.unit = unit
 
     def check(self) -> None:
@@ -78,21 +78,21 @@ class GappedKmer(PatternKernel):
             raise InputError(
                 f"length is {length} and k is {k}: {comb(length, k):,} choices of positions, expected at most {MOST:,}"
             )
-        if self.weights not in ("count", "full", "truncated"):
-            raise InputError(f"weights is {self.weights!r}, expected 'count', 'full' or 'truncated'")
+        if self.filter not in ("count", "full", "truncated"):
+            raise InputError(f"filter is {self.filter!r}, expected 'count', 'full' or 'truncated'")
         if not isinstance(self.reverse_complement, (bool, np.bool_)):
             raise InputError(f"reverse_complement is {self.reverse_complement!r}, expected True or False")
         symbols, skipped = self.declared(), self.left_out()
         both = [s for s in symbols or () if s in skipped]
         if both:
-            raise InputError(f"the symbol {both[0]!r} stands both in alphabet and in skip")
-        if self.weights != "count":
+            raise InputError(f"the symbol {both[0]!r} is both in alphabet and in skip")
+        if self.filter != "count":
             if symbols is None:
                 raise InputError(
-                    f"weights={self.weights!r} depends on how many symbols there are: name them, say alphabet='ACGT'"
+                    f"filter={self.filter!r} depends on the number of symbols: declare them, for example alphabet='ACGT'"
                 )
             if length > 255:
-                raise InputError(f"length is {length}, expected at most 255 with weights={self.weights!r}")
+                raise InputError(f"length is {length}, expected at most 255 with filter={self.filter!r}")
         if self.reverse_complement:
             self._complement(symbols or [])
 
@@ -114,7 +114,7 @@ class GappedKmer(PatternKernel):
 
     @property
     def has_features(self) -> bool:
-        return self.weights == "count"
+        return self.filter == "count"
 
     def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
         self.check()
@@ -128,9 +128,9 @@ class GappedKmer(PatternKernel):
         assert right is None or isinstance(right, Strings)
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
-        if self.weights != "count":
+        if self.filter != "count":
             complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
-            K = _core.mismatch_gram(int(self.length), self.filter(), complement, one, other, threads)
+            K = _core.mismatch_gram(int(self.length), self.mismatch_values(), complement, one, other, threads)
         elif len(symbols) ** int(self.k) <= BUCKETS and max(len(left), len(right or ())) < 2**24:
             K = _core.gapped_kmer_gram(family, len(symbols), one, other, threads)
         else:
@@ -143,27 +143,27 @@ class GappedKmer(PatternKernel):
         assert isinstance(batch, Strings)
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
-        if self.weights != "count":
+        if self.filter != "count":
             complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
-            return _core.mismatch_diagonal(int(self.length), self.filter(), complement, one, threads)
+            return _core.mismatch_diagonal(int(self.length), self.mismatch_values(), complement, one, threads)
         if len(symbols) ** int(self.k) <= BUCKETS:
             return _core.gapped_kmer_diagonal(family, len(symbols), one, threads)
         return super().diagonal(batch, n_jobs)
 
-    def filter(self) -> np.ndarray:
-        """What a pair of windows weighs, by its number of mismatches.
+    def mismatch_values(self) -> np.ndarray:
+        """The value of a pair of windows by its number of mismatches.
 
-        >>> GappedKmer(3, 2).filter().tolist()
+        >>> GappedKmer(3, 2).mismatch_values().tolist()
         [3.0, 1.0, 0.0, 0.0]
-        >>> GappedKmer(3, 3, alphabet="ACGT", weights="full").filter().tolist()
+        >>> GappedKmer(3, 3, alphabet="ACGT", filter="full").mismatch_values().tolist()
         [1.0, 0.0, 0.0, 0.0]
         """
         length, k = int(self.length), int(self.k)
-        if self.weights == "count":
+        if self.filter == "count":
             return np.array([comb(length - m, k) for m in range(length + 1)], dtype=np.float64)
         b = len(self.declared() or ())
-        c = [sum(_krawtchouk(j, m, length, b) for j in range(k + 1)) for m in range(length + 1)]  # whole numbers: exact
-        if self.weights == "truncated":
+        c = [sum(_krawtchouk(j, m, length, b) for j in range(k + 1)) for m in range(length + 1)]  # integers: exact
+        if self.filter == "truncated":
             first = next((m for m, value in enumerate(c) if value <= 0), length + 1)
             c[first:] = [0] * (length + 1 - first)
         return np.array([value / b**length for value in c])
@@ -182,12 +182,12 @@ class GappedKmer(PatternKernel):
         for name in names:
             if COMPLEMENT.get(name) not in number:
                 raise InputError(
-                    f"the alphabet holds {name!r} without a complement: reverse_complement=True is for DNA, alphabet='ACGT';"
-                    " other letters such as N go into skip"
+                    f"the alphabet contains {name!r} without its complement: reverse_complement=True is for DNA, alphabet='ACGT';"
+                    " put other letters such as N into skip"
                 )
         return [number[COMPLEMENT[name]] for name in names]
 
 
 def _krawtchouk(j: int, m: int, length: int, b: int) -> int:
-    """The Krawtchouk polynomial K_j(m; length, b): the sum over all words with j positions of characters on m mismatches."""
+    """The Krawtchouk polynomial K_j(m; length, b)."""
     return sum((-1) ** i * (b - 1) ** (j - i) * comb(m, i) * comb(length - m, j - i) for i in range(j + 1))

@@ -16,24 +16,24 @@ from treille.kernels.sequences import decay_factor, whole
 class Gappy(PatternKernel):
     """Subsequences of n symbols with bounded gaps: phi_z(x) = sum over the occurrences of z in x of their weight.
 
-    An occurrence with g symbols in its gaps weighs decay^g (``count="gaps"``), or decay^(n + g) (``count="span"``, Lodhi's way).
-    One step an occurrence: at most (1 + max_gap)^(n - 1) a position.
+    An occurrence with g symbols in its gaps weighs decay^g (``count="gaps"``), or decay^(n + g) (``count="span"``, Lodhi et al.).
+    One step per occurrence: at most (1 + max_gap)^(n - 1) per position.
 
     Parameters
     ----------
     n : int
-        How many symbols.
+        Number of symbols.
     decay : float
-        In (0, 1]. 1: gaps cost nothing.
+        In (0, 1]; 1: gaps do not count.
     max_gap : int or None
-        The most symbols in one gap.
+        Maximum number of symbols in one gap.
     max_total_gap : int or None
-        The most symbols in all gaps of an occurrence together. One of the two bounds must be given: for gaps of any length there
-        is ``Subsequence(n, decay)``, which has no explicit features.
+        Maximum number of symbols in all gaps of an occurrence together. One of the two bounds is required. For gaps of any length
+        use ``Subsequence(n, decay)``, which has no explicit features.
     count : {"gaps", "span"}
-        What decay is the price of: each symbol skipped, or each symbol from the first to the last.
+        What decay counts: each skipped symbol, or each symbol from the first to the last.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Gappy(PatternKernel):
         gap, total = (2**31 - 1 if value is None else whole(name, value, 0) for name, value in bounds.items())
         if n > 1 and self.max_gap is None and self.max_total_gap is None:
             raise InputError(
-                "neither max_gap nor max_total_gap is given: features need a bound on the gaps, say max_gap=3."
+                "neither max_gap nor max_total_gap is given: features need a bound on the gaps, for example max_gap=3."
                 f" For gaps of any length use Subsequence({n}, {decay})"
             )
         return _core.GappyPatterns(n, gap, total, decay, decay**n if self.count == "span" else 1.0)

@@ -8,19 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
-from treille.data import Batch, Rows, Vectors
+from treille.data import Batch, Vectors
 from treille.data.alphabet import align
+from treille.features import FeatureMap, Rows
+from treille.features.feature_map import check_id
+from treille.features.rows import squared_norms
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Kernel
 
-DENSE = 0.1  # from this share of numbers that are not zero on, a dense product is the faster one
+DENSE = 0.1  # share of nonzero numbers from which a dense product is faster
 
 
 class Linear(Kernel):
     """The dot product of rows of numbers: k(x, y) = sum over columns j of x_j y_j.
 
-    Its features are the columns themselves, so the weights of a model are those of the columns. Scale columns of different
-    units first: nothing is scaled here.
+    Its features are the columns, so a model has one weight per column. Scale columns of different units first.
 
     Examples
     --------
@@ -33,16 +35,13 @@ class Linear(Kernel):
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
         if isinstance(X, Batch) and not isinstance(X, Vectors):
-            raise InputError(f"found {X!r}, expected rows of numbers: treille.Vectors, or what makes one")
+            raise InputError(f"found {X!r}, expected rows of numbers, such as treille.Vectors")
         return X if isinstance(X, Vectors) else Vectors(X)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[LinearMap, Rows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[ColumnMap, Rows]:
         assert isinstance(batch, Vectors)
-        holders = np.bincount(batch.columns, minlength=batch.n_columns)
-        columns = np.argsort(-holders, kind="stable")
-        names = None if batch.names is None else [batch.names[j] for j in columns]
-        features = LinearMap(columns, names, batch.n_columns)
-        return features, features.rows(batch, int((holders > 1).sum()), n_jobs)
+        features = ColumnMap(np.arange(batch.n_columns), batch.names, batch.n_columns)
+        return features, features.transform(batch, n_jobs)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         assert isinstance(left, Vectors)
@@ -55,23 +54,23 @@ class Linear(Kernel):
         A = left.to_csr().toarray()
         if right is None:
             return A @ A.T
-        ids = LinearMap(np.arange(left.n_columns), left.names, left.n_columns).ids_of(right)
+        ids = ColumnMap(np.arange(left.n_columns), left.names, left.n_columns).ids_of(right)
         B = np.zeros((len(right), left.n_columns))
         B[:, ids[ids >= 0]] = right.to_csr()[:, np.flatnonzero(ids >= 0)].toarray()
         return A @ B.T
 
-    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> LinearMap:
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ColumnMap:
         columns, width = np.asarray(arrays["columns"], np.int64), int(spec["n_columns"])
         names = spec["names"]
         sound = columns.ndim == 1 and (names is None or len(set(names)) == len(names) == len(columns))
         sound = sound and len(np.unique(columns)) == len(columns)
         if not sound or (len(columns) and not 0 <= columns.min() <= columns.max() < width):
-            raise InputError("the columns in the file do not fit one another")
-        return LinearMap(columns, names, width)
+            raise InputError("the columns in the file do not agree with each other")
+        return ColumnMap(columns, names, width)
 
 
-class LinearMap(FeatureMap):
-    """Columns with their ids, those that most training examples hold first. Columns with names are known by them."""
+class ColumnMap(FeatureMap):
+    """Columns of numbers, matched by name, or by position if they have no names."""
 
     def __init__(self, columns: np.ndarray, names: list[str] | None, n_columns: int):
         self.columns = columns
@@ -84,23 +83,19 @@ class LinearMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Vectors)
-        return self.rows(batch, self.n_features, n_jobs)
-
-    def rows(self, batch: Vectors, n_shared: int, n_jobs: int | None) -> Rows:
-        """The rows of a batch whose columns are found here by name, or by place where they have none."""
-        matrix = batch.to_csr()
+        matrix, threads = batch.to_csr(), effective_n_jobs(n_jobs)
         return Rows.from_csr(
-            matrix, self.ids_of(batch), _sq_norms(matrix), self.n_features, n_shared, effective_n_jobs(n_jobs)
+            matrix, _sq_norms(matrix), ids=self.ids_of(batch), n_features=self.n_features, threads=threads
         )
 
     def ids_of(self, batch: Vectors) -> np.ndarray:
-        """The feature of each column of a batch; -1 where it has none."""
-        if len(batch) == 0:  # of an empty list nobody knows the columns
+        """The feature of each column of a batch, -1 for none."""
+        if len(batch) == 0:  # the columns of an empty list are unknown
             return np.full(batch.n_columns, -1, dtype=np.int64)
         if (batch.names is None) != (self.names is None):
             named, bare = ("features", "new rows") if batch.names is None else ("new rows", "features")
             raise InputError(
-                f"the columns of the {named} have names, those of the {bare} do not: name both, or neither"
+                f"the columns of the {named} have names, those of the {bare} do not: name the columns of both, or of neither"
             )
         if batch.names is not None and self.names is not None:
             return align(batch.names, self.names, unknown=-1).astype(np.int64)
@@ -111,13 +106,12 @@ class LinearMap(FeatureMap):
         return ids
 
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         return f"x{self.columns[id]}" if self.names is None else self.names[id]
 
-    def restrict(self, ids: np.ndarray) -> LinearMap:
+    def restrict(self, ids: np.ndarray) -> ColumnMap:
         names = None if self.names is None else [self.names[i] for i in ids]
-        return LinearMap(self.columns[ids], names, self.n_columns)
+        return ColumnMap(self.columns[ids], names, self.n_columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"names": self.names, "n_columns": self.n_columns}, {"columns": self.columns}
@@ -125,9 +119,9 @@ class LinearMap(FeatureMap):
 
 def _sq_norms(matrix: sp.csr_matrix) -> np.ndarray:
     with np.errstate(over="ignore"):
-        sq_norms = np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=np.float64).ravel()
+        sq_norms = squared_norms(matrix)
     for i in np.flatnonzero(~np.isfinite(sq_norms))[:1]:
-        raise InputError(f"row {i} holds numbers so large that their squares overflow: scale the columns")
+        raise InputError(f"row {i} contains numbers whose squares overflow: scale the columns")
     return sq_norms
 
 

@@ -1,4 +1,4 @@
-"""Mismatches: k-mers that count where they almost stand."""
+"""Mismatch kernel: k-mers that match up to a few mismatches."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import alphabet_symbols, check_alphabet, whole
 
-MOST = 1_000_000  # neighbours a window
+MOST = 1_000_000  # neighbours per window
 
 
 class Mismatch(PatternKernel):
     """phi_z(x) = the number of windows of x that differ from z in at most m places, for every z of k symbols of the alphabet.
 
-    Costs sum over j <= m of C(k, j) (b - 1)^j features a window, for an alphabet of b symbols.
+    Costs sum over j <= m of C(k, j) (b - 1)^j features per window, for an alphabet of b symbols.
 
     Parameters
     ----------
     k : int
         The length of the windows.
     m : int
-        How many places may differ, less than k; 0: plain k-mers.
+        Maximum number of mismatches, less than k; 0: plain k-mers.
     alphabet : str or list
-        The symbols, ``"ACGT"`` for instance. It must be declared: two windows have the more neighbours in common the more symbols
-        there are, so that without it k(x, y) would depend on what other examples happen to hold.
+        The symbols, such as ``"ACGT"``. Required: the number of common neighbours of two windows grows with the number of symbols,
+        so without it k(x, y) would depend on the symbols of the other examples.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------
@@ -59,8 +59,8 @@ class Mismatch(PatternKernel):
     def declared(self) -> list[Any]:
         if self.alphabet is None:
             raise InputError(
-                "alphabet is None: the number of mismatches two windows have in common depends on how many symbols"
-                " there are, so name them, say alphabet='ACGT'"
+                "alphabet is None: the number of common neighbours of two windows depends on the number of symbols:"
+                " declare them, for example alphabet='ACGT'"
             )
         return alphabet_symbols("alphabet", self.alphabet, self.unit)
 
@@ -76,7 +76,7 @@ class Mismatch(PatternKernel):
             raise InputError(f"m is {m}, expected less than k, which is {k}: every window would match every k-mer")
         if sum(comb(k, j) * (b - 1) ** j for j in range(m + 1)) > MOST:
             raise InputError(
-                f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours a window; lower k or m"
+                f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours per window; lower k or m"
             )
         return _core.MismatchPatterns(k, m, b)
 

@@ -1,4 +1,4 @@
-"""The cosine of any kernel."""
+"""Normalised kernels: the cosine of any kernel."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows, Rows
-from treille.kernels.base import FeatureMap, LinearMap
+from treille.data import Batch
+from treille.features import FeatureMap, FeatureRows, Occurrences
+from treille.kernels.base import LinearOperator
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
 
 class Normalized(WrappedKernel):
-    """k(x, y) / sqrt(k(x, x) k(y, y)); 0 where an example has k(x, x) = 0.
+    """k(x, y) / sqrt(k(x, x) k(y, y)); 0 if k(x, x) = 0 for one of them.
 
-    The norm of an example is its own, over all its features, also those that no training example has.
+    The norm of an example includes all its features, also those that no training example has.
 
     >>> from treille.kernels import NGram
     >>> NGram(1).normalized()(["ab", "", "aab"]).round(3).tolist()
@@ -29,27 +30,20 @@ class Normalized(WrappedKernel):
         features, rows = self.kernel.fit_features(batch, n_jobs)
         return NormalizedMap(features), rows.normalized()
 
-    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
-        found = self.kernel.fit_turned(batch, n_jobs)
-        if found is None:
-            return None
-        features, rows, turn = found
-        return NormalizedMap(features), rows.normalized(), turn
-
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         return NormalizedMap(self.kernel.load_features(spec, arrays))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        if self.has_features:
+        if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
         K = self.kernel.gram(left, right, n_jobs)
         rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
         columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
-        for start in range(0, len(K), 256):  # the norms are multiplied first, or symmetry would be lost to rounding
+        for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
             K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearMap:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         return ScaledProduct(
             self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs))
         )
@@ -60,7 +54,7 @@ class Normalized(WrappedKernel):
         return self.kernel.apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        # Not 1 throughout: a zero vector stays zero.
+        # Not always 1: a zero vector stays zero.
         return (self.kernel.diagonal(batch, n_jobs) > 0).astype(np.float64)
 
 
@@ -69,16 +63,16 @@ def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-class ScaledProduct(LinearMap):
-    """D K D as a linear map, D diagonal."""
+class ScaledProduct(LinearOperator):
+    """D K D as a linear operator, D diagonal."""
 
-    def __init__(self, inner: LinearMap, scale: np.ndarray):
+    def __init__(self, inner: LinearOperator, scale: np.ndarray):
         self.inner = inner
         self.scale = scale
 
-    def product(self, beta: np.ndarray) -> np.ndarray:
+    def matvec(self, beta: np.ndarray) -> np.ndarray:
         scale = self.scale.reshape(-1, *[1] * (np.ndim(beta) - 1))
-        return scale * self.inner.product(scale * beta)
+        return scale * self.inner.matvec(scale * beta)
 
     def sizes(self) -> str:
         return self.inner.sizes()
@@ -92,3 +86,6 @@ class NormalizedMap(WrappedMap):
 
     def change(self, rows: FeatureRows) -> FeatureRows:
         return rows.normalized()
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        return self.inner.occurrences(batch).scaled(_inverse_norms(self.inner.transform(batch).diag()))

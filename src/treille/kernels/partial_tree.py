@@ -1,4 +1,4 @@
-"""Partial trees: fragments that hold any of a node's children."""
+"""Partial trees: fragments with any of a node's children."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treille.kernels.tree_kernels import MatchedNodes, check_share
 
 
 class PartialTree(MatchedNodes):
-    """Common fragments of two trees that hold any of a node's children, in order (Moschitti).
+    """Common fragments of two trees that contain any of a node's children, in order (Moschitti).
 
     k(x, y) = sum over nodes u of x and v of y with the same label of ``D(u, v) = mu * (decay^2 + sum over children I of u and J
     of v, equally many, of decay^(d(I) + d(J)) * product of D(I_k, J_k))``. Leaves are nodes like others.
@@ -18,12 +18,12 @@ class PartialTree(MatchedNodes):
     Parameters
     ----------
     decay : float
-        Above 0, at most 1: the price of width, for each child that `count` counts.
+        In (0, 1]: the factor of width, for each child that `count` counts.
     mu : float
-        Above 0, at most 1: the price of depth, for each node of a fragment.
+        In (0, 1]: the factor of depth, for each node of a fragment.
     count : {"gaps", "span"}
-        What d counts: the children left out between the first and the last that are taken (as the program SVM-light-TK does), or
-        the steps from the first to the last (as the formula of 2006 is printed). On wide trees the two differ a lot.
+        What d counts: the skipped children between the first and the last (as in the program SVM-light-TK), or the steps from the
+        first to the last (as in the formula of 2006). On wide trees the two differ a lot.
 
     References
     ----------

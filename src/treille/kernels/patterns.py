@@ -1,18 +1,17 @@
-"""Kernels whose features are patterns of symbols: each family says which patterns, the core finds them."""
+"""Kernels whose features are patterns of symbols: each kernel defines its patterns, the core finds them."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
+from treille.data import Batch, Lattices, Strings
+from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow
 
 
@@ -25,21 +24,18 @@ class PatternKernel(SequenceKernel):
 
     @abstractmethod
     def family(self, alphabet: list[Any]) -> Any:
-        """The core's family of patterns over these symbols."""
+        """The definition of the patterns over these symbols, for the core."""
 
     @abstractmethod
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:
-        """A pattern as people read it. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
-
-    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
-        return {"patterns": strings.matrix(int(np.diff(strings.offsets).max(initial=0)))[0]}
+        """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
 
     def declared(self) -> list[Any] | None:
-        """The alphabet, where it is a parameter."""
+        """The alphabet, if it is a parameter."""
         return None
 
     def left_out(self) -> list[Any]:
-        """Symbols that no window may hold."""
+        """Symbols that no window may contain."""
         return []
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
@@ -52,21 +48,10 @@ class PatternKernel(SequenceKernel):
             assert isinstance(batch, Strings)
             found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
         fitted.features, rows = found
-        return fitted, fitted.rows(rows, fitted.features.n_shared)
-
-    def fit_turned(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, Rows, Any] | None:
-        if not self.has_features or not isinstance(batch, Strings):
-            return None
-        fitted, family, rest = self._to_fit(batch, n_jobs)
-        found = _core.PatternFeatures.fit_turned(family, batch.symbols, batch.offsets, *rest)
-        if found is None:
-            return None
-        fitted.features, (indptr, entries, *others), turn = found
-        rows = fitted.rows((indptr, entries[: indptr[-1]], *others), turn.n_cells)
-        return fitted, replace(rows, n_features=turn.n_cells), turn
+        return fitted, Rows.from_core(rows, fitted.n_features, fitted.features.n_shared)
 
     def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[np.ndarray, int, int]]:
-        """A map without features as yet, the core's family, and how the core is to read the batch."""
+        """A map without features yet, the patterns, and how the core reads the batch."""
         assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
@@ -87,11 +72,11 @@ class PatternKernel(SequenceKernel):
 
     @abstractmethod
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
-        """Whether these are patterns of the family over `size` symbols: what a model file says is not trusted."""
+        """Whether these are patterns of this kernel over `size` symbols: the content of a model file is not trusted."""
 
 
 def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, least: int, most: int) -> bool:
-    """Whether each row has `width` cells, no number beyond the alphabet, and from `least` to `most` cells for any symbol."""
+    """Whether each row has `width` cells, no symbol outside the alphabet, and from `least` to `most` cells for any symbol."""
     if cells.shape[1] != width or len(lengths) or not 0 <= cells.min(initial=0) <= cells.max(initial=0) <= size:
         return False
     open_cells = (cells == 0).sum(axis=1)
@@ -99,7 +84,7 @@ def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, 
 
 
 class PatternMap(CountMap):
-    """Patterns with their ids. Unseen patterns have none."""
+    """Patterns and their ids. Unseen patterns have none."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
         super().__init__(features, alphabet, unit)
@@ -115,7 +100,7 @@ class PatternMap(CountMap):
         return self.kernel.spell(self, self.features.pattern(id))
 
     def symbols(self, cells: list[int], any_symbol: str = "") -> list[Any]:
-        """The symbols that cells stand for."""
+        """The symbols of the cells."""
         return [self.alphabet[cell - 1] if cell else any_symbol for cell in cells]
 
     def _parts(self, ids: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
@@ -133,15 +118,23 @@ class PatternMap(CountMap):
             arrays["lengths"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
+    def families(self) -> tuple[Families | None, ...]:
+        found = getattr(self.features, "families", lambda: None)()
+        return (None if found is None else Families(*found),)
+
     @property
     def has_strings(self) -> bool:
-        return len(self.features.lengths()) == 0  # else the first cell is a place
+        return len(self.features.lengths()) == 0  # otherwise the first cell is a position
 
     def strings(self) -> FeatureStrings:
         cells, _ = self._parts()
         if not self.has_strings:
             return super().strings()
         return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
+
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
+        cells = strings.matrix(int(np.diff(strings.offsets).max(initial=0)))[0]
+        return self.kernel.load_features(self.state()[0], {"patterns": cells})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)

@@ -10,33 +10,34 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
-from treille.data import Batch, FeatureRows, FeatureStrings, Lattices, Rows, Strings
+from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
+from treille.features import FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
-from treille.kernels.base import FeatureMap
 from treille.kernels.sequences import SequenceKernel, SequenceMap
 
 SYMMETRIC = 1e-9  # relative to the largest value
 
 
 class Rational(SequenceKernel):
-    """The kernel of a weighted transducer T: phi_z(x) = T(x, z), the weight with which T turns x into z, and k = T o T^-1.
+    """The kernel of a weighted transducer T: phi_z(x) = T(x, z), the weight of the transduction of x into z, and k = T o T^-1.
 
-    Between lattices, k(X, Y) = sum over x, y of X(x) k(x, y) Y(y): phi_z(X) is the expected weight. Features are found by going
-    through pairs of a state of X and a state of T, equal outputs merged; paths are never listed. Symbols meet by name.
+    For lattices, k(X, Y) = sum over x, y of X(x) k(x, y) Y(y): phi_z(X) is the expected weight. Features are found by composition:
+    states are pairs of a state of X and a state of T, and equal outputs are merged; paths are never enumerated. Symbols of T and of
+    the examples are matched by name.
 
     Parameters
     ----------
     T : Fst
         A transducer over the reals. With ``factored=True`` it must have no cycle that reads nothing.
     factored : bool
-        False: T is the kernel itself, k(x, y) = T(x, y), computed pair by pair. It must be symmetric, which is checked on the
-        data, and positive semi-definite, which is not. It must have no cycle that reads and writes nothing.
+        False: T is the kernel itself, k(x, y) = T(x, y), computed for each pair. It must be symmetric, which is checked on the
+        data, and positive semi-definite, which is not checked. It must have no cycle that reads and writes nothing.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class Rational(SequenceKernel):
         if cycle:
             does = "reads nothing" if self.factored else "reads and writes nothing"
             raise InputError(
-                f"T has a cycle that {does}: {self._spell(cycle)}; an example would have outputs without end, expected none"
+                f"T has a cycle that {does}: {self._spell(cycle)}; an example would have infinitely many outputs: remove the cycle"
             )
 
     def _spell(self, cycle: Sequence[tuple[int, int, int, int]]) -> str:
@@ -93,7 +94,7 @@ class Rational(SequenceKernel):
         _check_known(batch, codes, self.T.input_symbols)
         features, rows = _core.RationalFeatures.fit(self.T.machine, data, codes, threads)
         fitted = RationalMap(features, self, batch.unit)
-        return fitted, fitted.rows(rows, features.n_shared)
+        return fitted, Rows.from_core(rows, fitted.n_features, features.n_shared)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -106,9 +107,6 @@ class Rational(SequenceKernel):
             raise InputError("the strings in the file do not fit its kernel")
         return _rebuild(labels, offsets, self, spec["unit"])
 
-    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
-        return {"labels": strings.symbols + 1, "offsets": strings.offsets}
-
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.has_features:
             return super().gram(left, right, n_jobs)
@@ -117,7 +115,7 @@ class Rational(SequenceKernel):
         if right is None:
             _check_symmetric(K, K.T)
             return np.triu(K) + np.triu(K, 1).T
-        if len(left) and len(right):  # one row of the other side tells as much as it costs
+        if len(left) and len(right):  # one row of the transposed matrix is a cheap check
             _check_symmetric(self._values(left[:1], right, n_jobs), self._values(right, left[:1], n_jobs).T)
         return K
 
@@ -132,7 +130,7 @@ class Rational(SequenceKernel):
         return values.reshape(len(left), len(right))
 
     def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
-        """What T reads, what it writes, and the number of threads, for the core."""
+        """The input side of T, its output side, and the number of threads, for the core."""
         assert isinstance(left, (Strings, Lattices))
         assert isinstance(right, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
@@ -140,7 +138,7 @@ class Rational(SequenceKernel):
 
 
 class RationalMap(SequenceMap):
-    """Output strings with their ids. Unseen ones have none."""
+    """Output strings and their ids. Unseen strings have none."""
 
     features: _core.RationalFeatures
 
@@ -152,7 +150,7 @@ class RationalMap(SequenceMap):
         assert isinstance(batch, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.kernel.T.input_symbols, threads)
-        return self.rows(self.features.transform(self.kernel.T.machine, data, codes, threads), self.n_features)
+        return Rows.from_core(self.features.transform(self.kernel.T.machine, data, codes, threads), self.n_features)
 
     def spell(self, id: int) -> str:
         labels = self.features.string(id)
@@ -171,7 +169,12 @@ class RationalMap(SequenceMap):
         labels, offsets = self.features.strings()
         table = self.kernel.T.output_symbols
         names = table[1:] if table else [str(label) for label in range(1, labels.max(initial=0) + 1)]
-        return FeatureStrings(labels - 1, offsets, names)  # label 0 is the empty string, which no feature spells
+        return FeatureStrings(labels - 1, offsets, names)  # label 0 is epsilon, which no feature contains
+
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
+        return self.kernel.load_features(
+            {"unit": self.unit}, {"labels": strings.symbols + 1, "offsets": strings.offsets}
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self.features.strings(), self.kernel, self.unit)
@@ -188,12 +191,12 @@ def _name(table: Sequence[str] | None, label: int) -> str:
 
 
 def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
-    """A batch as lattices without arcs that read nothing, and the label that one side of T has for each symbol, 0 for none."""
+    """A batch as lattices without epsilon arcs, and the label of each symbol on one side of T, 0 for none."""
     if table is None:
         wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
         if wrong is not None:
             raise InputError(
-                f"the symbols of T are numbers, those of the examples are not ({wrong!r}): give T symbol tables"
+                f"the symbols of T are numbers, but those of the examples are not ({wrong!r}): give T symbol tables"
             )
         codes = np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
     else:
@@ -202,13 +205,13 @@ def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) 
 
 
 def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:
-    """Stops where T reads none of the symbols it is fitted on: then all features would be 0."""
+    """Refuses examples of which T reads no symbol: all features would be 0."""
     used = np.unique(batch.symbols)
     used = used[used >= 0]
     if len(used) and not codes[used].any():
         known = "numbers from 1" if table is None else ", ".join(map(repr, table[1:6])) or "none"
         raise InputError(
-            f"T knows no symbol of the examples: it has {known}, they have {batch.alphabet[used[0]]!r}; make them agree"
+            f"T reads no symbol of the examples: it has {known}, they have {batch.alphabet[used[0]]!r}: use the same symbols"
         )
 
 
@@ -217,6 +220,6 @@ def _check_symmetric(one: np.ndarray, other: np.ndarray) -> None:
     if off.size and off.max() > SYMMETRIC * max(np.abs(one).max(), np.abs(other).max()):
         i, j = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
-            f"T is not symmetric: of examples {i} and {j} it gives {float(one[i, j])!r} one way, {float(other[i, j])!r} the"
-            " other; a kernel must give the same: use U + ~U, or Rational(T) with T factored"
+            f"T is not symmetric: its value for examples {i} and {j} is {float(one[i, j])!r}, but {float(other[i, j])!r} for"
+            f" examples {j} and {i}: use U + ~U, or factored=True"
         )

@@ -10,23 +10,24 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Rows, Trees
+from treille.data import Batch, Trees
+from treille.features import FeatureMap, Rows
+from treille.features.feature_map import check_id
+from treille.features.rows import squared_norms
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap
-from treille.kernels.subpath import rows_by_frequency, squares
 from treille.kernels.tree_kernels import TreeKernel, check_share
 
 
 class RootPaths(TreeKernel):
     """Common paths from the root: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p).
 
-    A path is the labels from the root down to a node: the places of an XML document, say. There is one for each node, so that rows
-    are short, and everything is linear in the nodes. `Subpath` counts paths that begin anywhere.
+    A path is the sequence of labels from the root down to a node, such as the path of an XML element. There is one per node, so
+    rows are short and the cost is linear in the number of nodes. `Subpath` counts paths that begin anywhere.
 
     Parameters
     ----------
     decay : float
-        What each label of a path multiplies its weight by, above 0 and at most 1.
+        In (0, 1]: the factor of each label of a path in its weight.
 
     Examples
     --------
@@ -42,22 +43,21 @@ class RootPaths(TreeKernel):
         check_share("decay", self.decay)
 
     def counted(self, forest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[sp.csr_matrix, Paths]:
-        """The rows of a forest over its own paths, and these."""
+        """The rows of a forest over its own paths, and these paths."""
         self.check()
         path, label, parent, length = _core.root_paths(forest)
         ones = np.ones(len(path))
         matrix = sp.csr_matrix((ones, path, forest[2].copy()), shape=(len(forest[2]) - 1, len(label)))
         matrix.sum_duplicates()
         matrix.data *= np.sqrt(float(self.decay) ** length)[matrix.indices]
-        matrix.eliminate_zeros()  # a decay to the power of a great length may be nothing
+        matrix.eliminate_zeros()  # a power of decay may underflow to 0
         return matrix, (label, parent, length)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[RootPathsMap, Rows]:
         assert isinstance(batch, Trees)
         matrix, (label, parent, _) = self.counted(batch.arrays)
-        order, rows = rows_by_frequency(matrix, effective_n_jobs(n_jobs))
-        feature = np.empty(len(order), np.int32)
-        feature[order] = np.arange(len(order))
+        feature = np.arange(len(label), dtype=np.int32)
+        rows = Rows.from_csr(matrix, threads=effective_n_jobs(n_jobs))
         return RootPathsMap(label, parent, feature, batch.alphabet, self), rows
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> RootPathsMap:
@@ -74,11 +74,11 @@ class RootPaths(TreeKernel):
         return RootPathsMap(label, parent, feature, spec["alphabet"], self)
 
 
-Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, the paths above, lengths
+Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths
 
 
 class RootPathsMap(FeatureMap):
-    """Paths with their ids; some may have none, and only lead to others."""
+    """Paths and their ids. Paths that only lead to others may have none."""
 
     def __init__(
         self, label: np.ndarray, parent: np.ndarray, feature: np.ndarray, alphabet: list[str], kernel: RootPaths
@@ -109,7 +109,7 @@ class RootPathsMap(FeatureMap):
         assert isinstance(batch, Trees)
         matrix, (label, parent, length) = self.kernel.counted(batch.arrays_over(self.alphabet))
         keys, paths = self._sorted
-        found = np.full(len(label) + 1, -1, np.int64)  # the last stands above the roots
+        found = np.full(len(label) + 1, -1, np.int64)  # the last entry is the parent of the roots
         order = np.argsort(length, kind="stable")
         for level in np.split(order, np.cumsum(np.bincount(length, minlength=1)[:-1])):
             wanted = _keys(found[parent[level]], label[level])
@@ -118,11 +118,10 @@ class RootPathsMap(FeatureMap):
             found[level[same]] = paths[at[same]]
         ids = np.where(found[:-1] >= 0, self.feature[found[:-1]] if len(self.feature) else -1, -1)
         threads = effective_n_jobs(n_jobs)
-        return Rows.from_csr(matrix, ids, squares(matrix), self.n_features, self.n_features, threads)
+        return Rows.from_csr(matrix, squared_norms(matrix), ids=ids, n_features=self.n_features, threads=threads)
 
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         labels, path = [], int(self._path_of[id])
         while path >= 0:
             labels.append(self.alphabet[self.label[path]])
@@ -134,12 +133,14 @@ class RootPathsMap(FeatureMap):
         feature[self._path_of[ids]] = np.arange(len(ids))
         kept = feature >= 0
         reached = np.flatnonzero(kept)
-        while len(reached):  # up to the roots, a level at a time
+        while len(reached):  # up to the roots, one level at a time
             reached = np.unique(self.parent[reached])
             reached = reached[reached >= 0]
             reached = reached[~kept[reached]]
             kept[reached] = True
-        number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(np.int32)  # the last stands above the roots
+        number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(
+            np.int32
+        )  # the last entry is the parent of the roots
         return RootPathsMap(self.label[kept], number[self.parent[kept]], feature[kept], self.alphabet, self.kernel)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,4 +1,4 @@
-"""What kernels of sequences share: how examples are read, how symbols of two batches meet, checks of parameters."""
+"""The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from treille.data import Batch, Lattices, Rows, Strings
+from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align, codes_of
 from treille.data.strings import UNITS
+from treille.features import FeatureMap, Rows
+from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Kernel
 
 
 class SequenceKernel(Kernel):
-    """A kernel of sequences of symbols; has a parameter `unit`, how texts are cut.
+    """A kernel of sequences of symbols. Its parameter `unit` says how texts are split into symbols.
 
-    Those that count may say that they read lattices too: of these, the count is the expected one.
+    Kernels that count may also read lattices, for which they use expected counts.
     """
 
     unit: str | Callable[[str], Iterable[str]]
 
     @property
     def reads_lattices(self) -> bool:
-        """Whether examples may be distributions over sequences."""
+        """Whether examples may be lattices, that is, distributions over sequences."""
         return False
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
@@ -41,13 +43,13 @@ class SequenceKernel(Kernel):
             return Strings(X, self.unit, n_jobs)
         if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
             raise InputError(
-                f"the batch is cut into units of {X.unit!r}, the kernel has unit={self.unit!r}: make them agree"
+                f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
             )
         return X
 
 
 class SequenceMap(FeatureMap):
-    """Features made of symbols, with their ids. `features` is the core's own map, `alphabet` the symbols it numbers."""
+    """Features that consist of symbols. `features` is the map of the core, `alphabet` the symbols it numbers."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str):
         self.features = features
@@ -63,22 +65,17 @@ class SequenceMap(FeatureMap):
         return codes_of(self.alphabet)
 
     def recode(self, batch: Strings | Lattices) -> np.ndarray:
-        """The code here of each symbol of the batch. Those never seen get codes of their own: they match no feature, but are told
-        apart in the norm."""
+        """The code in this map of each symbol of the batch. Unseen symbols get codes of their own: they match no feature, but count
+        as different symbols in the norm."""
         agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
         if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
             raise InputError(
-                f"the features are of sequences with unit {self.unit!r}, the new ones have unit {batch.unit!r}: make them agree"
+                f"the features have the unit {self.unit!r}, but the new sequences {batch.unit!r}: use the same unit"
             )
         return align(batch.alphabet, self._codes)
 
-    def rows(self, arrays: Any, n_shared: int) -> Rows:
-        indptr, entries, code_bits, palette, sq_norms = arrays
-        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
-
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         return self.spell(id)
 
     @abstractmethod
@@ -86,18 +83,18 @@ class SequenceMap(FeatureMap):
         """The name of a feature that exists."""
 
     def symbol_names(self) -> list[str]:
-        """The symbols of the alphabet as people read them."""
+        """Readable names of the symbols."""
         return [self.joined([symbol]) for symbol in self.alphabet]
 
     def joined(self, symbols: Iterable[Any], between: str = "") -> str:
-        """Symbols as people read them, words with blanks between them."""
+        """Readable symbols, with spaces between words."""
         if self.unit == "byte":
             return between.join(s if isinstance(s, str) else repr(bytes([s]))[2:-1] for s in symbols)
         return (between if self.unit == "char" else f" {between} " if between else " ").join(map(str, symbols))
 
 
 class CountMap(SequenceMap):
-    """Features that are counted in strings, or in lattices, where the counts are expected ones."""
+    """Features that are counted: exactly in strings, expected counts in lattices."""
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, (Strings, Lattices))
@@ -106,7 +103,7 @@ class CountMap(SequenceMap):
             rows = self.features.transform_lattices(batch.for_core(), codes, threads)
         else:
             rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
-        return self.rows(rows, self.n_features)
+        return Rows.from_core(rows, self.n_features)
 
 
 def narrow(cells: np.ndarray, size: int) -> np.ndarray:
@@ -115,7 +112,7 @@ def narrow(cells: np.ndarray, size: int) -> np.ndarray:
 
 
 def whole(name: str, value: Any, least: int = 1) -> int:
-    """A count of symbols, which the core keeps in 31 bits, or an InputError."""
+    """A number of symbols, which the core stores in 31 bits, or an InputError."""
     return check_whole(name, value, least, bits=31)
 
 
@@ -133,14 +130,14 @@ def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
     symbols: list[Any] = list(value.encode() if isinstance(value, str) and unit == "byte" else value)
     symbols = [s.item() if isinstance(s, np.generic) else s for s in symbols]
     if not symbols:
-        raise InputError(f"{name} is {value!r}, which holds no symbol")
+        raise InputError(f"{name} is {value!r}, which has no symbol")
     if len(set(symbols)) != len(symbols):
-        raise InputError(f"{name} is {value!r}: a symbol stands in it twice")
+        raise InputError(f"{name} is {value!r}: a symbol occurs in it twice")
     return symbols
 
 
 def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequence[Any] = ()) -> None:
-    """Stops at the first symbol that is neither in the alphabet nor to be skipped."""
+    """Refuses a batch with a symbol that is neither in the alphabet nor to be skipped."""
     known = {*alphabet, *skip}
     outside = [code for code, symbol in enumerate(batch.alphabet) if symbol not in known]
     wrong = np.flatnonzero(np.isin(batch.symbols, outside)) if outside else np.empty(0, np.int64)
@@ -156,10 +153,10 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
 
 
 def check_units_agree(left: Strings, right: Strings) -> None:
-    """Stops where the symbols of two batches are of different kinds, so that nothing could match."""
+    """Refuses two batches whose symbols are of different kinds, so that nothing could match."""
     agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
     if not agree and len(left.symbols) and len(right.symbols):
-        raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: make them agree")
+        raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: use the same unit")
 
 
 Coded = tuple[np.ndarray, np.ndarray, np.ndarray]  # symbols, offsets, and the code of each symbol
@@ -168,7 +165,7 @@ Coded = tuple[np.ndarray, np.ndarray, np.ndarray]  # symbols, offsets, and the c
 def joint_codes(
     left: Strings, right: Strings | None, alphabet: list[Any] | None = None, skip: Sequence[Any] = ()
 ) -> tuple[list[Any], Coded, Coded | None]:
-    """Two batches for a routine of the core that wants one code for one symbol; symbols to skip get -1. The symbols come first."""
+    """The common alphabet of two batches, and both batches with codes in it for the core; symbols to skip get -1."""
     if right is not None:
         check_units_agree(left, right)
     skipped = set(skip)
@@ -178,7 +175,7 @@ def joint_codes(
     codes = codes_of(alphabet)
 
     def coded(batch: Strings) -> Coded:
-        # A symbol of the batch's alphabet that no sequence holds may be outside a declared alphabet.
+        # A symbol of the batch's alphabet that no sequence contains may be missing from a declared alphabet.
         return batch.symbols, batch.offsets, align(batch.alphabet, codes, unknown=-1)
 
     return alphabet, coded(left), None if right is None else coded(right)

@@ -9,32 +9,34 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import XBW, Batch, FeatureRows, Rows, Trees
+from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
+from treille.features import FeatureMap, FeatureRows, Rows
+from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
-from treille.kernels.base import FeatureMap, LinearMap
+from treille.kernels.base import LinearOperator
 from treille.kernels.tree_kernels import TreeKernel, check_share
 
 INDEXES = ("arrays", "xbw")
-ENTRY = 40  # bytes that an entry takes while rows are made of it
+ENTRY = 40  # bytes per entry while rows are built
 
 
 class Subpath(TreeKernel):
     """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
 
-    A path is the labels from any node down to one below it, or a label alone; the order of siblings does not count. Exact, in time
-    linear in the nodes: paths are read off the suffix tree of upward strings, whose edges are the features.
+    A path is the sequence of labels from any node down to one of its descendants, or a single label; the order of siblings does not
+    matter. Exact, in time linear in the number of nodes: the features are the edges of the suffix tree of upward strings.
 
     Parameters
     ----------
     decay : float
-        What each label of a path multiplies its weight by, above 0 and at most 1.
+        In (0, 1]: the factor of each label of a path in its weight.
     max_length : int or None
-        The number of labels of the longest paths that count; None: no bound.
+        Length of the longest paths that count, in labels; None: no bound.
     index : {"arrays", "xbw"}
-        With "xbw" the trees are held as their index, `treille.trees.XBW`, and trained on by products with the kernel's matrix, in
-        some bytes a node; there are no features then. "arrays" is faster.
+        With "xbw", trees are stored as their index, `treille.trees.XBW`, in a few bytes per node, and training uses products with
+        the kernel matrix instead of features. "arrays" is faster.
 
     References
     ----------
@@ -68,14 +70,14 @@ class Subpath(TreeKernel):
             return X if isinstance(X, XBW) else XBW(X, n_jobs)
         return _trees(X, n_jobs) if isinstance(X, XBW) else super().batch(X, n_jobs)
 
-    def weights(self, *batches: Trees) -> np.ndarray:
-        """W(0) = 0, W(1), ...: the running sums of decay^length, up to where one more changes nothing."""
+    def path_weights(self, *batches: Trees) -> np.ndarray:
+        """W(0) = 0, W(1), ...: the cumulative sums of decay^length, up to the length from which they do not change."""
         self.check()
         most = max((int(np.diff(batch.offsets).max(initial=0)) for batch in batches), default=0)
-        return self.weights_to(most)
+        return self.path_weights_to(most)
 
-    def weights_to(self, most: int) -> np.ndarray:
-        """The same for paths of `most` labels at most."""
+    def path_weights_to(self, most: int) -> np.ndarray:
+        """The same for paths of at most `most` labels."""
         most = most if self.max_length is None else min(most, int(self.max_length))
         weights = float(self.decay) ** np.arange(most + 1)
         sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
@@ -85,17 +87,16 @@ class Subpath(TreeKernel):
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         assert isinstance(batch, Trees)
-        features = _core.SubpathFeatures.fit(batch.arrays, len(batch.alphabet), self.weights(batch))
+        features = _core.SubpathFeatures.fit(batch.arrays, len(batch.alphabet), self.path_weights(batch))
         needed, available = ENTRY * features.most_entries, available_memory()
         if needed > available:
             raise InputError(
                 f"the rows of these trees would take up to {readable_size(needed)}, but {readable_size(available)} are free: "
-                "train by products, with solver=CuttingPlane() or Subpath(index='xbw'), or bound paths with max_length"
+                "train with solver=CuttingPlane() or Subpath(index='xbw'), or bound the paths by max_length"
             )
         threads = effective_n_jobs(n_jobs)
         matrix = _matrix(features.transform(batch.arrays, threads), len(features))
-        order, rows = rows_by_frequency(matrix, threads)
-        return SubpathMap(features.restrict(order), batch.alphabet, self), rows
+        return SubpathMap(features, batch.alphabet, self), Rows.from_csr(matrix, threads=threads)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -107,7 +108,7 @@ class Subpath(TreeKernel):
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> PathProduct:
         trees = _trees(batch, n_jobs)
-        weights = self.weights(trees)
+        weights = self.path_weights(trees)
         matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
             matrix = _core.SubpathProduct.of(trees.arrays, weights)
@@ -123,8 +124,8 @@ class Subpath(TreeKernel):
         threads = effective_n_jobs(n_jobs)
         if right is None:
             trees = _trees(left, n_jobs)
-            return _core.shared_paths(trees.arrays, self.weights(trees), len(trees)).gram(threads)
-        if len(left) < len(right):  # each column costs a pass over the nodes
+            return _core.shared_paths(trees.arrays, self.path_weights(trees), len(trees)).gram(threads)
+        if len(left) < len(right):  # each column costs one pass over the nodes
             return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
         return self._between(left, right, n_jobs).gram(threads) if len(right) else np.zeros((len(left), 0))
 
@@ -135,7 +136,7 @@ class Subpath(TreeKernel):
         return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
 
     def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
-        """One structure of both batches, for products between them; neither may be empty."""
+        """One suffix tree of both batches, for products between them; neither may be empty."""
         x, y = _trees(left, n_jobs), _trees(right, n_jobs)
         labels, parents, offsets = x.arrays_over(y.alphabet)
         forest = (
@@ -143,22 +144,22 @@ class Subpath(TreeKernel):
             np.concatenate([parents, y.parents]),
             np.concatenate([offsets, offsets[-1] + y.offsets[1:]]),
         )
-        return _core.shared_paths(forest, self.weights(x, y), len(x))
+        return _core.shared_paths(forest, self.path_weights(x, y), len(x))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         trees = _trees(batch, n_jobs)
-        return _core.subpath_self(trees.arrays, self.weights(trees), effective_n_jobs(n_jobs))
+        return _core.subpath_self(trees.arrays, self.path_weights(trees), effective_n_jobs(n_jobs))
 
 
-class PathProduct(LinearMap):
-    """The matrix of path counts as a linear map: O(N) a product, N nodes in all."""
+class PathProduct(LinearOperator):
+    """The kernel matrix as a linear operator: O(N) per product, N nodes in all."""
 
     def __init__(self, matrix: _core.SubstringTree | _core.SubpathProduct, size: str, threads: int):
         self.matrix = matrix
         self.size = size
         self.threads = threads
 
-    def product(self, beta: np.ndarray) -> np.ndarray:
+    def matvec(self, beta: np.ndarray) -> np.ndarray:
         beta = np.ascontiguousarray(beta, dtype=np.float64)
         columns = beta[:, None] if beta.ndim == 1 else beta
         return self.matrix.product(columns, self.threads).reshape(beta.shape)
@@ -171,7 +172,7 @@ PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start",
 
 
 class SubpathMap(FeatureMap):
-    """Edges of the suffix tree with their ids. A name in brackets is that of all paths on the edge: ``(S/)NP/NN`` is two."""
+    """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
 
     def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
         self.features = features
@@ -186,11 +187,10 @@ class SubpathMap(FeatureMap):
         assert isinstance(batch, Trees)
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
-        return Rows.from_csr(matrix, np.arange(n), self.kernel.diagonal(batch, n_jobs), n, n, threads)
+        return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
 
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         upwards, shortest = self.features.path(id)
         labels = [self.alphabet[label] for label in reversed(upwards)]
         more = len(labels) - shortest
@@ -207,7 +207,7 @@ class SubpathMap(FeatureMap):
 
 
 def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
-    weights = kernel.weights_to(int(parts[3].max(initial=0)))
+    weights = kernel.path_weights_to(int(parts[3].max(initial=0)))
     return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
 
 
@@ -220,7 +220,7 @@ def _fit_together(
     edge_start: np.ndarray,
     feature: np.ndarray,
 ) -> bool:
-    """Whether these are the parts of a suffix tree: what a model file says is not trusted."""
+    """Whether these are the parts of a suffix tree: the content of a model file is not trusted."""
 
     def within(values: np.ndarray, least: int, stop: int) -> bool:
         return values.ndim == 1 and bool(((values >= least) & (values < stop)).all())
@@ -245,23 +245,6 @@ def _fit_together(
 
 def _parents_first(parents: np.ndarray) -> bool:
     return parents.ndim == 1 and bool(((parents >= -1) & (parents < np.arange(len(parents)))).all())
-
-
-def rows_by_frequency(matrix: sp.csr_matrix, threads: int) -> tuple[np.ndarray, Rows]:
-    """Fitted rows, features numbered so that ids fall with frequency, and the column of each id."""
-    n = matrix.shape[1]
-    holders = np.bincount(matrix.indices, minlength=n)
-    order = np.argsort(-holders, kind="stable")
-    ids = np.empty_like(order)
-    ids[order] = np.arange(n)
-    n_shared = int(np.count_nonzero(holders > 1))
-    return order, Rows.from_csr(matrix, ids, squares(matrix), n, n_shared, threads)
-
-
-def squares(matrix: sp.csr_matrix) -> np.ndarray:
-    """The squared norm of every row."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return np.bincount(rows, matrix.data**2, minlength=matrix.shape[0])
 
 
 def _matrix(rows: tuple[np.ndarray, np.ndarray, np.ndarray], n_features: int) -> sp.csr_matrix:

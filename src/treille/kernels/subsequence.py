@@ -17,17 +17,17 @@ from treille.kernels.sequences import SequenceKernel, check_units_agree, decay_f
 class Subsequence(SequenceKernel):
     """Common subsequences of n symbols, gaps allowed: each pair of occurrences counts decay^(its span in x + its span in y).
 
-    A span is the number of symbols from the first to the last that take part, those left out included. There are no explicit
+    A span is the number of symbols from the first to the last of an occurrence, including skipped ones. There are no explicit
     features: a value costs O(n |x| |y|).
 
     Parameters
     ----------
     n : int
-        How many symbols a subsequence has.
+        Number of symbols of a subsequence.
     decay : float
-        Above 0, at most 1: the factor for every symbol of a span. At 1, gaps cost nothing.
+        In (0, 1]: the factor of every symbol of a span. At 1, gaps do not count.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`. Batches and token lists are cut already.
+        How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 
     References
     ----------

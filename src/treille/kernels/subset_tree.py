@@ -1,4 +1,4 @@
-"""Subset trees: fragments that hold a node's children all or none."""
+"""Subset trees: fragments with all children of a node or none."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from treille.kernels.tree_kernels import MatchedNodes, check_choice, check_share
 
 
 class SubsetTree(MatchedNodes):
-    """Common fragments of two trees that hold, of every node, all children or none (Collins and Duffy).
+    """Common fragments of two trees that contain all children of a node or none (Collins and Duffy).
 
     k(x, y) = sum over nodes u of x and v of y with the same label and the same labels of children of
     ``D(u, v) = decay * product over the children of (sigma + D(child of u, child of v))``, D = 0 for all other pairs. A fragment
-    with m inner nodes so counts decay^m. Leaves (the words of a parse tree) are no nodes of their own: a factor between two leaves
-    is 1.
+    with m inner nodes has weight decay^m. Leaves (the words of a parse tree) are not nodes: the factor of two leaves is 1.
 
     Parameters
     ----------
     decay : float
-        Above 0, at most 1: the price of each node of a fragment. Without it, large fragments outweigh everything.
+        In (0, 1]: the factor of each inner node of a fragment. With 1, large fragments dominate.
     sigma : float
         From 0 to 1. 1: fragments may end at any node. 0: they go down to the leaves, which is `SubTree`.
     leaves : bool
         Whether leaves are nodes, ``D = decay`` where two have the same label. With decay 1, this is the count of Gales' lecture
-        notes. Use it where the leaves are no words but nodes like others, as in XML.
+        notes. Use it if leaves are nodes like others, as in XML.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Subtrees: a node with all that hangs from it."""
+"""Complete subtrees: a node with all its descendants."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
-from treille.data import Batch, Rows, Trees
+from treille.data import Batch, Trees
+from treille.features import FeatureMap, Rows
+from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.tree_parts import spell
-from treille.kernels.base import FeatureMap
 from treille.kernels.tree_kernels import TreeKernel, check_choice, check_share
 
 
 class SubTree(TreeKernel):
-    """Common complete subtrees, each a node with all that hangs from it: k(x, y) = sum over s of decay^m(s) count_x(s) count_y(s).
+    """Common complete subtrees, each a node with all its descendants: k(x, y) = sum over s of decay^m(s) count_x(s) count_y(s).
 
-    m(s) is the number of nodes of s that are no leaves. Has explicit features, in time linear in the data, and told apart exactly.
+    m(s) is the number of inner nodes of s. Has explicit features, compared exactly, in time linear in the data.
 
     Parameters
     ----------
     decay : float
-        Above 0, at most 1: the price of each node of a subtree.
+        In (0, 1]: the factor of each inner node of a subtree.
     leaves : bool
-        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it where the leaves are nodes like others, as
-        in XML.
+        Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it if leaves are nodes like others, as in XML.
 
     References
     ----------
@@ -52,7 +52,7 @@ class SubTree(TreeKernel):
         assert isinstance(batch, Trees)
         features, rows = _core.SubtreeFeatures.fit(batch.arrays, float(self.decay), bool(self.leaves))
         fitted = SubTreeMap(features, batch.alphabet, float(self.decay), bool(self.leaves))
-        return fitted, fitted.rows(rows, features.n_shared)
+        return fitted, Rows.from_core(rows, fitted.n_features, features.n_shared)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
         cells, starts = (
@@ -72,7 +72,7 @@ class SubTree(TreeKernel):
 
 
 class SubTreeMap(FeatureMap):
-    """Subtrees with their ids. Unseen subtrees have none."""
+    """Subtrees and their ids. Unseen subtrees have none."""
 
     def __init__(self, features: Any, alphabet: list[str], decay: float, leaves: bool):
         self.features = features
@@ -84,20 +84,15 @@ class SubTreeMap(FeatureMap):
     def n_features(self) -> int:
         return len(self.features)
 
-    def rows(self, arrays: Any, n_shared: int) -> Rows:
-        indptr, entries, code_bits, palette, sq_norms = arrays
-        return Rows(indptr, entries, code_bits, palette, np.ones(len(sq_norms)), sq_norms, self.n_features, n_shared)
-
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Trees)
         rows = self.features.transform(batch.arrays_over(self.alphabet), effective_n_jobs(n_jobs))
-        return self.rows(rows, self.n_features)
+        return Rows.from_core(rows, self.n_features)
 
     def name(self, id: int) -> str:
-        if not 0 <= id < self.n_features:
-            raise IndexError(f"feature {id} does not exist: there are {self.n_features:,}")
+        check_id(id, self.n_features)
         labels, arities = self.features.nodes(id)
-        parents, waiting = list[int](), [-1]  # of the nodes to come, the next one last
+        parents, waiting = list[int](), [-1]  # parents of the nodes to come, the next one last
         for node, arity in enumerate(arities):
             parents.append(waiting.pop())
             waiting += [node] * arity

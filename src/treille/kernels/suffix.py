@@ -1,4 +1,4 @@
-"""What kernels of substrings share: the core's suffix structure met with batches."""
+"""The common base of substring kernels: the suffix tree of one or two batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.data.base import readable_size
-from treille.kernels.base import LinearMap
+from treille.kernels.base import LinearOperator
 from treille.kernels.sequences import check_units_agree
 
 
@@ -18,10 +18,10 @@ def longest(*batches: Batch) -> int:
     return max((int(np.diff(b.offsets).max(initial=0)) for b in batches if isinstance(b, Strings)), default=0)
 
 
-class SubstringProduct(LinearMap):
-    """The matrix of k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z) as a linear map: O(N) a product, N symbols in all.
+class SubstringProduct(LinearOperator):
+    """The matrix of k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z) as an operator: O(N) per product for N symbols.
 
-    `cumulative` holds W(0) = 0, W(1), ..., the running sums of the weights, 0 below `min_length`.
+    `cumulative` holds W(0) = 0, W(1), ..., the cumulative weights, 0 below `min_length`.
     """
 
     def __init__(self, batch: Batch, min_length: int, cumulative: np.ndarray, n_jobs: int | None):
@@ -31,7 +31,7 @@ class SubstringProduct(LinearMap):
         args = batch.symbols, batch.offsets, len(batch.alphabet), min_length, cumulative, len(batch), self.threads
         self.tree = _core.SubstringTree.build(*args)
 
-    def product(self, beta: np.ndarray) -> np.ndarray:
+    def matvec(self, beta: np.ndarray) -> np.ndarray:
         beta = np.ascontiguousarray(beta, dtype=np.float64)
         columns = beta[:, None] if beta.ndim == 1 else beta
         return self.tree.product(columns, self.threads).reshape(beta.shape)
@@ -48,7 +48,7 @@ class SubstringProduct(LinearMap):
 def tree_between(
     left: Strings, right: Strings, min_length: int, cumulative: np.ndarray, threads: int
 ) -> _core.SubstringTree:
-    """One structure of both batches, for products between them; neither may be empty."""
+    """One suffix tree of both batches, for products between them; neither may be empty."""
     check_units_agree(left, right)
     codes = align(right.alphabet, left.alphabet)
     n_codes = max(len(left.alphabet), codes.max(initial=-1) + 1)

@@ -1,4 +1,4 @@
-"""What kernels of trees share: how examples are read, and how their matrices are computed from matched nodes."""
+"""The common base of tree kernels: reading examples, and kernel matrices from matching nodes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TreeKernel(Kernel):
 
 
 class MatchedNodes(TreeKernel):
-    """k(x, y) = the sum over pairs of matching nodes of what hangs from both. There are no explicit features."""
+    """k(x, y) is a sum over pairs of matching nodes of their common fragments. There are no explicit features."""
 
-    index: ClassVar[Any]  # the core's, of the nodes that match
+    index: ClassVar[Any]  # of the core: finds matching nodes
     decay: float
 
     @abstractmethod
     def rule(self) -> Any:
-        """What two matching nodes have in common, for the core."""
+        """The value of a pair of matching nodes, for the core."""
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -58,19 +58,19 @@ class MatchedNodes(TreeKernel):
         return values
 
     def _check_finite(self, values: np.ndarray) -> None:
-        if not np.isfinite(values.sum()) and not np.isfinite(values).all():  # the sum is quick, and may overflow itself
+        if not np.isfinite(values.sum()) and not np.isfinite(values).all():  # the sum is fast, but may overflow itself
             where = " and ".join(map(str, np.argwhere(~np.isfinite(values))[0]))
-            raise InputError(f"k of the trees {where} is too large for a float64: lower decay, which is {self.decay!r}")
+            raise InputError(f"k of trees {where} is too large for a float64: lower decay, which is {self.decay!r}")
 
 
 def check_share(name: str, value: Any, least: str = "above 0") -> None:
-    """Refuses what is no number of at most 1 and above 0, or, with `least` "from 0", of at least 0."""
+    """Refuses anything but a number in (0, 1], or, with `least` "from 0", in [0, 1]."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
     if not (0 < number <= 1 or (number == 0 and least == "from 0")):
         raise InputError(f"{name} is {value!r}, expected a number {least} to 1")
 
 
 def check_choice(name: str, value: Any) -> None:
-    """Refuses what is neither True nor False."""
+    """Refuses anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} is {value!r}, expected True or False")

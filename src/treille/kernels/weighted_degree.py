@@ -1,4 +1,4 @@
-"""Weighted degree: n-grams at the same place, or nearly."""
+"""Weighted degree kernel: n-grams at the same, or nearly the same, positions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from treille.kernels.sequences import joint_codes, whole
 
 
 class WeightedDegree(PatternKernel):
-    """N-grams up to d at the same positions: k(x, y) = sum over n <= d of beta_n * (positions at which x and y have the same).
+    """N-grams up to d at the same positions: k(x, y) = sum over n <= d of beta_n * (number of positions with the same n-gram).
 
-    beta_n = 2 (d - n + 1) / (d (d + 1)). With `shift`, n-grams at positions that differ by s <= shift count as well, each way with
-    the weight 1 / (2 (s + 1)). A value costs (2 shift + 1) |x|. Without shift there are explicit features, (position, n-gram).
+    beta_n = 2 (d - n + 1) / (d (d + 1)). With `shift`, n-grams at positions that differ by s <= shift count as well, with weight
+    1 / (2 (s + 1)) in each direction. A value costs (2 shift + 1) |x|. Without shift the explicit features are pairs
+    (position, n-gram).
 
     Parameters
     ----------
     d : int
-        The longest n-gram.
+        Length of the longest n-gram.
     shift : int
-        How far apart positions may be.
+        Maximum distance of positions.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------

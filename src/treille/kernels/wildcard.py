@@ -13,24 +13,24 @@ from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import decay_factor, whole
 
-MOST = 1_000_000  # patterns a window
+MOST = 1_000_000  # patterns per window
 
 
 class Wildcard(PatternKernel):
-    """Patterns of k positions, at most m of them wildcards: phi_z(x) = decay^(wildcards in z) * (windows of x that match z).
+    """Patterns of k positions, at most m of them wildcards: phi_z(x) = decay^(wildcards in z) * (matching windows of x).
 
-    Needs no alphabet: a wildcard matches any symbol. Costs sum over j <= m of C(k, j) patterns a window.
+    Needs no alphabet: a wildcard matches any symbol. Costs sum over j <= m of C(k, j) patterns per window.
 
     Parameters
     ----------
     k : int
         The length of the windows.
     m : int
-        The most wildcards in a pattern, less than k; 0: plain k-mers.
+        Maximum number of wildcards in a pattern, less than k; 0: plain k-mers.
     decay : float
-        In (0, 1]: the price of a wildcard in phi.
+        In (0, 1]: the factor of each wildcard in phi.
     unit : {"char", "word", "byte"} or callable
-        How texts are cut into symbols, see `treille.Strings`.
+        How texts are split into symbols, see `treille.Strings`.
 
     Examples
     --------
@@ -51,9 +51,11 @@ class Wildcard(PatternKernel):
     def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:
         k, m, decay = whole("k", self.k), whole("m", self.m, 0), decay_factor(self.decay)
         if m >= k:
-            raise InputError(f"m is {m}, expected less than k, which is {k}: a pattern of wildcards alone says nothing")
+            raise InputError(
+                f"m is {m}, expected less than k, which is {k}: a pattern of wildcards only matches everything"
+            )
         if sum(comb(k, j) for j in range(m + 1)) > MOST:
-            raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns a window; lower one of them")
+            raise InputError(f"k is {k} and m is {m}: more than {MOST:,} patterns per window; lower one of them")
         return _core.WildcardPatterns(k, m, decay)
 
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Kernels around another kernel, and their feature maps: the same examples, the same features, other values."""
+"""Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, FeatureRows, FeatureStrings
+from treille.data import Batch
+from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings
 from treille.io.errors import InputError
-from treille.kernels.base import FeatureMap, Kernel
+from treille.kernels.base import Kernel
 from treille.kernels.expression import Expression
 
 
 class WrappedKernel(Expression, Kernel):
-    """A kernel made of another one, `kernel`. It offers those spaces that it has a way for and that the other offers."""
+    """A kernel computed from another one, `kernel`. It offers the spaces that both support."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
@@ -26,12 +27,16 @@ class WrappedKernel(Expression, Kernel):
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
 
-    def string_arrays(self, strings: FeatureStrings) -> dict[str, np.ndarray]:
-        return self.kernel.string_arrays(strings)
-
     @property
     def has_features(self) -> bool:
         return super().has_features and self.kernel.has_features
+
+    @property
+    def needs_features(self) -> bool:
+        return self.kernel.needs_features
+
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        return self.has_features and (self.needs_features or self.kernel.prefers_features(batch, n_jobs))
 
     @property
     def has_product(self) -> bool:
@@ -39,18 +44,21 @@ class WrappedKernel(Expression, Kernel):
 
 
 class WrappedMap(FeatureMap):
-    """The features of another map, their rows changed."""
+    """The features of another map with changed values."""
 
     def __init__(self, inner: FeatureMap):
         self.inner = inner
 
+    def _own(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "inner"}
+
     @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
-        """The same change of another map."""
+        """The same change applied to another map."""
 
     @abstractmethod
     def change(self, rows: FeatureRows) -> FeatureRows:
-        """What becomes of the inner rows."""
+        """The changed rows."""
 
     @property
     def n_features(self) -> int:
@@ -75,8 +83,23 @@ class WrappedMap(FeatureMap):
     def strings(self) -> FeatureStrings:
         return self.inner.strings()
 
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
+        return self.around(self.inner.with_strings(strings))
+
+    def families(self) -> tuple[Families | None, ...]:
+        return self.inner.families()
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, WrappedMap) or type(other) is not type(self) or self._own() != other._own():
+            raise InputError("the features are of different kernels: merge features of the same kernel")
+        merged, mine, theirs = self.inner.merge(other.inner)
+        return self.around(merged), mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return self.around(self.inner.extend(batch, n_jobs))
+
 
 def check_is_kernel(name: str, value: Any) -> None:
-    """Refuses what is no kernel."""
+    """Refuses anything that is not a kernel."""
     if not isinstance(value, Kernel):
         raise InputError(f"{name} is {value!r}, expected a kernel such as treille.kernels.NGram(5)")

@@ -9,12 +9,12 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille import _core
+from treille.features.compaction import check_representation
 from treille.io.errors import InputError
 from treille.solvers.problem import EpsilonInsensitive, Hinge, Problem, SquaredEpsilonInsensitive, SquaredHinge
 from treille.solvers.report import Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import RowsSpace
-from treille.spaces.weights import check_form
 
 
 class DualCD(BaseSolver):
@@ -65,7 +65,7 @@ class DualCD(BaseSolver):
         super().check()
         if self.stopping not in ("gap", "gradient"):
             raise InputError(f"stopping is {self.stopping!r}, expected 'gap' or 'gradient'")
-        check_form(self.representation)
+        check_representation(self.representation)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)

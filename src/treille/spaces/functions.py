@@ -10,9 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from treille.data import Batch
+from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
-from treille.kernels import FeatureMap, Kernel
+from treille.kernels import Kernel
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
@@ -57,7 +58,7 @@ class LinearFunctions(Functions):
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         threads = effective_n_jobs(n_jobs)
-        parts = [self.features.transform(c, n_jobs).outputs(self.weights, threads) for c in batch.chunks(CHUNK)]
+        parts = [self.features.transform(c, n_jobs).matvec(self.weights, threads) for c in batch.chunks(CHUNK)]
         return np.concatenate(parts) + self.intercept
 
     def sizes(self) -> str:
@@ -113,9 +114,9 @@ def functions_of_examples(
     kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray, n_jobs: int | None = None
 ) -> Functions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + intercept_k, by weights of features where the kernel has them."""
-    if kernel.has_features:
+    if kernel.prefers_features(batch, n_jobs):
         features, rows = kernel.fit_features(batch, n_jobs)
-        return LinearFunctions(features, rows.combine(coefficients, effective_n_jobs(n_jobs)), intercept)
+        return LinearFunctions(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), intercept)
     return KernelFunctions.of(kernel, batch, coefficients, intercept)
 
 

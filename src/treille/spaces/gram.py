@@ -53,8 +53,12 @@ class GramSpace:
 
     @cached_property
     def _rows(self) -> RowsSpace | None:
-        """The explicit features, where the kernel has them, fitted once."""
-        return RowsSpace.build(self.kernel, self.batch, self.n_jobs) if self.kernel.has_features else None
+        """The explicit features, where they cost less than kernel values, fitted once."""
+        return (
+            RowsSpace.build(self.kernel, self.batch, self.n_jobs)
+            if self.kernel.prefers_features(self.batch, self.n_jobs)
+            else None
+        )
 
     @cached_property
     def _row(self) -> Callable[[int], np.ndarray]:
@@ -63,7 +67,7 @@ class GramSpace:
             return self._rows.rows.row_products()
         if self.kernel.has_product:
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
-            return lambda i: linear.product(np.arange(n) == i)
+            return lambda i: linear.matvec(np.arange(n) == i)
         return lambda i: self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]
 
     def matrix(self) -> np.ndarray:

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from treille.data import Batch, DenseRows
+from treille.data import Batch
 from treille.data.base import readable_size
+from treille.features import DenseRows, Representation
 from treille.io.parameters import check_whole
 from treille.kernels import Kernel
 from treille.spaces.functions import Functions, KernelFunctions
 from treille.spaces.rows import RowsSpace
-from treille.spaces.weights import WeightForm
 
 
 class Nystrom(BaseEstimator):
@@ -88,9 +88,11 @@ class NystromSpace(RowsSpace):
     landmarks: Batch = field(kw_only=True)
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
 
-    def represented(self, representation: str, n_problems: int) -> WeightForm:
+    def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows as DualCD reads them: dense, whatever the representation."""
-        return WeightForm("flat", "dense rows", self.rows.for_core(), f"{self.rows.n_features:,} features")
+        return Representation(
+            "flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core(), self.rows.n_features
+        )
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         """``Phi @ weights``."""

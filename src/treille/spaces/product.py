@@ -10,7 +10,7 @@ import numpy as np
 from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.base import LinearMap
+from treille.kernels.base import LinearOperator
 from treille.spaces.functions import Functions, functions_of_examples
 
 
@@ -32,7 +32,7 @@ class ProductSpace:
 
     kernel: Kernel
     batch: Batch
-    matrix: LinearMap
+    matrix: LinearOperator
     n_jobs: int | None = None
 
     @classmethod
@@ -53,7 +53,7 @@ class ProductSpace:
         beta = np.asarray(beta, dtype=np.float64)
         if beta.ndim not in (1, 2) or len(beta) != len(self):
             raise InputError(f"beta has the shape {beta.shape}, expected {len(self)} entries or rows, one per example")
-        return self.matrix.product(beta)
+        return self.matrix.matvec(beta)
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None

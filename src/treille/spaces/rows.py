@@ -10,9 +10,9 @@ from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.data.base import readable_size
-from treille.kernels import FeatureMap, Kernel
+from treille.features import FeatureMap, Representation, represent
+from treille.kernels import Kernel
 from treille.spaces.functions import Functions, LinearFunctions
-from treille.spaces.weights import WeightForm, turned_form, weight_form
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +53,18 @@ class RowsSpace:
         """The number of features."""
         return self.rows.n_features
 
-    def represented(self, representation: str, n_problems: int) -> WeightForm:
+    def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows with W' = sum_i alpha_i y_i Phi_i in one of its representations, for this many problems."""
-        if representation == "auto" and (turned := self.kernel.fit_turned(self.batch, self.n_jobs)) is not None:
-            return turned_form(*turned)
         assert self.features is not None
-        return weight_form(representation, self.features, self.rows, n_problems, self.n_jobs)
+        return represent(self.features, self.rows, representation, n_problems, self.n_jobs)
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         """``Phi @ weights``: one row per example, for one row per feature."""
-        return self.rows.outputs(weights, effective_n_jobs(self.n_jobs))
+        return self.rows.matvec(weights, effective_n_jobs(self.n_jobs))
 
     def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
         """``Phi.T @ coefficients``: one row per feature, for one row per example."""
-        return self.rows.combine(coefficients, effective_n_jobs(self.n_jobs))
+        return self.rows.rmatvec(coefficients, effective_n_jobs(self.n_jobs))
 
     def product(self, beta: np.ndarray) -> np.ndarray:
         """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""

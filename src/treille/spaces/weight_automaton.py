@@ -1,4 +1,4 @@
-"""W' as a minimal weighted automaton: for model files, and as an `Fst`."""
+"""Weights of features as a minimal weighted automaton: for model files, and as an `Fst`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 
 from treille import _core
 from treille.automata import Fst
-from treille.data import FeatureStrings
 from treille.data.base import available_memory
+from treille.features import FeatureMap, FeatureStrings
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineParts
-from treille.kernels import FeatureMap, Kernel
+from treille.kernels import Kernel
+from treille.kernels.additive import part_of
 
-LOW_BITS = 1023  # of a weight: below what equal ratios may differ by
+LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 
 
 def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
-    """The smallest deterministic acceptor that gives the string of feature z the weight ``weights[z]``; none where that is 0.
+    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out.
 
     >>> from treille.kernels import NGram
     >>> features, _ = NGram(2).fit_features(NGram(2).batch(["abb"]))
@@ -41,34 +42,36 @@ def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
 def pack_weights(
     features: FeatureMap, kept: np.ndarray, weights: np.ndarray
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Features `kept` and their weights, a column a function, for a model file. `unpack_weights` is the inverse.
+    """Features `kept` and their weights, one column per function, for a model file. `unpack_weights` is the inverse.
 
-    A class of strings are those with proportional rows of weights; one function makes one class.
+    Strings with proportional rows of weights are one class; with one function there is one class.
     """
     strings = features.strings()[kept]
     first = weights[np.arange(len(weights)), (weights != 0).argmax(axis=1)] if weights.size else np.ones(len(weights))
     directions, classes = np.unique(_rounded(weights / first[:, None]), axis=0, return_inverse=True)
     states, targets, named, labels, numbers = _minimal(strings, classes.ravel(), first).pack()
-    palette, codes = _palette(_rounded(numbers))
+    codebook, codes = _codebook(_rounded(numbers))
     parts: dict[str, np.ndarray] = {
         "states": states,
         "targets": targets,
         "classes": named,
         "labels": labels,
-        "palette": palette,
+        "codebook": codebook,
         "codes": codes,
         "directions": directions,
     }
     sizes = {name: [len(a), a.dtype.str] for name, a in parts.items() if name != "directions"}
     spec = {"strings": len(strings), "symbols": len(strings.names), "directions": directions.shape, "arrays": sizes}
     arrays = {f"automaton.{name}": _squeeze(array) for name, array in parts.items()}
-    return {"features": features.restrict(kept[:0]).state()[0], "automaton": spec}, arrays
+    empty, own = features.restrict(kept[:0]).state()  # what the map knows besides its strings
+    arrays |= {f"features.{name}": array for name, array in own.items()}
+    return {"features": empty, "automaton": spec}, arrays
 
 
 def unpack_weights(
     kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> tuple[FeatureMap, np.ndarray]:
-    """The features and the weights of a model file, features in the order of their strings."""
+    """The features and the weights in a model file; features are in the order of their strings."""
     own = spec["automaton"]
     shape = [int(n) for n in own["directions"]]
     sizes = own["arrays"] | {"directions": [shape[0] * shape[1], "<f8"]}
@@ -76,21 +79,21 @@ def unpack_weights(
     if needed > available_memory():
         raise InputError(f"its {own['strings']:,} features would not fit in memory")
     parts = {name: _expand(arrays[f"automaton.{name}"], *size) for name, size in sizes.items()}
-    codes, palette = parts["codes"], parts["palette"]
-    if len(codes) and codes.max() >= len(palette):
+    codes, codebook = parts["codes"], parts["codebook"]
+    if len(codes) and codes.max() >= len(codebook):
         raise InputError("the weights in the file do not fit its automaton")
     symbols, offsets, classes, factors = _core.unpack_weights(
         parts["states"],
         parts["targets"],
         parts["classes"],
         parts["labels"],
-        palette[codes],
+        codebook[codes],
         int(own["symbols"]),
         shape[0],
         int(own["strings"]),
     )
-    strings = FeatureStrings(symbols, offsets, [])  # the kernel knows the names
-    features = kernel.load_features(spec["features"], kernel.string_arrays(strings))
+    empty = kernel.load_features(spec["features"], part_of(arrays, "features"))
+    features = empty.with_strings(FeatureStrings(symbols, offsets, []))
     return features, factors[:, None] * parts["directions"].reshape(shape)[classes]
 
 
@@ -101,14 +104,14 @@ def _minimal(strings: FeatureStrings, classes: np.ndarray, weights: np.ndarray) 
 
 
 def _rounded(numbers: np.ndarray) -> np.ndarray:
-    """To 42 bits, that is, to 12 digits."""
+    """Numbers rounded to 42 bits, that is, 12 digits."""
     bits = np.ascontiguousarray(numbers, np.float64).view(np.int64)
     return ((bits + (LOW_BITS + 1) // 2) & ~LOW_BITS).view(np.float64)
 
 
-def _palette(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct numbers, and the place there of each. Frequent ones first, so that most places are small; numbers about as
-    frequent as each other are in order, so that they share their first bytes with their neighbours."""
+def _codebook(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers, and the code of each. Frequent numbers come first, so that most codes are small; numbers of similar
+    frequency are sorted, so that neighbours share their first bytes."""
     values, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     order = np.argsort(-np.floor(np.log2(counts)), kind="stable") if len(counts) else np.empty(0, np.int64)
     rank = np.empty(len(values), np.uint32)
@@ -117,7 +120,7 @@ def _palette(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _squeeze(array: np.ndarray) -> np.ndarray:
-    """The bytes of an array, first bytes of all numbers first, deflated: neighbours are alike there."""
+    """The bytes of an array, compressed: first bytes of all numbers first, because they are similar."""
     flat = np.ascontiguousarray(array).ravel()
     planes = flat.view(np.uint8).reshape(len(flat), -1).T if len(flat) else np.empty(0, np.uint8)
     return np.frombuffer(zlib.compress(np.ascontiguousarray(planes).tobytes(), 9), np.uint8)
@@ -132,6 +135,6 @@ def _expand(squeezed: np.ndarray, count: Any, kind: Any) -> np.ndarray:
     except zlib.error as error:
         raise InputError(f"its automaton is damaged ({error})") from None
     if dtype.kind not in "iuf" or len(data) != size:
-        raise InputError("its automaton has arrays of other sizes than it says")
+        raise InputError("the arrays of its automaton have other sizes than declared")
     planes = np.frombuffer(data, np.uint8).reshape(dtype.itemsize, -1)
     return np.ascontiguousarray(planes.T).view(dtype).ravel()

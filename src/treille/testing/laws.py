@@ -1,4 +1,4 @@
-"""What the batteries share: laws run in order, and comparisons that name the examples at fault."""
+"""Shared by the batteries of checks: running laws in order, and comparisons that name the examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Case = TypeVar("Case")
 
 
 def run(laws: Iterable[Callable[[Case], None]], case: Case, subject: object) -> None:
-    """Runs the laws one by one; the first that fails is told by name."""
+    """Runs the laws in order; the error names the first that fails."""
     for law in laws:
         try:
             law(case)
@@ -48,7 +48,7 @@ def assert_close(found: np.ndarray, expected: np.ndarray, what: str, tolerance: 
 
 
 def assert_same(found: np.ndarray, expected: np.ndarray, what: str) -> None:
-    """Arrays agree to the last bit."""
+    """Arrays are equal bit for bit."""
     if found.shape != expected.shape or found.dtype != expected.dtype:
         kinds = f"{found.dtype} {found.shape}, expected {expected.dtype} {expected.shape}"
         raise AssertionError(f"{what} is {kinds}")

@@ -1,0 +1,121 @@
+#pragma once
+// Sparse rows in few bytes, always exact. An entry is one word, id << code_bits | code: the feature `id` with the value
+// scale[i] * codebook[code] in row i. Counts have few distinct values, so 4 bytes hold an entry (Word = uint32) whenever the bits
+// of the number of features and of the largest code sum to at most 32; otherwise 8 bytes do (uint64). One word also means one
+// stream of memory per row: rows are visited in random order, and the start of each stream is a cache miss.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "memory.hpp"
+#include "parallel.hpp"
+
+namespace treille {
+
+// Does not own its arrays. Row i is entries[indptr[i] .. indptr[i + 1]); the ids of a row rise.
+template <class Word>
+struct CodedRowsView {
+  std::span<const std::int64_t> indptr;
+  std::span<const Word> entries;
+  int code_bits;
+  std::span<const double> codebook;
+  std::span<const double> scale;
+  std::size_t n_features;
+  std::size_t n_shared;  // features from this id on occur in at most one row; n_features where that is unknown
+
+  std::size_t size() const { return indptr.size() - 1; }
+  const Word* begin(std::size_t i) const { return entries.data() + indptr[i]; }
+  const Word* end(std::size_t i) const { return entries.data() + indptr[i + 1]; }
+  std::span<const Word> row(std::size_t i) const { return {begin(i), end(i)}; }
+  std::size_t id(Word entry) const { return static_cast<std::size_t>(entry >> code_bits); }
+  std::size_t code(Word entry) const { return static_cast<std::size_t>(entry & ((Word{1} << code_bits) - 1)); }
+  double value(Word entry) const { return codebook[code(entry)]; }  // without the scale of its row
+  // The entries of row i whose ids are in [first, last).
+  std::span<const Word> between(std::size_t i, std::size_t first, std::size_t last) const {
+    auto before = [&](const Word* from, std::size_t cut) {
+      return std::partition_point(from, end(i), [&](Word entry) { return id(entry) < cut; });
+    };
+    const Word* from = first > 0 ? before(begin(i), first) : begin(i);
+    return {from, last < n_features ? before(from, last) : end(i)};
+  }
+};
+
+struct CodedEntries {
+  Buffer<std::int64_t> indptr;
+  std::variant<Buffer<std::uint32_t>, Buffer<std::uint64_t>> entries;
+  int code_bits = 0;
+  Buffer<double> codebook;
+
+  // use(view) with the entries' own type of words.
+  template <class Use>
+  decltype(auto) visit(std::span<const double> scale, std::size_t n_features, std::size_t n_shared, Use&& use) const {
+    return std::visit(
+        [&]<class Word>(const Buffer<Word>& words) -> decltype(auto) {
+          return use(CodedRowsView<Word>{{indptr.data(), indptr.size()},
+                                         {words.data(), words.size()},
+                                         code_bits,
+                                         {codebook.data(), codebook.size()},
+                                         scale,
+                                         n_features,
+                                         n_shared});
+        },
+        entries);
+  }
+};
+
+// Calls use(Word{}) with the narrowest word for ids below n_ids and codes of so many bits.
+template <class Use>
+auto with_word_type(std::size_t n_ids, int code_bits, Use&& use) {
+  if (code_bits + std::bit_width(n_ids) <= 32) return use(std::uint32_t{});
+  return use(std::uint64_t{});
+}
+
+// What fitted features make of examples.
+struct RowsWithNorms {
+  CodedEntries entries;
+  std::vector<double> sq_norms;  // of the whole vectors, including features that have no id
+};
+
+// Ranges of ids of about equal numbers of entries, one for each thread, by a sample: [cuts[p], cuts[p + 1]). Threads that sum over
+// columns take a range each, so that the order of a column's sum does not depend on their number.
+template <class Word>
+std::vector<std::size_t> id_ranges(const CodedRowsView<Word>& rows, int threads) {
+  std::vector<std::size_t> sample, cuts{0};
+  const std::size_t stride = rows.entries.size() / 10000 + 1;
+  for (std::size_t e = 0; threads > 1 && e < rows.entries.size(); e += stride) sample.push_back(rows.id(rows.entries[e]));
+  std::sort(sample.begin(), sample.end());
+  for (int p = 1; p < threads; ++p)
+    cuts.push_back(sample.empty() ? 0 : sample[sample.size() * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads)]);
+  cuts.push_back(rows.n_features);
+  return cuts;
+}
+
+// In how many rows each column occurs.
+template <class Word>
+Buffer<std::uint32_t> column_counts(const CodedRowsView<Word>& rows, int threads) {
+  auto counts = Buffer<std::uint32_t>::zeros(rows.n_features);
+  const auto cuts = id_ranges(rows, threads);
+  run_parts(threads, [&](int p) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (const Word entry : rows.between(i, cuts[p], cuts[p + 1])) ++counts[rows.id(entry)];
+  });
+  return counts;
+}
+
+// Ranks by falling frequency; equals keep their order.
+inline Array<std::uint32_t> by_falling_frequency(std::span<const std::uint32_t> frequency) {
+  const std::uint32_t most = frequency.empty() ? 0 : *std::max_element(frequency.begin(), frequency.end());
+  Array<std::uint32_t> head(std::size_t{most} + 2, 0), rank(frequency.size());
+  for (const std::uint32_t f : frequency) ++head[most - f + 1];
+  std::partial_sum(head.begin(), head.end(), head.begin());
+  for (std::size_t id = 0; id < frequency.size(); ++id) rank[id] = head[most - frequency[id]]++;
+  return rank;
+}
+
+}  // namespace treille

@@ -1,0 +1,210 @@
+#pragma once
+// Features whose columns over the rows are proportional: for every alpha they have proportional weights in W' = sum_i alpha_i y_i Phi_i.
+//
+// Feature z of class c has value(i, z) = v(z) x(i, c) in every row i. With |c|^2 = sum over z in c of v(z)^2, the unit vectors
+// e_c = sum_z v(z) / |c| e_z are orthonormal, and row i is  sum_c x(i, c) |c| e_c:  as many entries as it has classes, the same inner
+// products, and W'(z) = v(z) / |c| omega(c). All private features of a row, those that stand nowhere else, are one class.
+//
+// Three passes over the entries: a hash of every column, divided by its first number; a look at every entry that its class says the
+// truth, so that no collision of hashes can merge what differs; and the rows by class. Numbers are equal when their quotients are
+// equal as doubles, which quotients of counts are whenever they are equal at all.
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "features/coded_rows.hpp"
+#include "features/row_builder.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+
+namespace treille {
+
+struct FeatureClasses {
+  Array<std::uint32_t> of;    // the class of each feature: shared ones first, the more frequent the earlier, then a private one a row
+  Array<double> value;        // v(z), positive for the first of a class; 0 where no row holds z
+  Array<double> square;       // |c|^2
+  std::size_t n_shared = 0;   // classes of features that the rows share
+  std::size_t n_classes = 0;  // with the private ones
+};
+
+template <class Word>
+class ClassFinder {
+ public:
+  ClassFinder(const CodedRowsView<Word>& data, int threads) : data_(data), cuts_(balanced_cuts(data.indptr, threads)), threads_(threads) {
+    const std::size_t n = data.indptr.size() - 1;
+    split_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) split_[i] = std::partition_point(begin(i), end(i), [&](Word e) { return id(e) < data_.n_shared; });
+  }
+
+  FeatureClasses find() {
+    hash_columns();
+    group();
+    verify();
+    add_private();
+    measure();
+    return std::move(out_);
+  }
+
+  // The rows by class. The private class of a row comes last.
+  CodedEntries merged_rows(const FeatureClasses& classes) const {
+    Array<double> factor(classes.n_shared);  // by which the first number of a class speaks for all of it
+    for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
+    std::vector<RowPart> parts(static_cast<std::size_t>(threads_));
+    run_parts(threads_, [&](int p) {
+      RowPart& part = parts[static_cast<std::size_t>(p)];
+      for (std::size_t i = cuts_[p]; i < cuts_[p + 1]; ++i) {
+        for (const Word* e = begin(i); e < split_[i]; ++e) {
+          if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
+          const std::uint32_t mark = mark_[id(*e)], c = mark & ~(kAlone | kLeads);
+          if ((mark & kLeads) == 0 || value(*e) == 0) continue;
+          part.add(c, (mark & kAlone) != 0 ? value(*e) : value(*e) * factor[c]);
+        }
+        double square = 0;
+        for (const Word* e = split_[i]; e < end(i); ++e) square += value(*e) * value(*e);
+        if (square > 0) part.add(classes.of[id(*split_[i])], std::sqrt(square));
+        part.end_row();
+      }
+    });
+    return join_parts(std::move(parts), {}, classes.n_classes);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr int kAhead = 16;                                     // entries from which memory is asked for
+  static constexpr std::uint32_t kAlone = 1u << 31, kLeads = 1u << 30;  // in mark_: the only feature of its class; the first
+
+  struct Column {
+    std::uint64_t hash = 0;
+    std::uint32_t first = kNone;  // code of its first number
+    std::uint32_t holders = 0;
+  };
+
+  // Threads share out the features, each a range of ids, which stand side by side in every row.
+  void hash_columns() {
+    columns_.assign(data_.n_shared, {});
+    const auto ranges = id_ranges(data_, threads_);
+    run_parts(threads_, [&](int p) {
+      for (std::size_t i = 0; i < split_.size(); ++i) {
+        const std::uint64_t row = spread(i + 1);
+        const auto mine = data_.between(i, ranges[p], ranges[p + 1]);
+        const Word* const stop = std::min(mine.data() + mine.size(), split_[i]);
+        for (const Word* e = mine.data(); e < stop; ++e) {
+          if (e + kAhead < stop) __builtin_prefetch(&columns_[id(e[kAhead])], 1);
+          const std::uint32_t own = code(*e);
+          if (data_.codebook[own] == 0) continue;
+          Column& column = columns_[id(*e)];
+          if (column.first == kNone) column.first = own;
+          ++column.holders;
+          column.hash += own == column.first ? row : spread(row ^ std::bit_cast<std::uint64_t>(quotient(own, column.first)));
+        }
+      }
+    });
+  }
+
+  // Classes by hash and number of holders, numbered by their first feature.
+  void group() {
+    out_.of.assign(data_.n_features, 0);
+    Array<std::uint32_t> slots(std::bit_ceil(2 * data_.n_shared + 2), kNone);
+    const int shift = 64 - std::countr_zero(slots.size());
+    for (std::size_t z = 0; z < data_.n_shared; ++z) {
+      const Column& own = columns_[z];
+      std::size_t slot = spread(own.hash) >> shift;
+      for (; slots[slot] != kNone; slot = (slot + 1) & (slots.size() - 1)) {
+        const Column& other = columns_[leader_[slots[slot]]];
+        if (other.hash == own.hash && other.holders == own.holders) break;
+      }
+      if (slots[slot] == kNone) {
+        slots[slot] = static_cast<std::uint32_t>(leader_.size());
+        leader_.push_back(static_cast<std::uint32_t>(z));
+      }
+      out_.of[z] = slots[slot];
+    }
+    if (leader_.size() >= kLeads) throw std::length_error("more than 2^30 classes of features");
+    mark_.assign(out_.of.begin(), out_.of.begin() + static_cast<std::ptrdiff_t>(data_.n_shared));
+    Array<std::uint32_t> members(leader_.size(), 0);
+    for (const std::uint32_t c : mark_) ++members[c];
+    for (std::size_t c = 0; c < leader_.size(); ++c) mark_[leader_[c]] |= members[c] == 1 ? kAlone | kLeads : kLeads;
+  }
+
+  // Every entry must stand in a row that holds its class's first feature, too, at the same quotient. As many holders each, so the rows
+  // of both are the same.
+  void verify() {
+    std::vector<std::vector<std::uint32_t>> wrong(static_cast<std::size_t>(threads_));
+    run_parts(threads_, [&](int p) {
+      struct Seen {
+        std::uint32_t row = 0, code = 0;
+      };
+      Array<Seen> seen(leader_.size());
+      for (std::size_t i = cuts_[p]; i < cuts_[p + 1]; ++i)
+        for (const Word* e = begin(i); e < split_[i]; ++e) {
+          if (e + kAhead < split_[i]) __builtin_prefetch(&mark_[id(e[kAhead])]);
+          const std::uint32_t mark = mark_[id(*e)], own = code(*e), c = mark & ~(kAlone | kLeads);
+          if ((mark & kAlone) != 0 || data_.codebook[own] == 0) continue;
+          if ((mark & kLeads) != 0) {
+            seen[c] = {static_cast<std::uint32_t>(i + 1), own};
+            continue;
+          }
+          const std::uint32_t of_first = columns_[leader_[c]].first, of_own = columns_[id(*e)].first;
+          const bool same = seen[c].row == i + 1 &&
+                            ((seen[c].code == of_first && own == of_own) || quotient(seen[c].code, of_first) == quotient(own, of_own));
+          if (!same) wrong[static_cast<std::size_t>(p)].push_back(static_cast<std::uint32_t>(id(*e)));
+        }
+    });
+    for (const auto& part : wrong)
+      for (const std::uint32_t z : part)
+        if (leader_[out_.of[z]] != z) {
+          out_.of[z] = static_cast<std::uint32_t>(leader_.size());
+          mark_[z] = out_.of[z] | kLeads;
+          leader_.push_back(z);
+        }
+  }
+
+  void add_private() {
+    out_.n_shared = out_.n_classes = leader_.size();
+    for (std::size_t i = 0; i < split_.size(); ++i) {
+      if (split_[i] == end(i)) continue;
+      for (const Word* e = split_[i]; e < end(i); ++e) out_.of[id(*e)] = static_cast<std::uint32_t>(out_.n_classes);
+      ++out_.n_classes;
+    }
+  }
+
+  void measure() {
+    out_.value.assign(data_.n_features, 0.0);  // and so it stays for those that no row holds
+    auto first = [&](std::size_t z) { return columns_[z].first == kNone ? 0.0 : data_.codebook[columns_[z].first]; };
+    for (std::size_t z = 0; z < data_.n_shared; ++z) out_.value[z] = std::copysign(1.0, first(leader_[out_.of[z]])) * first(z);
+    for (std::size_t i = 0; i < split_.size(); ++i)
+      for (const Word* e = split_[i]; e < end(i); ++e) out_.value[id(*e)] = value(*e);
+    out_.square.assign(out_.n_classes, 0.0);
+    for (std::size_t z = 0; z < data_.n_features; ++z)
+      if (out_.n_classes > 0) out_.square[out_.of[z]] += out_.value[z] * out_.value[z];
+  }
+
+  const Word* begin(std::size_t i) const { return data_.begin(i); }
+  const Word* end(std::size_t i) const { return data_.end(i); }
+  std::size_t id(Word e) const { return data_.id(e); }
+  std::uint32_t code(Word e) const { return static_cast<std::uint32_t>(data_.code(e)); }
+  double value(Word e) const { return data_.value(e); }
+  double quotient(std::uint32_t code, std::uint32_t first) const { return data_.codebook[code] / data_.codebook[first]; }
+  static std::uint64_t spread(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+  }
+
+  CodedRowsView<Word> data_;
+  std::vector<std::size_t> cuts_;
+  int threads_;
+  std::vector<const Word*> split_;  // where row i's private features begin
+  Array<Column> columns_;
+  Array<std::uint32_t> leader_;  // the first feature of each shared class
+  Array<std::uint32_t> mark_;    // by shared feature: its class, and whether it is the first or the only one there
+  FeatureClasses out_;
+};
+
+}  // namespace treille

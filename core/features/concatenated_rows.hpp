@@ -1,0 +1,136 @@
+#pragma once
+// The rows space of a sum of kernels: an example has the features of several parts, side by side, and each part may have a centre.
+//
+// Row i of a part is  r_i - shift_i m,  where r_i is row i of its sparse rows and m a dense vector, the centre (or nothing). It is never
+// written out. With the part of W' kept as  w = u - s m,  u sparse-made, s a number, and t = u.m kept up to date,
+//   dot    (r_i - shift_i m).w = r_i.u - s (r_i.m) - shift_i (t - s |m|^2)
+//   axpy   u += a r_i,  s += a shift_i,  t += a (r_i.m)
+// so that a centre costs a few operations a visit. The products r_i.m are given. Everything else is the sum over parts.
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "features/rows.hpp"
+
+namespace treille {
+
+// Kinds: what the parts' sparse rows may be, each a FeatureRows with write_weights.
+template <FeatureRows... Kinds>
+class ConcatenatedRows {
+ public:
+  struct Centre {
+    std::span<const double> mean, shift, dots;  // m, shift_i and r_i.m; all empty: no centre
+  };
+
+  struct Part {
+    std::variant<Kinds...> rows;
+    std::size_t n_features;
+    Centre centre;
+  };
+
+  template <class Real>
+  struct PartWeights {
+    std::variant<typename Kinds::template Weights<Real>...> u;
+    double s = 0, t = 0;
+  };
+
+  template <class Real>
+  struct Weights {
+    std::vector<PartWeights<Real>> parts;
+  };
+
+  explicit ConcatenatedRows(std::vector<Part> parts) : parts_(std::move(parts)) {
+    for (const Part& part : parts_) {
+      const auto m = part.centre.mean;
+      mean_sq_.push_back(std::inner_product(m.begin(), m.end(), m.begin(), 0.0));
+    }
+  }
+
+  std::size_t size() const {
+    return std::visit([](const auto& rows) { return rows.size(); }, parts_.front().rows);
+  }
+
+  template <class Real>
+  Weights<Real> zero() const {
+    Weights<Real> w;
+    for (const Part& part : parts_)
+      w.parts.push_back(std::visit([](const auto& rows) { return PartWeights<Real>{rows.template zero<Real>()}; }, part.rows));
+    return w;
+  }
+
+  template <class Real>
+  void round(const Weights<double>& exact, Weights<Real>& w) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      std::visit([&]<class R>(const R& rows) { rows.round(in<R>(exact.parts[p]), in<R>(w.parts[p])); }, parts_[p].rows);
+      w.parts[p].s = exact.parts[p].s;
+      w.parts[p].t = exact.parts[p].t;
+    }
+  }
+
+  double sq_norm(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      sum += std::visit([i](const auto& rows) { return rows.sq_norm(i); }, parts_[p].rows);
+      const Centre& centre = parts_[p].centre;
+      if (!centre.mean.empty()) sum += centre.shift[i] * (centre.shift[i] * mean_sq_[p] - 2 * centre.dots[i]);
+    }
+    return std::max(sum, 0.0);
+  }
+
+  template <class Real>
+  double dot(std::size_t i, const Weights<Real>& w) const {
+    double sum = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const PartWeights<Real>& own = w.parts[p];
+      sum += std::visit([&]<class R>(const R& rows) { return rows.dot(i, in<R>(own)); }, parts_[p].rows);
+      const Centre& centre = parts_[p].centre;
+      if (!centre.mean.empty()) sum -= own.s * centre.dots[i] + centre.shift[i] * (own.t - own.s * mean_sq_[p]);
+    }
+    return sum;
+  }
+
+  template <class Real>
+  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      PartWeights<Real>& own = w.parts[p];
+      std::visit([&]<class R>(const R& rows) { rows.axpy(i, a, in<R>(own)); }, parts_[p].rows);
+      const Centre& centre = parts_[p].centre;
+      if (centre.mean.empty()) continue;
+      own.s += a * centre.shift[i];
+      own.t += a * centre.dots[i];
+    }
+  }
+
+  void prefetch(std::size_t i) const {
+    for (const Part& part : parts_) std::visit([i](const auto& rows) { rows.prefetch(i); }, part.rows);
+  }
+
+  // w with one number per feature, the parts' features one after another, written to out[id * stride], which holds zeros.
+  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      std::visit([&]<class R>(const R& rows) { rows.write_weights(in<R>(w.parts[p]), out, stride); }, parts_[p].rows);
+      const auto mean = parts_[p].centre.mean;
+      for (std::size_t id = 0; id < mean.size(); ++id) out[id * stride] -= w.parts[p].s * mean[id];
+      out += parts_[p].n_features * stride;
+    }
+  }
+
+ private:
+  template <class R, class Real>
+  static auto& in(PartWeights<Real>& w) {
+    return *std::get_if<typename R::template Weights<Real>>(&w.u);
+  }
+  template <class R, class Real>
+  static const auto& in(const PartWeights<Real>& w) {
+    return *std::get_if<typename R::template Weights<Real>>(&w.u);
+  }
+
+  std::vector<Part> parts_;
+  std::vector<double> mean_sq_;  // |m|^2
+};
+
+}  // namespace treille

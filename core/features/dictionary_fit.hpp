@@ -1,0 +1,80 @@
+#pragma once
+// What fitting any features of sequences shares: shares of the work, dictionaries merged in order, ids by frequency.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "features/coded_rows.hpp"
+#include "features/ngram_dictionary.hpp"
+#include "features/row_builder.hpp"
+#include "parallel.hpp"
+#include "sequences.hpp"
+
+namespace treille {
+
+// Contiguous shares of the sequences, of about equal length; no thread for less than 20,000 symbols.
+inline std::vector<std::size_t> shares(const Sequences& data, int threads) {
+  const std::int64_t useful = 1 + (data.offsets.back() - data.offsets.front()) / 20000;
+  return balanced_cuts(data.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
+}
+
+// The rows of all examples, in parts: scan(p, first, last, part) fills the part of share p.
+template <class Data, class Scan>
+std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<double>& sq_norms, Scan&& scan) {
+  const auto cuts = shares(data, threads);
+  std::vector<RowPart> parts(cuts.size() - 1);
+  sq_norms.resize(data.size());
+  run_parts(static_cast<int>(parts.size()), [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
+    scan(share, cuts[share], cuts[share + 1], parts[share]);
+  });
+  return parts;
+}
+
+// How far ahead memory is asked for: slots first, then the grams that the slots name.
+constexpr std::size_t kAhead = 24, kAheadGram = 12;
+
+// Adds the grams of `from` to `to`, in order; returns their ids there. Parts are contiguous and merged from the first to the last, so
+// ids keep going by first occurrence in the data, whatever the number of parts.
+template <class Symbol>
+Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<Symbol>& to) {
+  Array<std::uint32_t> ids(from.size());
+  for (std::uint32_t id = 0; id < from.size(); ++id) {
+    if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
+    if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
+    ids[id] = to.insert(from.tag(id), from.gram(id), from.order(id));
+    to.count(ids[id], from.examples()[id]);
+  }
+  return ids;
+}
+
+// One dictionary from those of contiguous parts, ids by falling number of examples, ties by first occurrence; and the parts' rows, joined.
+template <class Symbol>
+NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> found, std::vector<RowPart> parts, CodedEntries& entries) {
+  std::vector<Array<std::uint32_t>> renamed(found.size());
+  NGramDictionary<Symbol>& dictionary = found[0];
+  for (std::size_t p = 1; p < found.size(); ++p) {
+    renamed[p] = merge(found[p], dictionary);
+    found[p] = NGramDictionary<Symbol>(dictionary.stride(), dictionary.mixed_orders());
+  }
+  const auto rank = by_falling_frequency(dictionary.examples());
+  for (std::size_t p = 1; p < found.size(); ++p)
+    for (std::uint32_t& id : renamed[p]) id = rank[id];
+  renamed[0] = rank;
+  dictionary.rename(rank, static_cast<int>(found.size()));
+  entries = join_parts(std::move(parts), renamed, dictionary.size());
+  return std::move(dictionary);
+}
+
+// A dictionary of the data, and its rows: each share fills one of its own by scan(first, last, dictionary, part), then they are joined.
+template <class Symbol, class Data, class Scan>
+NGramDictionary<Symbol> fit_shares(const Data& data, int threads, int width, bool mixed, std::vector<double>& sq_norms,
+                                   CodedEntries& entries, Scan&& scan) {
+  std::vector<NGramDictionary<Symbol>> found(shares(data, threads).size() - 1, NGramDictionary<Symbol>(width, mixed));
+  auto parts = scan_shares(data, threads, sq_norms,
+                           [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) { scan(first, last, found[p], part); });
+  return join_dictionaries(std::move(found), std::move(parts), entries);
+}
+
+}  // namespace treille

@@ -1,0 +1,156 @@
+#pragma once
+// An exact map from n-grams to ids 0, 1, 2, ... Every match is confirmed symbol by symbol, so there are no collisions.
+//
+// Space per n-gram: 11 to 23 bytes of slots (load 0.35 to 0.7), n symbols in the fewest bytes the alphabet allows,
+// 4 bytes of tag and 4 of count. A look-up reads one or two cache lines; ask for them ahead with prefetch_slot and
+// prefetch_gram.
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "memory.hpp"
+#include "parallel.hpp"
+
+namespace treille {
+
+// Elementwise equality of n symbols. Same type: eight bytes at a time, since grams are short and a library call is not.
+template <class A, class B>
+inline bool same_symbols(const A* a, const B* b, std::size_t n) {
+  if constexpr (std::is_same_v<A, B>) {
+    const char* p = reinterpret_cast<const char*>(a);
+    const char* q = reinterpret_cast<const char*>(b);
+    std::size_t bytes = n * sizeof(A);
+    std::uint64_t x, y;
+    for (; bytes >= 8; bytes -= 8, p += 8, q += 8) {
+      std::memcpy(&x, p, 8);
+      std::memcpy(&y, q, 8);
+      if (x != y) return false;
+    }
+    for (; bytes > 0; --bytes, ++p, ++q)
+      if (*p != *q) return false;
+    return true;
+  } else {
+    for (std::size_t k = 0; k < n; ++k)
+      if (static_cast<std::int64_t>(a[k]) != static_cast<std::int64_t>(b[k])) return false;
+    return true;
+  }
+}
+
+template <class Symbol>
+class NGramDictionary {
+ public:
+  static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+
+  // Grams hold at most `stride` symbols; several orders are kept only when `mixed_orders`.
+  NGramDictionary(int stride, bool mixed_orders) : stride_(stride), mixed_(mixed_orders) { resize_slots(10); }
+
+  std::size_t size() const { return tags_.size(); }
+  const Symbol* gram(std::uint32_t id) const { return pool_.data() + std::size_t{id} * stride_; }
+  int order(std::uint32_t id) const { return mixed_ ? orders_[id] : stride_; }
+  std::uint32_t tag(std::uint32_t id) const { return tags_[id]; }
+  int stride() const { return stride_; }
+  bool mixed_orders() const { return mixed_; }
+
+  void prefetch_slot(std::uint32_t tag) const { __builtin_prefetch(&slots_[tag >> shift_]); }
+  void prefetch_gram(std::uint32_t tag) const {
+    const Slot& slot = slots_[tag >> shift_];
+    if (slot.id == kAbsent) return;
+    __builtin_prefetch(gram(slot.id));
+    __builtin_prefetch(&examples_[slot.id]);
+  }
+
+  // In how many examples the gram was found, as told by count().
+  const Array<std::uint32_t>& examples() const { return examples_; }
+  void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }
+
+  template <class S>
+  std::uint32_t find(std::uint32_t tag, const S* symbols, int order) const {
+    for (std::size_t at = tag >> shift_;; at = (at + 1) & mask_) {
+      const Slot slot = slots_[at];
+      if (slot.id == kAbsent) return kAbsent;
+      if (slot.tag == tag && matches(slot.id, symbols, order)) return slot.id;
+    }
+  }
+
+  std::uint32_t insert(std::uint32_t tag, const Symbol* symbols, int order) {
+    std::size_t at = tag >> shift_;
+    for (;; at = (at + 1) & mask_) {
+      const Slot slot = slots_[at];
+      if (slot.id == kAbsent) break;
+      if (slot.tag == tag && matches(slot.id, symbols, order)) return slot.id;
+    }
+    const auto id = static_cast<std::uint32_t>(size());
+    slots_[at] = {tag, id};
+    tags_.push_back(tag);
+    examples_.push_back(0);
+    pool_.insert(pool_.end(), symbols, symbols + order);
+    pool_.resize((std::size_t{id} + 1) * stride_);
+    if (mixed_) orders_.push_back(order);
+    if (size() * 10 > slots_.size() * 7) resize_slots(bits_ + 1);
+    return id;
+  }
+
+  // Gives every gram the new id renamed[old id]; `renamed` is a permutation.
+  void rename(const Array<std::uint32_t>& renamed, int threads) {
+    Array<Symbol> pool(pool_.size());
+    Array<std::uint32_t> tags(size()), examples(size());
+    Array<std::int32_t> orders(orders_.size());
+    run_parts(threads, [&](int part) {
+      const auto share = [&](std::size_t n, int p) { return n * static_cast<std::size_t>(p) / static_cast<std::size_t>(threads); };
+      for (std::size_t at = share(slots_.size(), part); at < share(slots_.size(), part + 1); ++at)
+        if (slots_[at].id != kAbsent) slots_[at].id = renamed[slots_[at].id];
+      for (std::size_t id = share(size(), part); id < share(size(), part + 1); ++id) {
+        const std::size_t to = renamed[id];
+        std::memcpy(pool.data() + to * stride_, pool_.data() + id * stride_, stride_ * sizeof(Symbol));
+        tags[to] = tags_[id];
+        examples[to] = examples_[id];
+        if (mixed_) orders[to] = orders_[id];
+      }
+    });
+    pool_.swap(pool);
+    tags_.swap(tags);
+    examples_.swap(examples);
+    orders_.swap(orders);
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t tag, id;
+  };
+
+  template <class S>
+  bool matches(std::uint32_t id, const S* symbols, int order) const {
+    return (!mixed_ || orders_[id] == order) && same_symbols(gram(id), symbols, static_cast<std::size_t>(order));
+  }
+
+  // Slots are filled in the order of tags' high bits, so growing re-reads and re-writes memory almost in sequence.
+  void resize_slots(int bits) {
+    if (bits > 32) throw std::length_error("more than 3 billion distinct n-grams");
+    Array<Slot> old(std::size_t{1} << bits, Slot{0, kAbsent});
+    old.swap(slots_);
+    bits_ = bits;
+    shift_ = 32 - bits;
+    mask_ = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.id == kAbsent) continue;
+      std::size_t at = slot.tag >> shift_;
+      while (slots_[at].id != kAbsent) at = (at + 1) & mask_;
+      slots_[at] = slot;
+    }
+  }
+
+  int stride_;
+  bool mixed_;
+  int bits_ = 0, shift_ = 0;
+  std::size_t mask_ = 0;
+  Array<Slot> slots_;
+  Array<Symbol> pool_;             // grams, `stride_` symbols each, shorter ones padded with zeros
+  Array<std::uint32_t> tags_;      // by id
+  Array<std::uint32_t> examples_;  // by id
+  Array<std::int32_t> orders_;     // by id, only when mixed
+};
+
+}  // namespace treille

@@ -1,0 +1,85 @@
+#pragma once
+// Builds coded rows (coded_rows.hpp) from (id, value) entries. Several parts, each a contiguous run of rows, are written at the
+// same time, one thread each; the result does not depend on how the rows are cut into parts.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/codebook.hpp"
+#include "features/coded_rows.hpp"
+#include "memory.hpp"
+
+namespace treille {
+
+class RowPart {
+ public:
+  // Ids must differ within a row.
+  void add(std::uint32_t id, double value) {
+    if (written_ % kBlock == 0) blocks_.emplace_back();
+    const std::uint32_t code = codebook_.code_of(value);
+    Block& block = blocks_.back();
+    block.ids[written_ % kBlock] = id;
+    block.codes[written_ % kBlock] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
+    if (code >= kAside) aside_.push_back(code);
+    ++written_;
+  }
+  void end_row() { ends_.push_back(static_cast<std::int64_t>(written_)); }
+
+ private:
+  friend class PartJoiner;
+  static constexpr std::uint32_t kAside = 255;  // codes from here on stand in aside_, in the order of their entries
+
+  // Entries are stored in blocks, each freed as soon as it is read, so that parts and result together never need twice the memory.
+  static constexpr std::size_t kBlock = std::size_t{1} << 19;
+  struct Block {
+    Buffer<std::uint32_t> ids{kBlock};
+    Buffer<std::uint8_t> codes{kBlock};
+    void free() {
+      ids = {};
+      codes = {};
+    }
+  };
+
+  std::vector<Block> blocks_;
+  std::size_t written_ = 0;
+  Array<std::uint32_t> aside_;
+  std::vector<std::int64_t> ends_;
+  Codebook codebook_;
+};
+
+// The parts' rows one after another. Where `renamed` is given, id k of part p becomes renamed[p][k]. All ids are then < n_ids.
+CodedEntries join_parts(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids);
+
+// Sorts the words of a row by their bits from `shift` on. Rows hold hundreds of entries: two or three counting passes beat comparisons.
+template <class Word>
+class RowSorter {
+ public:
+  RowSorter(std::size_t n_ids, int shift) : bits_(std::max(1, static_cast<int>(std::bit_width(n_ids)))), shift_(shift) {}
+
+  void sort(std::vector<Word>& row) {
+    if (row.size() < 128) {
+      std::sort(row.begin(), row.end());
+      return;
+    }
+    const int passes = (bits_ + 10) / 11, width = (bits_ + passes - 1) / passes;
+    const Word mask = (Word{1} << width) - 1;
+    other_.resize(row.size());
+    for (int pass = 0; pass < passes; ++pass) {
+      const int shift = shift_ + pass * width;
+      heads_.assign(static_cast<std::size_t>(mask) + 1, 0);
+      for (const Word entry : row) ++heads_[(entry >> shift) & mask];
+      std::size_t sum = 0;
+      for (auto& head : heads_) sum += std::exchange(head, sum);
+      for (const Word entry : row) other_[heads_[(entry >> shift) & mask]++] = entry;
+      row.swap(other_);
+    }
+  }
+
+ private:
+  int bits_, shift_;
+  std::vector<Word> other_;
+  std::vector<std::size_t> heads_;
+};
+
+}  // namespace treille

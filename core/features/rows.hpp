@@ -1,0 +1,262 @@
+#pragma once
+// The rows space: what DualCD and its kin may ask of examples that have explicit features.
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/coded_rows.hpp"
+#include "memory.hpp"
+#include "second_hand.hpp"
+
+namespace treille {
+
+// Entries from which on a row is worth more care, such as two threads.
+constexpr std::size_t kLongRow = 4096;
+
+// `Weights<Real>` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update, its numbers kept as Real (float or
+// double). Dots are summed in double either way.
+template <class R, class Real>
+concept RowsWithWeights = requires(const R& rows, std::size_t i, double a, typename R::template Weights<Real>& w,
+                                   const typename R::template Weights<Real>& cw, const typename R::template Weights<double>& exact) {
+  { rows.template zero<Real>() } -> std::same_as<typename R::template Weights<Real>>;
+  { rows.dot(i, cw) } -> std::convertible_to<double>;
+  rows.axpy(i, a, w);
+  rows.round(exact, w);
+};
+
+template <class R>
+concept FeatureRows = RowsWithWeights<R, float> && RowsWithWeights<R, double> && requires(const R& rows, std::size_t i) {
+  { rows.size() } -> std::convertible_to<std::size_t>;
+  { rows.sq_norm(i) } -> std::convertible_to<double>;
+  rows.prefetch(i);
+};
+
+// A dense matrix, row by row.
+class DenseRows {
+ public:
+  template <class Real>
+  using Weights = std::vector<Real>;
+
+  DenseRows(std::span<const double> values, std::size_t n_rows, std::size_t n_features) : values_(values), n_(n_rows), m_(n_features) {}
+
+  std::size_t size() const { return n_; }
+
+  template <class Real>
+  Weights<Real> zero() const {
+    return Weights<Real>(m_, Real{0});
+  }
+
+  template <class Real>
+  void round(const Weights<double>& exact, Weights<Real>& w) const {
+    std::transform(exact.begin(), exact.end(), w.begin(), [](double v) { return static_cast<Real>(v); });
+  }
+
+  double sq_norm(std::size_t i) const { return dot(i, std::vector<double>(row(i), row(i) + m_)); }
+
+  template <class Real>
+  double dot(std::size_t i, const std::vector<Real>& w) const {
+    const double* x = row(i);
+    double s[4] = {0, 0, 0, 0};
+    std::size_t z = 0;
+    for (; z + 4 <= m_; z += 4)
+      for (std::size_t k = 0; k < 4; ++k) s[k] += x[z + k] * w[z + k];
+    for (; z < m_; ++z) s[0] += x[z] * w[z];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+  }
+
+  template <class Real>
+  void axpy(std::size_t i, double a, std::vector<Real>& w) const {
+    const double* x = row(i);
+    for (std::size_t z = 0; z < m_; ++z) w[z] = static_cast<Real>(w[z] + a * x[z]);
+  }
+
+  void prefetch(std::size_t i) const { __builtin_prefetch(row(i)); }
+
+  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+    for (std::size_t z = 0; z < m_; ++z) out[z * stride] = w[z];
+  }
+
+ private:
+  const double* row(std::size_t i) const { return values_.data() + i * m_; }
+
+  std::span<const double> values_;
+  std::size_t n_, m_;
+};
+
+// Coded rows (coded_rows.hpp) with W' as one number per feature.
+//
+// Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
+// one row. A singleton z of row i has w_z = (what axpy added to row i) * phi_z, whatever happens elsewhere: the row keeps one
+// number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
+//
+// Rows of thousands of entries are read in two halves, the features before and after one fixed id, which two threads may do at the same
+// time (shared_with): each keeps its half of w in its own cache. The sums are the same with one thread or two.
+template <class Word>
+class CodedRows {
+ public:
+  template <class Real>
+  struct Weights {
+    Array<Real> shared;
+    std::vector<double> own;
+  };
+
+  using Data = CodedRowsView<Word>;
+
+  explicit CodedRows(const Data& data)
+      : data_(data), split_(size()), singleton_sq_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
+      const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
+      while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
+      split_[i] = e;
+      singleton_sq_[i] = sum_of_squares(e, end(i));
+    }
+    if (are_long()) cut_in_halves();
+  }
+
+  std::size_t size() const { return data_.size(); }
+
+  bool are_long() const { return data_.entries.size() >= kLongRow * std::max<std::size_t>(size(), 1); }
+
+  // The same rows, read by two threads where they are long. One caller at a time, then.
+  CodedRows shared_with(SecondHand& hand) const {
+    CodedRows rows = *this;
+    rows.hand_ = &hand;
+    return rows;
+  }
+
+  template <class Real>
+  Weights<Real> zero() const {
+    return {Array<Real>(data_.n_shared, Real{0}), std::vector<double>(size(), 0.0)};
+  }
+
+  template <class Real>
+  void round(const Weights<double>& exact, Weights<Real>& w) const {
+    std::transform(exact.shared.begin(), exact.shared.end(), w.shared.begin(), [](double v) { return static_cast<Real>(v); });
+    w.own = exact.own;
+  }
+
+  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + singleton_sq_[i]); }
+
+  template <class Real>
+  double dot(std::size_t i, const Weights<Real>& w) const {
+    const Real* weights = w.shared.data();
+    double sum = 0, rest = 0;
+    if (middle_.empty())
+      sum = dot(begin(i), split_[i], weights);
+    else
+      in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split_[i], weights); });
+    return data_.scale[i] * (sum + rest + w.own[i] * singleton_sq_[i]);
+  }
+
+  template <class Real>
+  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+    Real* weights = w.shared.data();
+    a *= data_.scale[i];
+    const auto step = static_cast<Real>(a);
+    if (middle_.empty())
+      axpy(begin(i), split_[i], step, weights);
+    else
+      in_halves([&] { axpy(begin(i), middle_[i], step, weights); }, [&] { axpy(middle_[i], split_[i], step, weights); });
+    w.own[i] += a;
+  }
+
+  // Asks for the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
+  void prefetch(std::size_t i) const {
+    const char* first = reinterpret_cast<const char*>(begin(i));
+    const char* stop = std::min(reinterpret_cast<const char*>(split_[i]), first + 1024);
+    for (; first < stop; first += 64) __builtin_prefetch(first);
+  }
+
+  // w with one number per feature, written to out[id * stride].
+  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+    for (std::size_t id = 0; id < data_.n_shared; ++id) out[id * stride] = w.shared[id];
+    for (std::size_t i = 0; i < size(); ++i)
+      if (w.own[i] != 0)
+        for (const Word* e = split_[i]; e < end(i); ++e) out[id(*e) * stride] += w.own[i] * value(*e);
+  }
+
+ private:
+  static constexpr std::size_t kRowsAhead = 8;
+
+  template <class Real>
+  double dot(const Word* e, const Word* stop, const Real* weights) const {
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; e + 4 <= stop; e += 4) {
+      s0 += value(e[0]) * weights[id(e[0])];
+      s1 += value(e[1]) * weights[id(e[1])];
+      s2 += value(e[2]) * weights[id(e[2])];
+      s3 += value(e[3]) * weights[id(e[3])];
+    }
+    for (; e < stop; ++e) s0 += value(*e) * weights[id(*e)];
+    return (s0 + s1) + (s2 + s3);
+  }
+
+  template <class Real>
+  void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
+    const Real* codebook = codebook_of<Real>();
+    // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
+    for (; e + 4 <= stop; e += 4) {
+      Real& w0 = weights[id(e[0])];
+      Real& w1 = weights[id(e[1])];
+      Real& w2 = weights[id(e[2])];
+      Real& w3 = weights[id(e[3])];
+      const Real s0 = w0 + step * codebook[code(e[0])], s1 = w1 + step * codebook[code(e[1])];
+      const Real s2 = w2 + step * codebook[code(e[2])], s3 = w3 + step * codebook[code(e[3])];
+      w0 = s0;
+      w1 = s1;
+      w2 = s2;
+      w3 = s3;
+    }
+    for (; e < stop; ++e) weights[id(*e)] += step * codebook[code(*e)];
+  }
+
+  template <class Low, class High>
+  void in_halves(Low&& low, High&& high) const {
+    if (hand_ != nullptr) return hand_->run(low, high);
+    low();
+    high();
+  }
+
+  // At the id that halves the entries, as far as some rows tell.
+  void cut_in_halves() {
+    std::vector<std::size_t> ids;
+    for (std::size_t i = 0; i < size(); i += 1 + size() / 64)
+      for (const Word* e = begin(i); e < split_[i]; e += std::min<std::ptrdiff_t>(16, split_[i] - e)) ids.push_back(id(*e));
+    if (ids.empty()) return;
+    const auto half = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
+    std::nth_element(ids.begin(), half, ids.end());
+    middle_.resize(size());
+    for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split_[i], [&](Word e) { return id(e) < *half; });
+  }
+
+  const Word* begin(std::size_t i) const { return data_.begin(i); }
+  const Word* end(std::size_t i) const { return data_.end(i); }
+  std::size_t id(Word entry) const { return data_.id(entry); }
+  std::size_t code(Word entry) const { return data_.code(entry); }
+  double value(Word entry) const { return data_.value(entry); }
+  template <class Real>
+  const Real* codebook_of() const {
+    if constexpr (std::is_same_v<Real, double>)
+      return data_.codebook.data();
+    else
+      return float_codebook_.data();
+  }
+  double sum_of_squares(const Word* first, const Word* last) const {
+    double sum = 0;
+    for (; first < last; ++first) sum += value(*first) * value(*first);
+    return sum;
+  }
+
+  Data data_;
+  std::vector<const Word*> split_;   // where the singletons of row i begin
+  std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
+  SecondHand* hand_ = nullptr;
+  std::vector<double> singleton_sq_;
+  std::vector<float> float_codebook_;  // for w in float: converting each value would cost as much as adding it
+};
+
+}  // namespace treille

@@ -1,0 +1,92 @@
+#pragma once
+// Counts the distinct n-grams of one sequence, exactly. Expected O(1) a window; each gram met again is confirmed, n symbols, eight bytes
+// at a time.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/ngram_dictionary.hpp"
+
+namespace treille {
+
+struct CountedNGram {
+  std::uint32_t tag;    // 32 bits of hash: a place to look, never an identity
+  std::uint32_t first;  // where the gram first occurs
+  std::uint32_t count;
+};
+
+// h(s_0 .. s_{n-1}) = sum_k (s_k + 1) B^{n-1-k} mod 2^64, rolled along the sequence: O(1) a window.
+struct RollingHash {
+  static constexpr std::uint64_t kBase = 0x9E6C63D0876A9A47u;
+  explicit RollingHash(int order) : seed(0xD1342543DE82EF95u * static_cast<std::uint64_t>(order)) {
+    top = 1;
+    for (int k = 1; k < order; ++k) top *= kBase;
+  }
+  std::uint64_t push(std::uint64_t h, std::uint64_t in) const { return h * kBase + in + 1; }
+  std::uint64_t pop(std::uint64_t h, std::uint64_t out) const { return h - (out + 1) * top; }
+  std::uint32_t tag(std::uint64_t h) const {
+    h += seed;
+    h ^= h >> 32;
+    h *= 0xBEA225F9EB34556Du;
+    h ^= h >> 29;
+    h *= 0x9E3779B97F4A7C15u;
+    return static_cast<std::uint32_t>(h >> 32);
+  }
+  std::uint64_t top, seed;
+};
+
+template <class Symbol>
+class NGramCounter {
+ public:
+  // The grams of the given order, by first occurrence. The result lives until the next call.
+  std::span<const CountedNGram> count(std::span<const Symbol> sequence, const RollingHash& hash, int order) {
+    grams_.clear();
+    const std::size_t n = static_cast<std::size_t>(order);
+    if (sequence.size() < n) return grams_;
+    const std::size_t windows = sequence.size() - n + 1;
+    const int bits = std::clamp(static_cast<int>(std::bit_width(windows + windows / 2)), 4, 32);  // there are fewer than 2^32 windows
+    const int shift = 32 - bits;
+    const std::size_t mask = (std::size_t{1} << bits) - 1;
+    slots_.assign(mask + 1, kEmpty);
+    const Symbol* s = sequence.data();
+    std::uint64_t h = 0;
+    for (std::size_t k = 0; k + 1 < n; ++k) h = hash.push(h, s[k]);
+    // When the window before was found again at `twin`, and this one's candidate starts at twin + 1, all symbols but
+    // the last are known to agree: copied passages stay linear for long grams, too.
+    std::size_t twin = kEmpty;
+    for (std::size_t i = 0; i < windows; ++i) {
+      h = hash.push(h, s[i + n - 1]);
+      const std::uint32_t tag = hash.tag(h);
+      h = hash.pop(h, s[i]);
+      for (std::size_t at = tag >> shift;; at = (at + 1) & mask) {
+        const std::uint32_t slot = slots_[at];
+        if (slot == kEmpty) {
+          slots_[at] = static_cast<std::uint32_t>(grams_.size());
+          grams_.push_back({tag, static_cast<std::uint32_t>(i), 1});
+          twin = kEmpty;
+          break;
+        }
+        CountedNGram& gram = grams_[slot];
+        if (gram.tag != tag) continue;
+        const bool same =
+            twin != kEmpty && gram.first == twin + 1 ? s[gram.first + n - 1] == s[i + n - 1] : same_symbols(s + gram.first, s + i, n);
+        if (same) {
+          ++gram.count;
+          twin = gram.first;
+          break;
+        }
+      }
+    }
+    return grams_;
+  }
+
+ private:
+  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> slots_;
+  std::vector<CountedNGram> grams_;
+};
+
+}  // namespace treille

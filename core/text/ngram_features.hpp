@@ -1,0 +1,74 @@
+#pragma once
+// N-gram features of many sequences: fitted on some, then frozen and met with others.
+//
+//   phi_z(x) = weight[|z|] * (number of occurrences of z in x),   min_order <= |z| <= max_order.
+//
+// Of a lattice, the number of occurrences is the expected one (automata/prefix_counter.hpp).
+// Cost: one pass over the symbols per order; expected O(1) a window, and n symbols for each distinct n-gram of an example. Exact for
+// any order and alphabet.
+// Ids fall with the number of examples that hold the n-gram; ties go by first occurrence in the training data.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "automata/lattices.hpp"
+#include "features/coded_rows.hpp"
+#include "features/ngram_dictionary.hpp"
+#include "sequences.hpp"
+
+namespace treille {
+
+// Where n-grams occur, sequence by sequence and by position: those of sequence i are [offsets[i], offsets[i + 1]).
+struct Occurrences {
+  Buffer<std::int64_t> ids, starts, offsets;
+};
+
+class NGramFeatures {
+ public:
+  // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
+  // Threads only share out the work: the result does not depend on their number.
+  static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
+                           int threads, RowsWithNorms& rows);
+  static NGramFeatures fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
+                           int threads, RowsWithNorms& rows);
+
+  // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
+  static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order, int max_order,
+                                  std::span<const double> weights, std::int32_t alphabet_size);
+
+  // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
+  RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+  RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
+
+  // Every occurrence of a fitted n-gram; its length is that of the n-gram.
+  Occurrences occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
+
+  // The n-grams of both: these with their ids, then those of `other` that are new, in their order; and the ids of `other` here.
+  // Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
+  std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;
+
+  std::size_t size() const;
+  // Features from this id on were found in one example only. Known after fit; 0 after from_grams.
+  std::size_t n_shared() const;
+  int min_order() const { return min_order_; }
+  int max_order() const { return max_order_; }
+  const std::vector<double>& weights() const { return weights_; }
+  std::vector<std::int32_t> gram(std::uint32_t id) const;
+  // All grams, max_order symbols each, padded with zeros; and their lengths.
+  std::vector<std::int32_t> grams() const;
+  std::vector<std::int32_t> orders() const;
+
+ private:
+  using Dictionary = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>>;
+  NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights)
+      : dictionary_(std::move(dictionary)), min_order_(min_order), max_order_(max_order), weights_(weights.begin(), weights.end()) {}
+
+  Dictionary dictionary_;
+  int min_order_, max_order_;
+  std::vector<double> weights_;
+};
+
+}  // namespace treille

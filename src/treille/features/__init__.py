@@ -1,0 +1,23 @@
+"""Explicit features: fitted feature maps, rows in all their layouts, and compaction of rows. Knows data, but no kernel."""
+
+from treille.features.compaction import Representation, represent
+from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
+from treille.features.dense_rows import DenseRows
+from treille.features.feature_map import Families, FeatureMap
+from treille.features.feature_strings import FeatureStrings
+from treille.features.occurrences import Occurrences
+from treille.features.rows import FeatureRows, Rows
+
+__all__ = [
+    "CenteredRows",
+    "ConcatenatedRows",
+    "DenseRows",
+    "Families",
+    "FeatureMap",
+    "FeatureRows",
+    "FeatureStrings",
+    "Occurrences",
+    "Representation",
+    "Rows",
+    "represent",
+]

@@ -1,0 +1,117 @@
+"""The interface of fitted features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data import Batch
+from treille.features.feature_strings import FeatureStrings
+from treille.features.occurrences import Occurrences
+from treille.features.rows import FeatureRows
+from treille.io.errors import InputError
+
+
+class Families(NamedTuple):
+    """Features whose columns are nearly equal: feature z is member ``member[z]`` of family ``family[z]``.
+
+    Family f has ``sizes[f]`` members; some of them may be no feature.
+
+    >>> from treille.kernels import GappedKmer
+    >>> features, _ = GappedKmer(3, 1).fit_features(GappedKmer(3, 1).batch(["AAA"]))
+    >>> [features.name(z) for z in range(3)], features.families()[0].member.tolist()
+    (['A..', '.A.', '..A'], [0, 1, 2])
+    """
+
+    sizes: np.ndarray
+    family: np.ndarray
+    member: np.ndarray
+
+
+class FeatureMap(ABC):
+    """The explicit features of a kernel, fitted on training data and frozen.
+
+    Subclasses implement the first five members; the others are optional.
+
+    >>> from treille.kernels import NGram
+    >>> features, rows = NGram(2).fit_features(NGram(2).batch(["abba"]))
+    >>> [features.name(i) for i in range(features.n_features)]
+    ['ab', 'bb', 'ba']
+    """
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features; ids are 0 .. n_features - 1."""
+
+    @abstractmethod
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+        """Rows of new examples. Parts outside the fitted features have no entry, but count in the squared norms."""
+
+    @abstractmethod
+    def name(self, id: int) -> str:
+        """The readable name of a feature."""
+
+    @abstractmethod
+    def restrict(self, ids: np.ndarray) -> FeatureMap:
+        """The map with only the features `ids`, in increasing order, renumbered in that order."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
+        raise InputError(f"{self._shown()} do not report where they occur: NGram does")
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        """The map with the features of both maps, and the new ids of the features of each.
+
+        The features of this map keep their ids; new features of `other` follow in their order. Maps fitted on parts of a data set
+        and merged have the features of a map fitted on all of it, up to numbering.
+
+        >>> from treille.kernels import NGram
+        >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
+        >>> both, ids_a, ids_b = a.merge(b)
+        >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
+        (['a', 'b', 'c'], [0, 1], [2, 1])
+        """
+        raise InputError(f"{self._shown()} cannot be merged with others: those of NGram can")
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        """The map with the features of further examples added; the features of this map keep their ids."""
+        raise InputError(f"{self._shown()} cannot be extended: those of NGram can")
+
+    def families(self) -> tuple[Families | None, ...]:
+        """Features with nearly equal columns, for each part of the rows; None: unknown. Compaction makes their rows shorter."""
+        return (None,)
+
+    @property
+    def has_strings(self) -> bool:
+        """Whether the features are strings of symbols, which tries and automata can store."""
+        return type(self).strings is not FeatureMap.strings
+
+    def strings(self) -> FeatureStrings:
+        """The features as strings of symbols, in the order of their ids."""
+        raise InputError(
+            f"{self._shown()} are not strings of symbols: a trie or an automaton needs features such as those of NGram or Gappy"
+        )
+
+    def with_strings(self, strings: FeatureStrings) -> FeatureMap:
+        """The map whose features are these strings of the same symbols; the inverse of `strings`."""
+        raise InputError(f"{self._shown()} are not strings of symbols")
+
+    def _shown(self) -> str:
+        example = f" such as {self.name(0)!r}" if self.n_features else ""
+        return f"the features of {type(self).__name__}{example}"
+
+
+def check_id(id: int, n_features: int) -> None:
+    """Refuses an id that no feature has.
+
+    >>> check_id(0, 1)
+    """
+    if not 0 <= id < n_features:
+        raise IndexError(f"feature {id} does not exist: there are {n_features:,}")

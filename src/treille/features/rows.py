@@ -1,0 +1,259 @@
+"""Sparse feature rows: what a kernel computes from a batch, and what linear solvers read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille import _core
+from treille.io.errors import InputError
+
+
+class FeatureRows(ABC):
+    """The interface of feature rows in any layout: one row per example, one column per feature.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
+    >>> isinstance(rows, FeatureRows), len(rows.parts), rows.scaled(0.5).diag().tolist()
+    (True, 1, [1.25, 0.25])
+    """
+
+    if TYPE_CHECKING:  # a field of some subclasses, a property of others
+
+        @property
+        def n_features(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Any, ...]:
+        """The `Rows` and `CenteredRows` that these rows concatenate; feature ids of a part follow those of the parts before it."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_entries(self) -> int:
+        """Number of stored values."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+
+    @abstractmethod
+    def diag(self) -> np.ndarray:
+        """k(x, x) of every row, including parts outside the fitted features."""
+
+    @abstractmethod
+    def scaled(self, factor: float | np.ndarray) -> FeatureRows:
+        """All values times a number, or times one number per row."""
+
+    @abstractmethod
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> FeatureRows:
+        """Every column times its weight: phi_z(x) becomes ``column_weights[z] * phi_z(x)``.
+
+        Squared norms are recomputed from the stored values. Parts of an example outside the fitted features get weight `unseen`.
+
+        >>> import treille
+        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+        >>> rows.weighted(np.array([2.0, 0.5])).to_csr().toarray().tolist()
+        [[2.0, 1.0], [2.0, 0.0]]
+        """
+
+    def normalized(self) -> FeatureRows:
+        """Every row divided by its norm. A zero row stays zero."""
+        return self.scaled(_inverse(np.sqrt(self.diag())))
+
+    @abstractmethod
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        """The same rows as a scipy matrix of float64."""
+
+    @abstractmethod
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        """``self @ weights`` for a dense matrix with one row per feature; the result has one row per example."""
+
+    @abstractmethod
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        """``self.T @ coefficients`` for a dense matrix with one row per example; the result has one row per feature.
+
+        It is written to `out` if given: allocating memory takes as long as the product.
+        """
+
+    @abstractmethod
+    def gram(self, other: Any, threads: int) -> np.ndarray:
+        """Inner products with the rows `other`, which have the same features and layout; None: with these rows themselves."""
+
+    @abstractmethod
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        """A function that returns the inner products of row i with all rows. Its index is built here, once."""
+
+    @abstractmethod
+    def for_core(self) -> Any:
+        """The rows as solvers in the core take them."""
+
+
+@dataclass(frozen=True)
+class Rows(FeatureRows):
+    """Sparse rows, always exact, in 4 bytes per entry in most cases. Build them with `from_csr`.
+
+    Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the integer ``id << code_bits | code``: the value of feature ``id`` is
+    ``scale[i] * codebook[code]``. ``sq_norms`` are the squared norms of the unscaled examples, including parts outside the fitted
+    features. If feature ids fall with frequency, ``n_shared`` is the number of features that occur in several rows; None: unknown.
+
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
+    >>> len(rows), rows.n_features, rows.to_csr().toarray().tolist()
+    (2, 2, [[1.0, 2.0], [1.0, 0.0]])
+    """
+
+    indptr: np.ndarray
+    entries: np.ndarray
+    code_bits: int
+    codebook: np.ndarray
+    scale: np.ndarray
+    sq_norms: np.ndarray
+    n_features: int
+    n_shared: int | None = None
+
+    @classmethod
+    def from_csr(
+        cls,
+        matrix: sp.csr_matrix,
+        sq_norms: np.ndarray | None = None,
+        *,
+        ids: np.ndarray | None = None,
+        n_features: int | None = None,
+        threads: int = 1,
+    ) -> Rows:
+        """The rows of a sparse matrix, one row per example.
+
+        `sq_norms` are k(x, x) of the examples; None: the squared norms of the rows, which is right if no part of an example is
+        missing from the matrix. With `ids`, column j is feature ``ids[j]`` out of `n_features`, or is left out if that is -1.
+
+        >>> matrix = sp.csr_matrix([[0.5, 0.0, 2.0], [0.0, 1.0, 4.0]])
+        >>> Rows.from_csr(matrix).diag().tolist()
+        [4.25, 17.0]
+        >>> Rows.from_csr(matrix, ids=np.array([1, -1, 0]), n_features=2).to_csr().toarray().tolist()
+        [[2.0, 0.5], [4.0, 0.0]]
+        """
+        matrix = sp.csr_matrix(matrix, dtype=np.float64)
+        matrix.sum_duplicates()
+        ids = np.arange(matrix.shape[1]) if ids is None else np.asarray(ids, np.int64)  # -1 is the code for "left out"
+        n_features = len(ids) if n_features is None else n_features
+        offsets, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        coded = _core.code_rows(offsets, columns, matrix.data, ids.astype(np.uint32), n_features, threads)
+        sq_norms = squared_norms(matrix) if sq_norms is None else np.ascontiguousarray(sq_norms, np.float64)
+        return cls(*coded, np.ones(len(sq_norms)), sq_norms, n_features)
+
+    @classmethod
+    def from_core(cls, arrays: Any, n_features: int, n_shared: int | None = None) -> Rows:
+        """The rows that a feature map of the core returns: indptr, entries, code_bits, codebook and squared norms."""
+        indptr, entries, code_bits, codebook, sq_norms = arrays
+        return cls(indptr, entries, code_bits, codebook, np.ones(len(sq_norms)), sq_norms, n_features, n_shared)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (self,)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        return len(self.entries)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(a.nbytes for a in (self.indptr, self.entries, self.codebook, self.scale, self.sq_norms))
+
+    def diag(self) -> np.ndarray:
+        return self.scale**2 * self.sq_norms
+
+    def scaled(self, factor: float | np.ndarray) -> Rows:
+        return replace(self, scale=self.scale * factor)
+
+    def normalized(self) -> Rows:
+        return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
+
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> Rows:
+        matrix = replace(self, scale=np.ones(len(self))).to_csr()
+        rest = self.sq_norms - squared_norms(matrix)
+        matrix.data *= checked_weights(column_weights, self.n_features)[matrix.indices]
+        rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
+        return replace(Rows.from_csr(matrix, squared_norms(matrix) + unseen**2 * rest), scale=self.scale)
+
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        ids, data = _core.expand(self.for_core(), threads)
+        small = max(self.n_features, len(data)) < 2**31
+        index = np.int32 if small else np.int64
+        columns = ids.view(np.int32) if small else ids.astype(np.int64)
+        matrix = sp.csr_matrix((data, columns, self.indptr.astype(index)), shape=(len(self), self.n_features))
+        matrix.has_sorted_indices = True
+        return matrix
+
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
+        out = _core.outputs(self.for_core(), flat, weights.shape[1], threads)
+        return out.reshape(len(self), weights.shape[1])
+
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
+        out = np.empty((self.n_features, width)) if out is None else out
+        _core.combine(self.for_core(), flat, width, out.reshape(-1), threads)
+        return out
+
+    def for_core(self) -> _core.CodedRows:
+        n_shared = self.n_features if self.n_shared is None else self.n_shared
+        arrays = (self.indptr, self.entries, self.code_bits, self.codebook, self.scale)
+        return _core.CodedRows(*arrays, self.n_features, n_shared)
+
+    def gram(self, other: Rows | None, threads: int) -> np.ndarray:
+        if other is None:
+            K = _core.GramIndex.of(self.for_core()).gram(self.for_core(), threads)
+            return K.reshape(len(self), len(self))
+        index = _core.GramIndex.of(replace(other, n_shared=None).for_core())
+        return index.block(self.for_core(), threads).reshape(len(self), len(other))
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        rows = self.for_core()
+        index = _core.GramIndex.of(rows)  # inverted, 8 bytes per entry
+        return lambda i: index.row(rows, i)
+
+    def part(self) -> _core.RowsPart:
+        """The rows as one part of concatenated rows."""
+        none = np.empty(0)
+        return _core.RowsPart(self.for_core(), none, none, none)
+
+
+def squared_norms(matrix: sp.csr_matrix) -> np.ndarray:
+    """The squared norm of every row.
+
+    >>> squared_norms(sp.csr_matrix([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [25.0, 0.0]
+    """
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(rows, matrix.data**2, minlength=matrix.shape[0])
+
+
+def checked_weights(column_weights: np.ndarray, n_features: int) -> np.ndarray:
+    """Weights of columns as float64; refuses another number of them.
+
+    >>> checked_weights([1, 2], 2)
+    array([1., 2.])
+    """
+    weights = np.asarray(column_weights, np.float64)
+    if weights.shape != (n_features,):
+        raise InputError(
+            f"column_weights has the shape {weights.shape}, expected {n_features:,} weights, one per feature"
+        )
+    return weights
+
+
+def _inverse(norms: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

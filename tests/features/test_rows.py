@@ -1,0 +1,85 @@
+"""Rows: the compact form, held against the matrix it stands for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treille import InputError
+from treille.data import Strings
+from treille.features import Rows
+from treille.kernels import NGram
+
+
+def rows_of(texts, n=2):
+    return NGram(n).fit_features(Strings(texts))[1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.text("abc", max_size=12), min_size=1, max_size=8), st.integers(1, 4), st.integers(1, 4))
+def test_outputs_are_the_matrix_product(texts, functions, threads):
+    rows = rows_of(texts)
+    weights = np.random.default_rng(0).normal(size=(rows.n_features, functions))
+    np.testing.assert_allclose(rows.matvec(weights, threads), rows.to_csr() @ weights, atol=1e-12)
+    scaled = replace(rows, scale=np.linspace(0, 2, len(rows)))
+    np.testing.assert_allclose(scaled.matvec(weights, threads), scaled.to_csr() @ weights, atol=1e-12)
+
+
+def test_the_matrix_has_sorted_columns_and_float64():
+    matrix = rows_of(["abcabca", "", "cabbac"]).to_csr()
+    assert matrix.dtype == np.float64
+    assert all((np.diff(matrix.indices[a:b]) > 0).all() for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False))
+    assert matrix[1].nnz == 0
+
+
+def test_an_entry_takes_four_bytes():
+    rows = rows_of(["abcabca", "cabbac"])
+    assert rows.entries.dtype == np.uint32
+    assert rows.nbytes == sum(a.nbytes for a in (rows.indptr, rows.entries, rows.codebook, rows.scale, rows.sq_norms))
+
+
+def test_normalized_rows_have_norm_one_and_zero_rows_stay_zero():
+    rows = rows_of(["abab", "", "a", "bb"]).normalized()
+    assert rows.diag() == pytest.approx([1, 0, 0, 1])
+    assert rows.normalized().diag() == pytest.approx([1, 0, 0, 1])
+    assert np.isfinite(rows.to_csr().data).all()
+
+
+def test_all_that_is_left_of_no_features_is_an_empty_matrix():
+    rows = rows_of(["", "a"])
+    assert rows.to_csr().shape == (2, 0)
+    assert rows.matvec(np.zeros((0, 3)), threads=2).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("abc", max_size=12), min_size=1, max_size=20), st.integers(1, 3), st.integers(1, 5))
+def test_sums_of_rows_are_the_transpose_for_any_number_of_threads(texts, width, threads):
+    rows = NGram(3, 1).normalized().fit_features(Strings(texts))[1]
+    coefficients = np.random.default_rng(0).normal(size=(len(rows), width))
+    found = rows.rmatvec(coefficients, threads)
+    np.testing.assert_allclose(found, rows.to_csr().T @ coefficients, atol=1e-12)
+    assert np.array_equal(found, rows.rmatvec(coefficients, 1))
+
+
+def test_rows_of_any_matrix_need_nothing_but_the_matrix():
+    matrix = sp.random(20, 9, density=0.4, random_state=0, format="csr")
+    rows = Rows.from_csr(matrix)
+    np.testing.assert_array_equal(rows.to_csr().toarray(), matrix.toarray())
+    np.testing.assert_allclose(rows.diag(), (matrix.toarray() ** 2).sum(axis=1))
+    assert Rows.from_csr(matrix, np.full(20, 7.0)).diag().tolist() == [7.0] * 20
+    duplicated = sp.csr_matrix((np.ones(3), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    assert Rows.from_csr(duplicated).to_csr().toarray().tolist() == [[1.0, 2.0]]
+
+
+def test_weights_of_columns_multiply_values_and_unseen_parts_have_their_own_weight():
+    features, _ = NGram(1).fit_features(Strings(["aab"]))
+    rows = features.transform(Strings(["aabcc"])).scaled(0.5)  # c is unseen, with the squared norm 4
+    weighted = rows.weighted(np.array([3.0, 10.0]))
+    assert sorted(weighted.to_csr().toarray()[0]) == sorted((rows.to_csr().toarray() * [3.0, 10.0])[0])
+    assert weighted.diag() == pytest.approx(weighted.to_csr().power(2).sum() + 0.25 * 4)
+    assert rows.weighted(np.array([3.0, 10.0]), unseen=0).diag() == pytest.approx(weighted.to_csr().power(2).sum())
+    with pytest.raises(InputError, match=r"column_weights has the shape \(3,\), expected 2 weights"):
+        rows.weighted(np.ones(3))
