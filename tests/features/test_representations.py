@@ -11,7 +11,8 @@ from treille.automata import library
 from treille.features import represent
 from treille.features.compaction import REPRESENTATIONS
 from treille.kernels import GappedKmer, Gappy, Linear, Mismatch, NGram, Rational, WeightedDegree, Wildcard
-from treille.solvers import DualCD
+from treille.solvers import DualCD, Problem
+from treille.solvers.problem import LOSSES, Hinge
 from treille.spaces import RowsSpace
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog", "quick brown foxes", "lazy dogs sleep"]
@@ -54,12 +55,10 @@ def space_of(kind):
 def test_all_representations_give_the_same_iterates(kind, loss, tol):
     """Without rests: whether a gradient of 0 is exactly 0 decides about a rest, and is a matter of rounding."""
     space, digits = space_of(kind), 1e-9 if tol < 1e-6 else 1e-4
-    C, options = np.full(len(CODES), 0.3), {"loss": loss, "tol": tol}
+    problem = Problem(LOSSES[loss](), CODES, np.full(len(CODES), 0.3), True, np.array([1, 0]))
     for epochs in (1, 2, 5):
         answers = {
-            name: DualCD(shrinking=False).solve(
-                space.keeping(name), CODES, np.array([1, 0]), C, max_epochs=epochs, **options
-            )
+            name: DualCD(shrinking=False, representation=name).solve(problem, space, max_epochs=epochs, tol=tol)
             for name in REPRESENTATIONS
         }
         flat = answers["flat"]
@@ -77,8 +76,8 @@ def test_nothing_is_lost_at_prediction(kind, name):
     new = {"bytes": [t.encode() for t in NEW], "tokens": [t.split() for t in NEW]}.get(
         kind, NEW if X is TEXTS else X[::-1]
     )
-    flat = SVC(kernel, tol=1e-8, weights="flat").fit(X, CODES)
-    model = SVC(kernel, tol=1e-8, weights=name).fit(X, CODES)
+    flat = SVC(kernel, tol=1e-8, solver=DualCD(representation="flat")).fit(X, CODES)
+    model = SVC(kernel, tol=1e-8, solver=DualCD(representation=name)).fit(X, CODES)
     assert model.report_.status == "converged"
     assert model.decision_function(new) == pytest.approx(flat.decision_function(new), abs=1e-3)
     assert model.plan_.representation.startswith("flat" if name == "auto" else name)
@@ -88,8 +87,8 @@ def test_a_singleton_has_its_weight():
     """zyx occurs in one training text only, so it has no cell during training."""
     X, y = ["abcabc zyx", "abcab abc", "cdecde", "decdec dec"], [0, 0, 1, 1]
     for name in REPRESENTATIONS:
-        model = SVC(NGram(3), tol=1e-10, weights=name).fit(X, y)
-        flat = SVC(NGram(3), tol=1e-10, weights="flat").fit(X, y)
+        model = SVC(NGram(3), tol=1e-10, solver=DualCD(representation=name)).fit(X, y)
+        flat = SVC(NGram(3), tol=1e-10, solver=DualCD(representation="flat")).fit(X, y)
         own = [i for i in range(model.features_.n_features) if model.features_.name(i) == "zyx"]
         assert model.coef_[0, own] == pytest.approx(flat.coef_[0, own], rel=1e-4)
         assert model.coef_[0, own[0]] < 0
@@ -183,20 +182,20 @@ def test_the_plan_shows_how_every_part_is_represented():
 @pytest.mark.parametrize("name", ["trie", "automaton"])
 def test_features_that_are_no_strings_are_refused(name):
     with pytest.raises(InputError, match="are not strings of symbols"):
-        SVC(WeightedDegree(2), weights=name).fit(TEXTS, CODES)
+        SVC(WeightedDegree(2), solver=DualCD(representation=name)).fit(TEXTS, CODES)
     with pytest.raises(InputError, match="are not strings of symbols"):
-        SVC(Linear(), weights=name).fit(np.eye(11), CODES)
+        SVC(Linear(), solver=DualCD(representation=name)).fit(np.eye(11), CODES)
     for numbers in ("naive", "flat", "merged"):
-        SVC(Linear(), weights=numbers).fit(np.eye(11), CODES)
+        SVC(Linear(), solver=DualCD(representation=numbers)).fit(np.eye(11), CODES)
 
 
 def test_unknown_representations_are_refused():
     with pytest.raises(InputError, match="representation is 'dense', expected one of 'auto', 'naive'"):
-        SVC(NGram(2), weights="dense").fit(TEXTS, CODES)
-    with pytest.raises(InputError, match="space is 'gram'"):
-        SVC(treille.kernels.Subsequence(2, 0.5), weights="merged").fit(TEXTS, CODES)
-    with pytest.raises(InputError, match="space is 'nystrom'"):
-        SVC(NGram(2), space="nystrom", weights="flat").fit(TEXTS, CODES)
+        SVC(NGram(2), solver=DualCD(representation="dense")).fit(TEXTS, CODES)
+    with pytest.raises(InputError, match="DualCD needs explicit features, which Subsequence"):
+        SVC(treille.kernels.Subsequence(2, 0.5), solver=DualCD(representation="merged")).fit(TEXTS, CODES)
+    with pytest.raises(InputError, match="representation is 'trie', but a Nystrom space has dense rows"):
+        SVC(NGram(2), space="nystrom", solver=DualCD(representation="trie")).fit(TEXTS, CODES)
 
 
 def test_many_classes_pay_for_merging_and_the_plan_says_so():
@@ -206,11 +205,11 @@ def test_many_classes_pay_for_merging_and_the_plan_says_so():
     assert " features in " in str(model.plan_)
     few = SVC(NGram(3)).fit(X, [x[1] for x in X])
     assert "folded, because 120 of 216 entries are singletons, with 3 problems: " in few.plan_.representation
-    again = SVC(NGram(3), weights="flat").fit(X, [x[0] for x in X])
+    again = SVC(NGram(3), solver=DualCD(representation="flat")).fit(X, [x[0] for x in X])
     assert model.decision_function(X) == pytest.approx(again.decision_function(X), abs=1e-2)
 
 
 def test_no_examples_with_features_leave_nothing_to_keep():
     for name in REPRESENTATIONS:
-        model = SVC(NGram(9), weights=name).fit(["a", "b"], [0, 1])
+        model = SVC(NGram(9), solver=DualCD(representation=name)).fit(["a", "b"], [0, 1])
         assert model.decision_function(["a", "bbbbbbbbbbbb"]).shape == (2,)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from treille.data import Batch
 from treille.data.base import readable_size
 from treille.features import DenseRows, Representation
+from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels import Kernel
 from treille.spaces.functions import Functions, KernelFunctions
@@ -89,7 +90,9 @@ class NystromSpace(RowsSpace):
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
 
     def represented(self, representation: str, n_problems: int) -> Representation:
-        """The rows as DualCD reads them: dense, whatever the representation."""
+        """The rows as DualCD reads them: dense."""
+        if representation not in ("auto", "flat"):
+            raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
         return Representation(
             "flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core(), self.rows.n_features
         )
