@@ -145,7 +145,10 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
     assert names == {"weights", "intercept", "features.grams"}
     assert spec["format"] == 1
     assert spec["estimator"] == "SVC"
-    assert spec["kernel"] == {"kernel": "NGram", "params": {"min_n": None, "n": 2, "unit": "char", "order_weights": None}}
+    assert spec["kernel"] == {
+        "kernel": "NGram",
+        "params": {"min_n": None, "n": 2, "unit": "char", "order_weights": None},
+    }
 
 
 @pytest.mark.parametrize(
