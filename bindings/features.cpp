@@ -161,11 +161,11 @@ void bind_features(nb::module_& m) {
   nb::class_<GramIndex>(m, "GramIndex", "For each feature of coded rows, who holds it: for inner products of many rows.")
       .def_static(
           "of",
-          [](const CodedIn& rows) {
+          [](const CodedIn& rows, bool singletons) {
             nb::gil_scoped_release release;
-            return with_words(rows, [](const auto& data) { return GramIndex(data); });
+            return with_words(rows, [&](const auto& data) { return GramIndex(data, singletons); });
           },
-          "rows"_a)
+          "rows"_a, "singletons"_a)
       .def(
           "gram",
           [](const GramIndex& self, const CodedIn& rows, int threads) {

@@ -20,18 +20,20 @@ namespace treille {
 
 class GramIndex {
  public:
-  // Features from data.n_shared on stand in one row only, so they meet nothing but themselves: they are left out.
+  // Without singletons, which no other of these rows has, the index serves for products of the rows among themselves only.
   template <class Word>
-  explicit GramIndex(const CodedRowsView<Word>& data)
-      : codebook_(data.codebook.begin(), data.codebook.end()), scale_(data.scale.begin(), data.scale.end()), starts_(data.n_shared + 1, 0) {
-    for (const Word entry : data.entries)
-      if (const std::size_t z = data.id(entry); z < data.n_shared) ++starts_[z + 1];
-    for (std::size_t z = 0; z < data.n_shared; ++z) starts_[z + 1] += starts_[z];
+  GramIndex(const CodedRowsView<Word>& data, bool singletons)
+      : codebook_(data.codebook.begin(), data.codebook.end()),
+        scale_(data.scale.begin(), data.scale.end()),
+        starts_(data.n_features + 1, 0) {
+    for (const Word entry : data.entries) ++starts_[data.id(entry) + 1];
+    for (std::size_t z = 0; z < data.n_features; ++z)
+      starts_[z + 1] = starts_[z] + (starts_[z + 1] == 1 && !singletons ? 0 : starts_[z + 1]);
     items_ = Buffer<Item>(static_cast<std::size_t>(starts_.back()));
     std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
     for (std::size_t i = 0; i < scale_.size(); ++i)
       for (const Word entry : data.row(i))
-        if (const std::size_t z = data.id(entry); z < data.n_shared)
+        if (const std::size_t z = data.id(entry); starts_[z] < starts_[z + 1])
           items_[static_cast<std::size_t>(next[z]++)] = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(data.code(entry))};
   }
 
@@ -43,7 +45,6 @@ class GramIndex {
     std::fill(out + first, out + size(), 0.0);
     for (const Word entry : data.row(i)) {
       const std::size_t z = data.id(entry);
-      if (z + 1 >= starts_.size()) break;
       const double value = data.value(entry);
       const Item* item = items_.data() + starts_[z];
       const Item* last = items_.data() + starts_[z + 1];

@@ -53,7 +53,7 @@ std::vector<double> subsequences_equal_their_definition(const Sequences& data, i
 template <class Word, class Check>
 void products_equal_their_definition(const typename CodedRows<Word>::Data& data, Check&& check) {
   const std::size_t n = data.scale.size();
-  const GramIndex index(std::type_identity<Word>{}, data);
+  const GramIndex index(data, false);
   std::vector<double> K(n * n), row(n);
   index.gram<Word>(data, 3, K.data());
   const Word mask = (Word{1} << data.code_bits) - 1;

@@ -108,9 +108,9 @@ def proportional_classes(matrix):
 texts = st.lists(st.text("abc", max_size=9), min_size=1, max_size=7)
 
 
-def basis_of(representation, n_features):
+def basis_of(representation):
     """One column per cell: the features in terms of the cells."""
-    return representation.read(np.eye(representation.n_cells)).reshape(n_features, representation.n_cells)
+    return representation.read(np.eye(representation.core.n_cells))
 
 
 def classes_of(basis):
@@ -122,7 +122,7 @@ def classes_of(basis):
 def test_a_merged_cell_is_a_class_of_proportional_columns(X, n, threads):
     features, rows = NGram(n).fit_features(NGram(n).batch(X))
     matrix = rows.to_csr().toarray()
-    basis = basis_of(represent(features, rows, "merged", n_jobs=threads), features.n_features)
+    basis = basis_of(represent(features, rows, "merged", n_jobs=threads))
     assert classes_of(basis) == proportional_classes(matrix)
     assert basis.T @ basis == pytest.approx(np.eye(basis.shape[1]))
     assert matrix @ basis @ basis.T == pytest.approx(matrix)  # nothing is lost in the span of the classes
@@ -134,7 +134,7 @@ def test_columns_that_are_not_proportional_stay_separate(X, n):
     """The same rows contain them, but with other ratios."""
     X = [x + x[:2] * 2 for x in X]
     features, rows = Gappy(n, decay=0.5, max_gap=1).fit_features(NGram(1).batch(X))
-    basis = basis_of(represent(features, rows, "merged"), features.n_features)
+    basis = basis_of(represent(features, rows, "merged"))
     assert classes_of(basis) == proportional_classes(rows.to_csr().toarray())
 
 
@@ -175,8 +175,8 @@ def test_every_part_of_a_sum_is_compacted(kernel):
 
 def test_the_plan_shows_how_every_part_is_represented():
     shown = SVC(NGram(1) + NGram(2)).fit(TEXTS, CODES).plan_.representation
-    assert shown.startswith("concatenated, part by part: flat, singletons folded, because ")
-    assert shown.count("singletons folded") == 2
+    assert shown.startswith("concatenated, part by part: flat, because only ")
+    assert shown.count("entries are singletons") == 2
 
 
 @pytest.mark.parametrize("name", ["trie", "automaton"])
@@ -204,7 +204,7 @@ def test_many_classes_pay_for_merging_and_the_plan_says_so():
     assert model.plan_.representation.startswith("merged, because 120 of 216 entries are singletons, with 8 problems: ")
     assert " features in " in str(model.plan_)
     few = SVC(NGram(3)).fit(X, [x[1] for x in X])
-    assert "folded, because 120 of 216 entries are singletons, with 3 problems: " in few.plan_.representation
+    assert "flat, because only 120 of 216 entries are singletons, with 3 problems: " in few.plan_.representation
     again = SVC(NGram(3), solver=DualCD(representation="flat")).fit(X, [x[0] for x in X])
     assert model.decision_function(X) == pytest.approx(again.decision_function(X), abs=1e-2)
 

@@ -88,8 +88,8 @@ class ConcatenatedRows(FeatureRows):
         each = [part.row_products() for part in self.parts]
         return lambda i: np.sum([row(i) for row in each], axis=0)
 
-    def for_core(self) -> _core.SideBySide:
-        return _core.SideBySide([part.part() for part in self.parts])
+    def for_core(self) -> _core.ConcatenatedRows:
+        return concatenated(self.parts)
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,12 @@ class CenteredRows(FeatureRows):
     def parts(self) -> tuple[Any, ...]:
         return (self,)
 
-    def part(self) -> _core.RowsPart:
-        """The rows as one part of concatenated rows."""
-        return _core.RowsPart(self.rows.for_core(), self.mean, self.shift, self.dots)
+    def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is subtracted, for the core."""
+        return self.mean, self.shift, self.dots
 
-    def for_core(self) -> _core.SideBySide:
-        return _core.SideBySide([self.part()])
+    def for_core(self) -> _core.ConcatenatedRows:
+        return concatenated([self])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -196,3 +196,10 @@ class CenteredRows(FeatureRows):
     def row_products(self) -> Callable[[int], np.ndarray]:
         row, (shift, dots), square = self.rows.row_products(), (self.shift, self.dots), self.mean @ self.mean
         return lambda i: row(i) - shift[i] * dots + (square * shift[i] - dots[i]) * shift
+
+
+def concatenated(parts: Sequence[Any]) -> _core.ConcatenatedRows:
+    """Parts, centred or not, as solvers in the core take them."""
+    plain = [part.rows if isinstance(part, CenteredRows) else part for part in parts]
+    each = zip(plain, parts, strict=True)
+    return _core.ConcatenatedRows([_core.RowsPart(rows.for_core(), *part.center()) for rows, part in each])

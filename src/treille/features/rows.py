@@ -104,7 +104,7 @@ class Rows(FeatureRows):
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the integer ``id << code_bits | code``: the value of feature ``id`` is
     ``scale[i] * codebook[code]``. ``sq_norms`` are the squared norms of the unscaled examples, including parts outside the fitted
-    features. If feature ids fall with frequency, ``n_shared`` is the number of features that occur in several rows; None: unknown.
+    features.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
@@ -119,7 +119,6 @@ class Rows(FeatureRows):
     scale: np.ndarray
     sq_norms: np.ndarray
     n_features: int
-    n_shared: int | None = None
 
     @classmethod
     def from_csr(
@@ -152,10 +151,10 @@ class Rows(FeatureRows):
         return cls(*coded, np.ones(len(sq_norms)), sq_norms, n_features)
 
     @classmethod
-    def from_core(cls, arrays: Any, n_features: int, n_shared: int | None = None) -> Rows:
+    def from_core(cls, arrays: Any, n_features: int) -> Rows:
         """The rows that a feature map of the core returns: indptr, entries, code_bits, codebook and squared norms."""
         indptr, entries, code_bits, codebook, sq_norms = arrays
-        return cls(indptr, entries, code_bits, codebook, np.ones(len(sq_norms)), sq_norms, n_features, n_shared)
+        return cls(indptr, entries, code_bits, codebook, np.ones(len(sq_norms)), sq_norms, n_features)
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -182,14 +181,19 @@ class Rows(FeatureRows):
         return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> Rows:
-        matrix = replace(self, scale=np.ones(len(self))).to_csr()
-        rest = self.sq_norms - squared_norms(matrix)
-        matrix.data *= checked_weights(column_weights, self.n_features)[matrix.indices]
+        weights = checked_weights(column_weights, self.n_features)
+        rest = self.sq_norms - self._squares()
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
-        return replace(Rows.from_csr(matrix, squared_norms(matrix) + unseen**2 * rest), scale=self.scale)
+        coded = _core.weigh_columns(self.for_core(), weights, 1)
+        weighted = Rows(*coded, self.scale, self.sq_norms, self.n_features)
+        return replace(weighted, sq_norms=weighted._squares() + unseen**2 * rest)
+
+    def _squares(self) -> np.ndarray:
+        """The squared norms of the stored values, unscaled."""
+        return squared_norms(replace(self, scale=np.ones(len(self))).to_csr())
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        ids, data = _core.expand(self.for_core(), threads)
+        ids, data = _core.to_csr(self.for_core(), threads)
         small = max(self.n_features, len(data)) < 2**31
         index = np.int32 if small else np.int64
         columns = ids.view(np.int32) if small else ids.astype(np.int64)
@@ -199,36 +203,34 @@ class Rows(FeatureRows):
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
-        out = _core.outputs(self.for_core(), flat, weights.shape[1], threads)
+        out = _core.matvec(self.for_core(), flat, weights.shape[1], threads)
         return out.reshape(len(self), weights.shape[1])
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
         flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
         out = np.empty((self.n_features, width)) if out is None else out
-        _core.combine(self.for_core(), flat, width, out.reshape(-1), threads)
+        _core.rmatvec(self.for_core(), flat, width, out.reshape(-1), threads)
         return out
 
     def for_core(self) -> _core.CodedRows:
-        n_shared = self.n_features if self.n_shared is None else self.n_shared
         arrays = (self.indptr, self.entries, self.code_bits, self.codebook, self.scale)
-        return _core.CodedRows(*arrays, self.n_features, n_shared)
+        return _core.CodedRows(*arrays, self.n_features)
 
     def gram(self, other: Rows | None, threads: int) -> np.ndarray:
         if other is None:
-            K = _core.GramIndex.of(self.for_core()).gram(self.for_core(), threads)
+            K = _core.GramIndex.of(self.for_core(), False).gram(self.for_core(), threads)
             return K.reshape(len(self), len(self))
-        index = _core.GramIndex.of(replace(other, n_shared=None).for_core())
+        index = _core.GramIndex.of(other.for_core(), True)
         return index.block(self.for_core(), threads).reshape(len(self), len(other))
 
     def row_products(self) -> Callable[[int], np.ndarray]:
         rows = self.for_core()
-        index = _core.GramIndex.of(rows)  # inverted, 8 bytes per entry
+        index = _core.GramIndex.of(rows, False)  # inverted, 8 bytes per entry
         return lambda i: index.row(rows, i)
 
-    def part(self) -> _core.RowsPart:
-        """The rows as one part of concatenated rows."""
-        none = np.empty(0)
-        return _core.RowsPart(self.for_core(), none, none, none)
+    def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As of `CenteredRows`: nothing is subtracted."""
+        return np.empty(0), np.empty(0), np.empty(0)
 
 
 def squared_norms(matrix: sp.csr_matrix) -> np.ndarray:

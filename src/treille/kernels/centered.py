@@ -24,8 +24,8 @@ class Centered(WrappedKernel):
 
     If the kernel has features, so has this one, and rows stay sparse: m is stored separately, and a product with a centred row
     costs a few operations more than one with the sparse row. A model then keeps all features, because every feature has a mean. If
-    the kernel has no features, only ``kernel(X)`` is defined: the means at prediction would need all training examples. Centring would
-    not change a support vector machine with a free intercept either: both kernels give the same decisions.
+    the kernel has no features, only ``kernel(X)`` is defined: the means at prediction would need all training examples. Centring
+    does not change a support vector machine with a free intercept: both kernels give the same decisions.
 
     >>> from treille.kernels import NGram
     >>> NGram(1).centered()(["a", "b"]).tolist()

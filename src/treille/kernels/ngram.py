@@ -119,8 +119,8 @@ class NGramMap(CountMap):
         alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
         codes = {symbol: code for code, symbol in enumerate(alphabet)}
         recode = np.array([codes[symbol] for symbol in other.alphabet], np.int32)
-        features, ids = self.features.merge(other.features, recode)
-        return NGramMap(features, alphabet, self.unit), np.arange(self.n_features), ids
+        features, mine, theirs = self.features.merge(other.features, recode)
+        return NGramMap(features, alphabet, self.unit), mine, theirs
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
         f = self.features
@@ -177,7 +177,7 @@ def _fitted(batch: Batch, min_n: int, n: int, scales: np.ndarray, n_jobs: int | 
     else:
         features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *orders)
     fitted = NGramMap(features, batch.alphabet, batch.unit)
-    return fitted, Rows.from_core(rows, fitted.n_features, features.n_shared)
+    return fitted, Rows.from_core(rows, fitted.n_features)
 
 
 def _checked(

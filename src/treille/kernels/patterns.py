@@ -48,7 +48,7 @@ class PatternKernel(SequenceKernel):
             assert isinstance(batch, Strings)
             found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
         fitted.features, rows = found
-        return fitted, Rows.from_core(rows, fitted.n_features, fitted.features.n_shared)
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
     def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[np.ndarray, int, int]]:
         """A map without features yet, the patterns, and how the core reads the batch."""
@@ -119,7 +119,7 @@ class PatternMap(CountMap):
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     def families(self) -> tuple[Families | None, ...]:
-        found = getattr(self.features, "families", lambda: None)()
+        found = self.features.families()
         return (None if found is None else Families(*found),)
 
     @property

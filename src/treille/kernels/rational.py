@@ -94,7 +94,7 @@ class Rational(SequenceKernel):
         _check_known(batch, codes, self.T.input_symbols)
         features, rows = _core.RationalFeatures.fit(self.T.machine, data, codes, threads)
         fitted = RationalMap(features, self, batch.unit)
-        return fitted, Rows.from_core(rows, fitted.n_features, features.n_shared)
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:

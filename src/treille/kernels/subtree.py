@@ -52,7 +52,7 @@ class SubTree(TreeKernel):
         assert isinstance(batch, Trees)
         features, rows = _core.SubtreeFeatures.fit(batch.arrays, float(self.decay), bool(self.leaves))
         fitted = SubTreeMap(features, batch.alphabet, float(self.decay), bool(self.leaves))
-        return fitted, Rows.from_core(rows, fitted.n_features, features.n_shared)
+        return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
         cells, starts = (

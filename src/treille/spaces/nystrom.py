@@ -93,9 +93,7 @@ class NystromSpace(RowsSpace):
         """The rows as DualCD reads them: dense."""
         if representation not in ("auto", "flat"):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
-        return Representation(
-            "flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core(), self.rows.n_features
-        )
+        return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         """``Phi @ weights``."""
