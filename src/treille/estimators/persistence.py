@@ -1,4 +1,4 @@
-"""Estimators to model files and back. What a file holds is data; which classes it names is checked against what treille has."""
+"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known ones."""
 
 from __future__ import annotations
 

@@ -32,12 +32,14 @@ class Plan:
     """What was chosen, and why. `space` is the class of the space, or the `Nystrom` that builds it.
 
     >>> import treille
-    >>> print(treille.SVC(treille.kernels.NGram(3)).fit(["abba", "baab"], [0, 1]).plan_)
-    kernel: NGram(n=3), as given
-    space: rows, because NGram has explicit features: cost grows with the data, not with its square
-    solver: DualCD(), because it works on rows and reports its duality gap
-    representation: flat, singletons folded, because 4 of 4 entries are singletons, with 1 problem: 4 features in 0 cells and
-    2 numbers of rows sizes: 2 examples, 4 features, 4 entries, 104 bytes of rows
+    >>> plan = treille.SVC(treille.kernels.AllSubstrings(0.5)).fit(["abba", "baab"], [0, 1]).plan_
+    >>> plan.space.name, plan.solver
+    ('product', CuttingPlane())
+    >>> print(plan)
+    kernel: AllSubstrings(decay=0.5), as given
+    space: product, because AllSubstrings multiplies its matrix in less time than it takes to write it out
+    solver: CuttingPlane(), because it needs one product with the kernel matrix per round
+    sizes: 2 examples, 8 symbols, 4 shared nodes of the suffix tree, 112 bytes
     """
 
     kernel: Kernel
