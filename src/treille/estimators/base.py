@@ -21,7 +21,8 @@ from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, check_intercept
 from treille.solvers.progress import progress_bar
-from treille.solvers.solver import check_supported
+from treille.solvers.report import warn_unless_converged
+from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 
@@ -61,6 +62,8 @@ class KernelMachine(BaseEstimator):
                 n_jobs=self.n_jobs,
                 progress=progress,
             )
+        if not isinstance(chosen.solver, BaseSolver):  # ours warn themselves
+            warn_unless_converged(solution.report, self.tol)
         self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs

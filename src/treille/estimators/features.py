@@ -16,7 +16,7 @@ from treille.kernels import Kernel
 
 
 class Features(TransformerMixin, BaseEstimator):
-    """Sparse matrix of a kernel's features: ``transform(X) @ transform(Y).T`` is the kernel's matrix on the fitted features.
+    """Sparse matrix of a kernel's features: ``transform(X) @ transform(Y).T`` is the kernel matrix on the fitted features.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ class Features(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Features:
-        """Finds the features of X and freezes them."""
+        """Determines the features of X; `transform` uses exactly these."""
         self.fit_rows(X)
         return self
 
     def fit_rows(self, X: Any) -> FeatureRows:
-        """Like `fit`, but returns the rows of X in treille's compact form."""
+        """Like `fit`, but returns the rows of X in treille's compact format."""
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
         self.kernel.check()
@@ -61,13 +61,13 @@ class Features(TransformerMixin, BaseEstimator):
         return self.fit_rows(X).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> sp.csr_matrix:
-        """One row per example, one column per fitted feature; what was not seen in fit is left out."""
+        """One row per example, one column per fitted feature; features not seen in `fit` are left out."""
         check_is_fitted(self)
         rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
         return rows.to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
-        """The feature of a column, as people read it."""
+        """The name of the feature of a column."""
         check_is_fitted(self)
         return self.feature_map_.name(id)
 

@@ -1,4 +1,4 @@
-"""Support vector machine for one class: where most examples lie."""
+"""Support vector machine for one class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treille.solvers.problem import OneClass
 
 
 class OneClassSVM(OutlierMixin, KernelMachine):
-    """Learns a region that holds most examples, without labels; examples outside are unlike them.
+    """Learns a region that contains most examples, without labels, to detect novelties and outliers.
 
     min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a
     fraction nu are support vectors. Decisions, f(x) - rho, are those of LIBSVM.

@@ -1,4 +1,4 @@
-"""Estimators to model files and back. A file holds data; the classes that it names are looked up in the registry."""
+"""Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known ones."""
 
 from __future__ import annotations
 

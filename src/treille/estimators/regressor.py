@@ -1,4 +1,4 @@
-"""What the regressors share: numbers to learn, prediction, model files."""
+"""What the regressors share: targets, prediction, model files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
-    """A function of structured examples, learnt from numbers; subclasses implement ``fit``.
+    """A regression function of structured examples; subclasses implement ``fit``.
 
     >>> import treille
     >>> isinstance(treille.Ridge(), Regressor)
@@ -32,7 +32,7 @@ class Regressor(RegressorMixin, KernelMachine):
     ) -> None:
         """Solves the problem with this loss, C times the sample weights, and the intercept `fit_intercept`.
 
-        A regularised intercept would draw predictions towards 0, so it is learned relative to the mean of y.
+        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y.
         """
         fit_intercept = self.fit_intercept
         mean: list[np.ndarray] = []
@@ -54,18 +54,18 @@ class Regressor(RegressorMixin, KernelMachine):
         self.functions_ = self.functions_.shifted(mean[0])
 
     def predict(self, X: Any) -> np.ndarray:
-        """A number for every example; a row of numbers where there are several targets."""
+        """One number per example; with several targets, one row per example."""
         outputs = self._outputs(X)
         return outputs[:, 0] if self.one_target_ else outputs
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights, a number per feature; with several targets, a row of them for each."""
+        """Weights, one per feature; with several targets, one row per target."""
         return super().coef_[0] if self.one_target_ else super().coef_
 
     @property
     def intercept_(self) -> Any:
-        """A number; with several targets, one for each."""
+        """A number; with several targets, one per target."""
         return float(super().intercept_[0]) if self.one_target_ else super().intercept_
 
     def save(self, path: str | os.PathLike[str]) -> None:

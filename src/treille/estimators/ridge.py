@@ -14,7 +14,7 @@ from treille.spaces import Nystrom
 
 
 class Ridge(Regressor):
-    """Kernel ridge regression: squared errors, several targets if wished, and a proven duality gap.
+    """Kernel ridge regression: squared errors, one or several targets, trained to a proven duality gap.
 
     Minimises ``sum_i s_i (y_i - f(x_i))^2 + alpha |w|^2`` for sample weights s, that is, 2 alpha times
     ``1/2 |w|^2 + sum_i C_i (y_i - f(x_i))^2`` with C_i = s_i / (2 alpha); ``report_`` has the values of the latter.
@@ -39,9 +39,9 @@ class Ridge(Regressor):
     Attributes
     ----------
     coef_, intercept_, n_iter_
-        As in scikit-learn; ``coef_`` has a number per feature, or with several targets a row of them for each.
+        As in scikit-learn; ``coef_`` has one weight per feature; with several targets, one row per target.
     report_ : Report
-        Primal and dual value, gap, epochs, seconds, status; with several targets, ``per_class`` has one for each.
+        Primal and dual value, gap, epochs, seconds, status; with several targets, ``per_class`` has one report per target.
     plan_ : Plan
         Which kernel, space and solver were chosen, and why.
     features_ : FeatureMap
@@ -79,7 +79,7 @@ class Ridge(Regressor):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
-        """Trains on examples X with the numbers y: one for each example, or a row of them."""
+        """Trains on examples X with targets y: one number, or one row of numbers, per example."""
         self.check_parameters()
         self._train_regression(X, y, sample_weight, SquaredError(), 0.5 / self.alpha)
         return self

@@ -18,7 +18,7 @@ from treille.spaces import Nystrom
 
 
 class SVR(Regressor):
-    """Support vector machine for numbers: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
+    """Support vector regression: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class SVR(Regressor):
     Attributes
     ----------
     coef_, intercept_, n_iter_
-        As in scikit-learn; ``coef_`` has a number per feature.
+        As in scikit-learn; ``coef_`` has one weight per feature.
     report_ : Report
         Primal and dual value, gap, epochs, seconds, status, seed.
     plan_ : Plan
@@ -93,7 +93,7 @@ class SVR(Regressor):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
-        """Trains on examples X with the numbers y."""
+        """Trains on examples X with targets y, one number per example."""
         self.check_parameters()
         self._train_regression(
             X, y, sample_weight, REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C, most_targets=1

@@ -1,4 +1,4 @@
-"""The door for labels, numbers to learn, and weights of examples."""
+"""Validation of labels, regression targets and sample weights."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_numbers(y: Any, n: int) -> np.ndarray:
-    """The numbers to learn as float64, as many dimensions as given: one, or two with a column per target.
+    """Regression targets as float64, in one dimension, or in two with one column per target.
 
     >>> check_numbers([1, 2.5], 2).tolist()
     [1.0, 2.5]
@@ -67,7 +67,7 @@ def check_numbers(y: Any, n: int) -> np.ndarray:
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
-    """One number of at least 0 per example; None is 1 for each.
+    """One non-negative number per example; None means 1 for each.
 
     >>> check_sample_weight(None, 2).tolist()
     [1.0, 1.0]

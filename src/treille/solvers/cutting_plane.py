@@ -1,4 +1,4 @@
-"""Cutting planes on products with the kernel's matrix; the two small problems of a round are in core/solve/planes.hpp."""
+"""Cutting planes on products with the kernel matrix; the two small problems of a round are in core/solve/planes.hpp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CuttingPlane(BaseSolver):
     Parameters
     ----------
     max_seconds : float or None
-        Stop after this time with what there is, and warn.
+        Stop after this time with the solution so far, and warn.
 
     References
     ----------
@@ -77,18 +77,18 @@ class CuttingPlane(BaseSolver):
 
 
 class Bundle:
-    """The planes of one problem, the best w for them, and the best w seen. A w is known by coefficients and outputs of examples.
+    """The planes of one problem, the best w for them, and the best w so far, as coefficients and decision values of examples.
 
         primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i),     loss_i(f) = C_i max(0, 1 - y_i f), or its square
 
-    Plane t lies below the losses and touches them at one w. It is given by dual variables c_t, one for each example, whose values
-    0 <= c_ti <= C_i for the hinge (squared: c_ti >= 0) make it valid whatever they are:
+    Plane t lies below the losses and touches them at one w. It is defined by dual variables c_t, one per example, and valid for
+    any values 0 <= c_ti <= C_i for the hinge (squared: c_ti >= 0):
 
-        sum_i loss_i(w.x_i)  >=  b_t + w.g_t,     g_t = -sum_i c_ti y_i x_i,     b_t = sum_i c_ti (squared: less c_ti^2 / 4 C_i)
+        sum_i loss_i(w.x_i)  >=  b_t + w.g_t,     g_t = -sum_i c_ti y_i x_i,     b_t = sum_i c_ti (squared: minus c_ti^2 / 4 C_i)
 
     The best w for the planes is -sum_t a_t g_t for the mixture a, a >= 0 and sum(a) = 1, that maximises b.a - 1/2 a'Ga, where
     G_st = g_s.g_t; plane 0 is 0. alpha = sum_t a_t c_t is feasible for the dual of the whole problem, which is the proof.
-    One product for each plane, K (y c_t), gives its row of G and the outputs of all mixtures. The rest of a round is O(n t).
+    One product per plane, K (y c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
 
     >>> bundle = Bundle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), squared=False)
     >>> beta = bundle.next_plane()
@@ -115,15 +115,15 @@ class Bundle:
 
     @property
     def relative_gap(self) -> float:
-        """Of the best w seen and the best dual point seen."""
+        """Of the best w and the best dual point so far."""
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
     def next_plane(self) -> np.ndarray:
-        """The coefficients y_i c_i of the next plane, whose outputs `add` needs."""
+        """The coefficients y_i c_i of the next plane; `add` needs its decision values."""
         return self.y * self.C * self.share
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
-        """A round: adds the plane, mixes the planes anew, goes as far as is best towards the new w, and cuts near there."""
+        """A round: adds the plane, recomputes the mixture, searches the line to the new w, and cuts near the result."""
         self.epochs += 1
         # Not beta @ other: threads of the linear algebra library would cost more than so short a sum.
         row = np.array([np.einsum("i,i", beta, other) for other in self.outputs])
@@ -144,13 +144,13 @@ class Bundle:
         self._judge(tol, max_epochs)
 
     def end(self, status: str) -> None:
-        """No more rounds. A gap once reached is not lost."""
+        """Ends the rounds. A gap that was reached once is kept."""
         self.status, self.shares, self.outputs = status, [], []
         if status != "converged" and self.reached is not None:
             (self.best, self.primal), self.status = self.reached, "converged"
 
     def _improve(self) -> tuple[np.ndarray, np.ndarray]:
-        """The best dual point and the best w, from the mixture of planes at hand; coefficients and outputs of the mixture."""
+        """Updates the best dual point and the best w from the current mixture; returns its coefficients and decision values."""
         alpha, outputs = np.zeros_like(self.C), np.zeros_like(self.C)
         for t in np.flatnonzero(self.mixture):
             alpha += self.mixture[t] * self.shares[t]
@@ -170,7 +170,7 @@ class Bundle:
         return beta, outputs
 
     def _forget(self) -> None:
-        """Drops the planes that have had no weight for long."""
+        """Drops the planes that have had no weight for `PATIENCE` rounds."""
         self.idle = np.where(self.mixture > 0, 0, self.idle + 1)
         self.idle[0] = 0
         kept = np.flatnonzero(self.idle <= PATIENCE)

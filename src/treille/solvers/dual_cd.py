@@ -23,14 +23,14 @@ class DualCD(BaseSolver):
     Parameters
     ----------
     shrinking : bool
-        Skip examples that sit firmly at a bound for some sweeps. The optimum is the same; without it, training takes longer.
+        Skip examples that are firmly at a bound for some sweeps. The optimum is the same; without it, training takes longer.
     stopping : {"gap", "gradient"}
         What `tol` bounds: the duality gap relative to the primal value, or, as in LIBLINEAR, the spread of the projected gradients.
     representation : {"auto", "flat", "merged", "trie", "automaton", "naive"}
         How W' is represented during training. The result is the same up to rounding; time and memory differ. "auto" picks by
         sizes, and ``plan_`` reports the choice. See the page "Representations of W'".
     max_seconds : float or None
-        Stop after this time with what there is, and warn.
+        Stop after this time with the solution so far, and warn.
 
     References
     ----------

@@ -194,7 +194,7 @@ class Problem:
 
 
 def check_intercept(name: str, value: Any) -> None:
-    """Refuses what is no kind of intercept.
+    """Refuses a value that is not a kind of intercept.
 
     >>> check_intercept("fit_intercept", "free")
     """

@@ -22,7 +22,7 @@ Poll = Callable[[int, int, float], bool]  # the same; False: stop
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
-    """The budget ended before the asked-for gap was reached; the report tells the gap that was.
+    """The limit on epochs or seconds was reached before the requested gap; the report contains the gap reached.
 
     >>> issubclass(ConvergenceWarning, UserWarning)
     True
@@ -52,12 +52,12 @@ class Report:
 
     @property
     def gap(self) -> float:
-        """Primal minus dual: no answer can be better than this one by more."""
+        """Primal minus dual: no other solution has an objective that is lower by more."""
         return max(0.0, self.primal - self.dual)
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a part of the primal value (its size: below 0 with one class); the largest of several classes'."""
+        """The gap as a fraction of the absolute primal value; with several problems, the largest of theirs."""
         if self.per_class:
             return max(report.relative_gap for report in self.per_class)
         return self.gap / abs(self.primal) if self.primal != 0 else 0.0
@@ -97,8 +97,8 @@ class Solution:
 
     w is given in one of two ways: `weights` of features (one row per feature, one column per problem), or, where that is None,
     `coefficients` of the examples (one row per example): w_k = sum_i coefficients[i, k] phi(x_i). `alpha` has one row of dual
-    variables per problem, for which the dual value of `report` holds: those of the hinge losses lie between 0 and C; the
-    others are coefficients, of either sign.
+    variables per problem, at which `report` states the dual value: with the hinge losses they lie between 0 and C (squared:
+    they are at least 0), and the coefficient of example i is y_i alpha_i; with other losses they are the coefficients.
 
     >>> report = Report(1.0, 1.0, epochs=1, seconds=0.0, status="converged", seed=0)
     >>> Solution(np.zeros(1), np.zeros((1, 2)), report, weights=np.zeros((3, 1))).weights.shape
@@ -112,7 +112,7 @@ class Solution:
     coefficients: np.ndarray | None = None
 
     def timed(self, seconds: float) -> Solution:
-        """The same, with the time it took in its reports."""
+        """The same solution with this time in its reports."""
         each = tuple(replace(report, seconds=seconds) for report in self.report.per_class)
         return replace(self, report=replace(self.report, seconds=seconds, per_class=each))
 
@@ -149,13 +149,13 @@ def _first_level_outside() -> int:
 
 
 def check_budget(max_seconds: Any) -> None:
-    """Refuses a `max_seconds` that is no time."""
+    """Refuses a `max_seconds` that is not a positive number or None."""
     if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):
         raise InputError(f"max_seconds is {max_seconds!r}, expected a positive number or None")
 
 
 def poll_until(begun: float, max_seconds: float | None, progress: Progress | None) -> Poll:
-    """What solvers call a few times a second: it shows progress, and returns whether there is time left."""
+    """Returns a function that solvers call a few times a second: it shows progress, and returns whether there is time left."""
 
     def poll(done: int, epochs: int, gap: float) -> bool:
         if progress is not None:

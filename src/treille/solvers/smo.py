@@ -29,15 +29,15 @@ class SMO(BaseSolver):
     Parameters
     ----------
     cache_mb : float
-        Memory for rows of the kernel matrix, in megabytes (10^6 bytes). A matrix that fits is computed once, whole; of a larger one
+        Memory for rows of the kernel matrix, in megabytes (10^6 bytes). A matrix that fits is computed once. If it does not fit,
         rows are computed when they are needed, and the most recently used are kept.
     shrinking : bool
-        Set variables aside that sit firmly at a bound. The optimum is the same; without it, training takes longer.
+        Set variables aside that are firmly at a bound. The optimum is the same; without it, training takes longer.
     stopping : {"gap", "violation"}
         What `tol` bounds: the duality gap relative to the primal value, or, as in LIBSVM, the largest violation of the optimality
         conditions by a pair.
     max_seconds : float or None
-        Stop after this time with what there is, and warn.
+        Stop after this time with the solution so far, and warn.
 
     References
     ----------

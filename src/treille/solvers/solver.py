@@ -17,7 +17,7 @@ from treille.spaces import Space
 
 
 class Solver(Protocol):
-    """What estimators ask of a solver. Any object that offers this will do; it need not inherit from anything of treille.
+    """What estimators require of a solver. Any object with these members works; it need not inherit from anything of treille.
 
     >>> from treille.solvers import DualCD
     >>> [space.name for space in DualCD().spaces], DualCD().intercepts
@@ -78,7 +78,7 @@ def check_supported(solver: Any, loss: type[Loss], intercept: bool | str) -> Non
 
 @dataclass(frozen=True)
 class Run:
-    """How long a call of `solve` may take and whom it reports to."""
+    """The arguments of a call of `solve`, validated."""
 
     tol: float
     max_epochs: int
@@ -116,7 +116,7 @@ class BaseSolver(BaseEstimator):
         start: np.ndarray | None = None,
         progress: Progress | None = None,
     ) -> Solution:
-        """Solves `problem` on `space`, see `Solver`. Warns where the budget ended before the gap was reached."""
+        """Solves `problem` on `space`, see `Solver`. Warns if a limit was reached before the requested gap."""
         self.check()
         check_supported(self, type(problem.loss), problem.intercept)
         if not isinstance(space, self.spaces):

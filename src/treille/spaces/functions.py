@@ -41,19 +41,19 @@ class Functions(ABC):
 
     @abstractmethod
     def sizes(self) -> str:
-        """How much is kept, in words."""
+        """The size of the functions, in words."""
 
     @abstractmethod
     def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What to keep in a model file, with weights in this representation; `read_functions` is the inverse."""
+        """Spec and arrays for a model file, with weights in this representation; `read_functions` is the inverse."""
 
 
 @dataclass(frozen=True)
 class LinearFunctions(Functions):
-    """Weights of features: prediction costs what reading the example costs."""
+    """Weights of features: prediction takes time linear in the example."""
 
     features: FeatureMap
-    weights: np.ndarray  # a row per feature, a column per function
+    weights: np.ndarray  # one row per feature, one column per function
     intercept: np.ndarray
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
@@ -80,11 +80,11 @@ class LinearFunctions(Functions):
 
 @dataclass(frozen=True)
 class KernelFunctions(Functions):
-    """Weights of training examples: prediction costs a kernel value for each of them."""
+    """Coefficients of training examples: prediction costs one kernel value for each of them."""
 
     kernel: Kernel
     support: Batch
-    coefficients: np.ndarray  # a row per support example, a column per function
+    coefficients: np.ndarray  # one row per support example, one column per function
     intercept: np.ndarray
 
     @classmethod
@@ -127,7 +127,7 @@ def check_file_representation(representation: str) -> None:
 
 
 def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
-    """The functions a model file holds, checked."""
+    """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     own = {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
     intercept = arrays["intercept"]

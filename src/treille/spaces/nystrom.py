@@ -19,14 +19,14 @@ from treille.spaces.rows import RowsSpace
 
 
 class Nystrom(BaseEstimator):
-    """How to approximate a kernel: by its values with `n_landmarks` examples, drawn by `seed`.
+    """An approximation of a kernel by its values with `n_landmarks` examples, drawn at random.
 
     Parameters
     ----------
     n_landmarks : int
-        More are more exact, and cost more: a kernel value for each example and landmark.
+        More landmarks are more exact, and cost more: one kernel value per example and landmark.
     seed : int
-        Of the draw. The result also depends on the order of the examples.
+        Seed of the random draw. The result also depends on the order of the examples.
 
     References
     ----------
@@ -111,7 +111,7 @@ class NystromSpace(RowsSpace):
         return KernelFunctions.of(self.kernel, self.landmarks, self.projection @ weights, intercept)
 
     def sizes(self) -> str:
-        """How large the space is, in words, and how far from exact."""
+        """How large the space is and what the approximation loses, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
         counts = f"{len(rows):,} examples, {len(self.landmarks):,} landmarks, {rows.n_features:,} features"
         return f"{counts}, {size} of rows; {self.error:.2g} of the kernel matrix's trace is lost"

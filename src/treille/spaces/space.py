@@ -12,7 +12,7 @@ from treille.spaces.functions import Functions
 
 
 class Space(Protocol):
-    """A kernel applied to a batch. Solvers declare the spaces they work on, and use what those offer beyond this protocol:
+    """A kernel applied to a batch. Solvers declare the spaces they work on, and use what these provide beyond this protocol:
     *rows* has feature rows, *product* has ``K @ beta``, *gram* has rows and diagonal of K.
 
     >>> from treille.kernels import NGram
@@ -31,7 +31,7 @@ class Space(Protocol):
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> Any:
-        """The space of a kernel and a batch: computes once what is computed once."""
+        """The space of a kernel and a batch; computes once what is used many times."""
         ...
 
     def __len__(self) -> int:

@@ -23,8 +23,8 @@ def check_solver(solver: Any, n: int = 40, tol: float = 1e-4) -> None:
     """Checks a solver against the laws of solvers, on every space and with every loss and intercept that it declares.
 
     The report states the primal and dual values of the solution, which enclose the optimum; a converged run has the gap it
-    was asked for; dual variables are feasible, and examples with C = 0 have none; the same seed returns the same bits; what
-    `progress` raises ends the run. An AssertionError names the law that is broken, and the problem.
+    was asked for; dual variables are feasible, and examples with C = 0 have none; the same seed returns the same
+    bits; `max_epochs` is respected. An AssertionError names the law that is broken, and the problem.
 
     Parameters
     ----------
