@@ -63,7 +63,7 @@ def test_names_after_numbers_are_refused():
         ({"start": -1}, "start is -1"),
         ({"start": None}, "start is None"),
         ({"semiring": "boolean"}, "semiring is 'boolean', expected one of 'real', 'log', 'tropical'"),
-        ({"input_symbols": ["a", "a"]}, "input_symbols: 'a' stands twice, for the labels 1 and 2"),
+        ({"input_symbols": ["a", "a"]}, "input_symbols: 'a' occurs twice, for the labels 1 and 2"),
         ({"input_symbols": ["a", 7]}, "input_symbols: the symbol of label 2 is 7, expected a str"),
         (
             {"output_symbols": ["a", ""]},
@@ -90,7 +90,7 @@ def test_what_goes_with_arcs_is_checked(options, message):
         ({"inputs": np.array([1, 2**40]), "input_symbols": None}, "arc 1, .*: its input label is 1099511627776"),
         ({"inputs": np.array([1.0, 2.0])}, "inputs: expected an array of whole numbers"),
         ({"inputs": np.array([1])}, "have different lengths"),
-        ({"final_states": np.array([3])}, "state 3 is said to be final, but there are 3 states"),
+        ({"final_states": np.array([3])}, "state 3 is final, but there are 3 states"),
         (
             {"final_states": np.array([1, 1]), "final_weights": np.ones(2)},
             "state 1 is named twice among the final states",
@@ -101,7 +101,7 @@ def test_what_goes_with_arcs_is_checked(options, message):
         ({"start": -1}, "there is no start: it is -1, but there are 3 states"),
         ({"start": 3}, "there is no start: it is 3"),
         ({"semiring": "max"}, "semiring is 'max'"),
-        ({"input_symbols": ["-", "a", "a"]}, "input_symbols: 'a' stands twice"),
+        ({"input_symbols": ["-", "a", "a"]}, "input_symbols: 'a' occurs twice"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(changes, message):
@@ -200,7 +200,7 @@ def test_questions_a_machine_cannot_answer():
     [
         (lambda: library.ngram(0, "ab"), "n is 0"),
         (lambda: library.ngram(2, ""), "alphabet is empty"),
-        (lambda: library.ngram(2, ["a", "a"]), "alphabet: 'a' stands twice"),
+        (lambda: library.ngram(2, ["a", "a"]), "alphabet: 'a' occurs twice"),
         (lambda: library.ngram(2, "ab", min_n=3), "min_n is 3, expected at most n, which is 2"),
         (lambda: library.gappy(2, "ab", decay=1.5), r"decay is 1\.5, expected a number in \(0, 1\]"),
         (lambda: library.gappy(2, "ab", decay="x"), "decay is 'x'"),

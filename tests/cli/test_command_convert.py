@@ -54,7 +54,7 @@ def test_numbers_fields_and_symbols_are_as_asked_for(cli):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["dev.plf", "dev.doc"], 1, "its name tells no format of lattices; name one with --to"),
+        (["dev.plf", "dev.doc"], 1, "has the suffix of no format of lattices; name one format with --to"),
         (["dev.plf", "a.plf", "--from", "fsm"], 2, "'fsm' is none of plf, openfst"),
         (["dev.plf", "a.plf", "--to-weights", "odds"], 2, "odds"),
         (["dev.plf", "absent/a.plf"], 1, "the folder absent does not exist"),

@@ -132,8 +132,8 @@ SLF = "N=3 L=2\nI=0\nI=1 W=a\nI=2 W=b\nJ=0 S=0 E=1 a=-1\nJ=1 S=1 E=2 a=-1\n"
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("N=3", "N=4", "the header says N=4, and there are 3 nodes"),
-        ("L=2", "L=3", "the header says L=3, and there are 2 links"),
+        ("N=3", "N=4", "the header declares N=4, but there are 3 nodes"),
+        ("L=2", "L=3", "the header declares L=3, but there are 2 links"),
         ("N=3 L=2\n", "", "found no N="),
         ("E=2", "E=3", "line 6: found E=3, expected a whole number below 3"),
         ("a=-1\nJ=1", "a=nan\nJ=1", "line 5: found a=nan, expected a finite number"),
@@ -141,7 +141,7 @@ SLF = "N=3 L=2\nI=0\nI=1 W=a\nI=2 W=b\nJ=0 S=0 E=1 a=-1\nJ=1 S=1 E=2 a=-1\n"
         ("S=1", "S=0", "expected one node that no link leaves, found 1, 2; name it in the header: end=NODE"),
         ("I=1 W=a", "I=1 L=sub", "lattices within lattices"),
         ("I=0\n", "I=0\nvine\n", "line 3: found 'vine', expected fields"),
-        ("N=3", "base=1 N=3", "says base=1"),
+        ("N=3", "base=1 N=3", "declares base=1"),
         ("N=3", "base=0 N=3", "line 5: a= is not positive"),
     ],
 )
@@ -171,10 +171,10 @@ def test_a_broken_archive_of_kaldi_names_the_line(text, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("numaligns 2\nalign 0 a 1\n", "line 1: says numaligns 2, and 1 slots follow, none numbered 1"),
+        ("numaligns 2\nalign 0 a 1\n", "line 1: says numaligns 2, but 1 slots follow, none numbered 1"),
         ("numaligns 1\nalign 0 a 1 b\n", "line 2: found 3 words and numbers, expected pairs"),
         ("numaligns 1\nalign 0 a x\n", "line 2: the weight is 'x'"),
-        ("numaligns 1\nalign 0 a 1\nalign 0 a 1\n", "line 3: slot 0 stands twice"),
+        ("numaligns 1\nalign 0 a 1\nalign 0 a 1\n", "line 3: slot 0 occurs twice"),
         ("align 0 a 1\n", "line 1: slot 0 comes before numaligns"),
         ("numaligns many\n", "line 1: found 'numaligns many', expected numaligns and a whole number"),
         ("numaligns 1\nalign 0 a -0.5\n", "there is a weight of -0.5, expected probabilities"),
@@ -237,8 +237,8 @@ def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
         ("a.ark", tiny(["0", "1"], [1.0, 1.0]), "all words are numbers, and '0' would be read as the empty string"),
         ("a.cn", tiny(["far"], [800.0], "log"), "lattice 1: a cost is 800, whose probability is no number"),
         ("a.cn", tiny(["far"], [-800.0], "log"), "lattice 1: a cost is -800, whose probability is no number"),
-        ("a.fst", tiny(), "OpenFst binary is one machine a file, and there are 2: name a folder"),
-        ("a.lat", tiny(), "its name tells kaldi and slf; name one with --to"),
+        ("a.fst", tiny(), "OpenFst binary holds one machine per file, and there are 2: name a folder"),
+        ("a.lat", tiny(), "has the suffix of kaldi and of slf; name one format with --to"),
         ("a.doc", tiny(), "its name tells no format of lattices"),
     ):
         with pytest.raises(InputError) as error:

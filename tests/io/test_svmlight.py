@@ -65,7 +65,7 @@ def test_labels_are_left_out_or_set_against_the_rest(write):
         ("1 3:1e999", "found '3:1e999', expected id:value"),
         ("1 9999999999999999999:1", "found '9999999999999999999:1', expected id:value"),
         ("1 1.5:1", "found '1.5:1', expected id:value"),
-        ("1 2:1 7:1 2:0", "the id 2 stands twice, expected each once"),
+        ("1 2:1 7:1 2:0", "the id 2 occurs twice, expected each once"),
     ],
 )
 def test_a_bad_line_is_named_with_the_entry(write, line, message):

@@ -117,7 +117,7 @@ def test_folders_of_xml_documents_have_labels_as_names(write, tmp_path):
     assert examples.note.endswith("XML documents (guessed from its content), 4 nodes, label = name of the folder")
     assert read(tmp_path / "corpus/white").labels is None
     write("corpus/4.xml", "<a/>")
-    assert "4.xml: stands beside folders" in assert_refused(tmp_path / "corpus")
+    assert "4.xml: is next to folders" in assert_refused(tmp_path / "corpus")
 
 
 def test_html_documents_in_a_folder(write, tmp_path):
