@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -16,7 +15,6 @@ from treille.io.errors import InputError
 from treille.io.records import NumberRows
 from treille.io.tree_parts import TreeParts
 
-WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
 
 
@@ -78,7 +76,7 @@ class Strings(Batch):
         elif unit == "byte":
             self._set(*_core.encode_bytes([_utf8(text, i) for i, text in enumerate(items)], threads), "byte")
         elif unit == "word":
-            self._set_tokens([WORD.findall(text) for text in items], unit="word")
+            self._set(*_core.encode_words(items, threads), "word")
         elif callable(unit):
             self._set_tokens([_token_list(unit(text), i) for i, text in enumerate(items)])
         else:
