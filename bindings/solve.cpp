@@ -272,17 +272,28 @@ void bind_solve(nb::module_& m) {
       .def("read", &PartsIn::read, "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
   m.attr("SideBySide") = m.attr("ConcatenatedRows");
 
+  nb::class_<DualCDRules>(m, "DualCDRules", "What makes DualCD fast, to be measured one by one.")
+      .def(nb::init<>())
+      .def_rw("rest", &DualCDRules::rest)
+      .def_rw("faint", &DualCDRules::faint)
+      .def_rw("coarse", &DualCDRules::coarse)
+      .def_rw("preview", &DualCDRules::preview)
+      .def_rw("best_bias", &DualCDRules::best_bias)
+      .def_rw("records_ahead", &DualCDRules::records_ahead)
+      .def_rw("entries_ahead", &DualCDRules::entries_ahead);
+
   m.def(
       "dual_cd",
       [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
-         double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
-        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
+         double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll,
+         const DualCDRules& rules) {
+        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed, rules};
         return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "threads"_a, "poll"_a,
+      "seed"_a, "threads"_a, "poll"_a, "rules"_a = DualCDRules(),
       "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
 
   m.def(

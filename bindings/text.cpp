@@ -12,6 +12,7 @@
 #include "rows.hpp"
 #include "text/encode.hpp"
 #include "text/ngram_features.hpp"
+#include "text/words.hpp"
 
 using namespace nb::literals;
 
@@ -19,6 +20,29 @@ namespace treille {
 namespace {
 
 using EncodedOut = std::tuple<Out<std::int32_t>, Out<std::int64_t>, Out<std::int32_t>>;
+
+std::vector<Text> views_of(const nb::typed<nb::list, nb::str>& texts) {
+  std::vector<Text> views;
+  views.reserve(texts.size());
+  for (nb::handle text : texts)
+    views.push_back({PyUnicode_DATA(text.ptr()), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())),
+                     static_cast<int>(PyUnicode_KIND(text.ptr()))});
+  return views;
+}
+
+// What Python's regular expressions call \w and \s.
+const std::vector<CharacterClass>& character_classes() {
+  static const std::vector<CharacterClass> classes = [] {
+    std::vector<CharacterClass> found(kCodePoints, CharacterClass::other);
+    for (std::size_t c = 0; c < kCodePoints; ++c)
+      if (const auto point = static_cast<Py_UCS4>(c); Py_UNICODE_ISSPACE(point))
+        found[c] = CharacterClass::space;
+      else if (Py_UNICODE_ISALNUM(point) || point == '_')
+        found[c] = CharacterClass::word;
+    return found;
+  }();
+  return classes;
+}
 
 EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
   Encoded encoded;
@@ -33,16 +57,25 @@ EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
 
 void bind_text(nb::module_& m) {
   m.def(
-      "encode_strings",
-      [](const nb::typed<nb::list, nb::str>& texts, int threads) {
-        std::vector<Text> views;
-        views.reserve(texts.size());
-        for (nb::handle text : texts)
-          views.push_back({PyUnicode_DATA(text.ptr()), static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())),
-                           static_cast<int>(PyUnicode_KIND(text.ptr()))});
-        return encode_texts(views, threads);
-      },
+      "encode_strings", [](const nb::typed<nb::list, nb::str>& texts, int threads) { return encode_texts(views_of(texts), threads); },
       "texts"_a, "threads"_a, "Symbols, offsets and alphabet (code points) of a list that holds only str.");
+  m.def(
+      "encode_words",
+      [](const nb::typed<nb::list, nb::str>& texts, int threads) {
+        const std::vector<Text> views = views_of(texts);
+        const auto& classes = character_classes();
+        EncodedWords encoded;
+        {
+          nb::gil_scoped_release release;
+          encoded = encode_words(views, classes, threads);
+        }
+        nb::typed<nb::list, nb::str> alphabet;
+        for (const std::u32string& word : encoded.alphabet)
+          alphabet.append(nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, word.data(), static_cast<Py_ssize_t>(word.size()))));
+        return std::tuple(give(std::move(encoded.symbols)), give(std::move(encoded.offsets)), alphabet);
+      },
+      "texts"_a, "threads"_a,
+      "Symbols, offsets and alphabet (words, as the pattern \\w+|[^\\w\\s] finds them) of a list that holds only str.");
   m.def(
       "encode_bytes",
       [](const nb::typed<nb::list, nb::bytes>& texts, int threads) {

@@ -9,7 +9,7 @@
 
 #include "features/coded_rows.hpp"
 #include "memory.hpp"
-#include "second_hand.hpp"
+#include "spin_worker.hpp"
 
 namespace treille {
 
@@ -105,14 +105,12 @@ class CodedRows {
 
   using Data = CodedRowsView<Word>;
 
-  explicit CodedRows(const Data& data)
-      : data_(data), split_(size()), singleton_sq_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()) {
+  explicit CodedRows(const Data& data) : data_(data), rows_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()) {
     for (std::size_t i = 0; i < size(); ++i) {
       if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
-      const Word* e = end(i);  // from the end: a search that leaps about would wait for memory at each leap
-      while (e > begin(i) && id(e[-1]) >= data_.n_shared) --e;
-      split_[i] = e;
-      singleton_sq_[i] = sum_of_squares(e, end(i));
+      const Word *first = data_.begin(i), *split = end(i);
+      while (split > first && id(split[-1]) >= data_.n_shared) --split;  // from the end: a search that leaps about would wait for memory
+      rows_[i] = {first, split, data_.scale[i], sum_of_squares(split, end(i))};
     }
     if (are_long()) cut_in_halves();
   }
@@ -122,9 +120,9 @@ class CodedRows {
   bool are_long() const { return data_.entries.size() >= kLongRow * std::max<std::size_t>(size(), 1); }
 
   // The same rows, read by two threads where they are long. One caller at a time, then.
-  CodedRows shared_with(SecondHand& hand) const {
+  CodedRows shared_with(SpinWorker& worker) const {
     CodedRows rows = *this;
-    rows.hand_ = &hand;
+    rows.worker_ = &worker;
     return rows;
   }
 
@@ -139,35 +137,44 @@ class CodedRows {
     w.own = exact.own;
   }
 
-  double sq_norm(std::size_t i) const { return data_.scale[i] * data_.scale[i] * (sum_of_squares(begin(i), split_[i]) + singleton_sq_[i]); }
+  double sq_norm(std::size_t i) const {
+    return rows_[i].scale * rows_[i].scale * (sum_of_squares(begin(i), split(i)) + rows_[i].singleton_sq);
+  }
 
   template <class Real>
   double dot(std::size_t i, const Weights<Real>& w) const {
     const Real* weights = w.shared.data();
     double sum = 0, rest = 0;
     if (middle_.empty())
-      sum = dot(begin(i), split_[i], weights);
+      sum = dot(begin(i), split(i), weights);
     else
-      in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split_[i], weights); });
-    return data_.scale[i] * (sum + rest + w.own[i] * singleton_sq_[i]);
+      in_halves([&] { sum = dot(begin(i), middle_[i], weights); }, [&] { rest = dot(middle_[i], split(i), weights); });
+    return rows_[i].scale * (sum + rest + w.own[i] * rows_[i].singleton_sq);
   }
 
   template <class Real>
   void axpy(std::size_t i, double a, Weights<Real>& w) const {
     Real* weights = w.shared.data();
-    a *= data_.scale[i];
+    a *= rows_[i].scale;
     const auto step = static_cast<Real>(a);
     if (middle_.empty())
-      axpy(begin(i), split_[i], step, weights);
+      axpy(begin(i), split(i), step, weights);
     else
-      in_halves([&] { axpy(begin(i), middle_[i], step, weights); }, [&] { axpy(middle_[i], split_[i], step, weights); });
+      in_halves([&] { axpy(begin(i), middle_[i], step, weights); }, [&] { axpy(middle_[i], split(i), step, weights); });
     w.own[i] += a;
   }
 
-  // Asks for the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
+  // Requests what prefetch and dot read first about a row.
+  template <class Real>
+  void prefetch_record(std::size_t i, const Weights<Real>& w) const {
+    __builtin_prefetch(&rows_[i]);
+    __builtin_prefetch(&w.own[i]);
+  }
+
+  // Requests the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
   void prefetch(std::size_t i) const {
     const char* first = reinterpret_cast<const char*>(begin(i));
-    const char* stop = std::min(reinterpret_cast<const char*>(split_[i]), first + 1024);
+    const char* stop = std::min(reinterpret_cast<const char*>(split(i)), first + 1024);
     for (; first < stop; first += 64) __builtin_prefetch(first);
   }
 
@@ -176,7 +183,7 @@ class CodedRows {
     for (std::size_t id = 0; id < data_.n_shared; ++id) out[id * stride] = w.shared[id];
     for (std::size_t i = 0; i < size(); ++i)
       if (w.own[i] != 0)
-        for (const Word* e = split_[i]; e < end(i); ++e) out[id(*e) * stride] += w.own[i] * value(*e);
+        for (const Word* e = split(i); e < end(i); ++e) out[id(*e) * stride] += w.own[i] * value(*e);
   }
 
  private:
@@ -216,7 +223,7 @@ class CodedRows {
 
   template <class Low, class High>
   void in_halves(Low&& low, High&& high) const {
-    if (hand_ != nullptr) return hand_->run(low, high);
+    if (worker_ != nullptr) return worker_->run(low, high);
     low();
     high();
   }
@@ -225,15 +232,22 @@ class CodedRows {
   void cut_in_halves() {
     std::vector<std::size_t> ids;
     for (std::size_t i = 0; i < size(); i += 1 + size() / 64)
-      for (const Word* e = begin(i); e < split_[i]; e += std::min<std::ptrdiff_t>(16, split_[i] - e)) ids.push_back(id(*e));
+      for (const Word* e = begin(i); e < split(i); e += std::min<std::ptrdiff_t>(16, split(i) - e)) ids.push_back(id(*e));
     if (ids.empty()) return;
     const auto half = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
     std::nth_element(ids.begin(), half, ids.end());
     middle_.resize(size());
-    for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split_[i], [&](Word e) { return id(e) < *half; });
+    for (std::size_t i = 0; i < size(); ++i) middle_[i] = std::partition_point(begin(i), split(i), [&](Word e) { return id(e) < *half; });
   }
 
-  const Word* begin(std::size_t i) const { return data_.begin(i); }
+  // What a visit needs of a row, in half a cache line: for short rows, reading it from several arrays costs more than the entries.
+  struct Row {
+    const Word *begin, *split;  // singletons from `split` on
+    double scale, singleton_sq;
+  };
+
+  const Word* begin(std::size_t i) const { return rows_[i].begin; }
+  const Word* split(std::size_t i) const { return rows_[i].split; }
   const Word* end(std::size_t i) const { return data_.end(i); }
   std::size_t id(Word entry) const { return data_.id(entry); }
   std::size_t code(Word entry) const { return data_.code(entry); }
@@ -252,10 +266,9 @@ class CodedRows {
   }
 
   Data data_;
-  std::vector<const Word*> split_;   // where the singletons of row i begin
+  Array<Row> rows_;
   std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
-  SecondHand* hand_ = nullptr;
-  std::vector<double> singleton_sq_;
+  SpinWorker* worker_ = nullptr;
   std::vector<float> float_codebook_;  // for w in float: converting each value would cost as much as adding it
 };
 

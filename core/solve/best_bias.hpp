@@ -12,8 +12,9 @@ struct Line {
   double constant, factor;
 };
 
-// The slope at b is `line` at b, plus slope(i, piece(i, b)) at b for each i of `undecided`. It rises with b, and is bisected from `start`;
-// examples that are on one piece all over the bracket join `line`: O(n) in all, mostly. `undecided` is used up.
+// The slope at b is `line` at b, plus slope(i, piece(i, b)) at b for each i of `undecided`. It rises with b. The root is bracketed from
+// `start` and bisected; examples on one piece throughout the bracket are added to `line`, so that the cost is usually O(n). `undecided`
+// is consumed.
 template <class Piece, class Slope>
 double best_bias(double start, Line line, std::vector<std::size_t>& undecided, Piece&& piece, Slope&& slope) {
   auto add = [&](Line& to, std::size_t i, int on) {
@@ -26,12 +27,17 @@ double best_bias(double start, Line line, std::vector<std::size_t>& undecided, P
     for (const std::size_t i : undecided) add(sum, i, piece(i, b));
     return sum.constant + sum.factor * b;
   };
-  const double first = 1e-6 + 1e-3 * std::abs(start);
-  constexpr int kDoublings = 60;  // without a line that rises, the slope may never change its sign
-  double low = start, high = start, step = first;
-  for (int k = 0; k < kDoublings && at(low) > 0; ++k, step *= 4) low -= step;
-  step = first;
-  for (int k = 0; k < kDoublings && at(high) < 0; ++k, step *= 4) high += step;
+  const double slope_there = at(start);
+  if (slope_there == 0) return start;
+  constexpr int kWidenings = 60;  // without a line that rises, the slope may never change its sign
+  const double direction = slope_there > 0 ? -1 : 1;
+  double near = start, far = start, step = 1e-3 + 1e-3 * std::abs(start);
+  for (int k = 0; k < kWidenings; ++k, step *= 4) {
+    far = start + direction * step;
+    if (direction * at(far) >= 0) break;
+    near = far;
+  }
+  double low = std::min(near, far), high = std::max(near, far);
   for (int k = 0; k < 60; ++k) {
     std::erase_if(undecided, [&](std::size_t i) {
       const int at_low = piece(i, low), at_high = piece(i, high);

@@ -10,45 +10,46 @@
 // more coordinate of value `bias` (regularised, as in LIBLINEAR).
 //
 // Hsieh et al., ICML 2008, Algorithm 1; Allauzen, Cortes, Mohri, "SVM optimization for lattice kernels", Algorithm 2, with three
-// slips mended: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
+// errors corrected: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
 //
-// Five things differ from these:
-// - Rest. An example that sits at a bound with a gradient that keeps it there sleeps for some sweeps: longer each time, and the
-//   longer the stronger the gradient. After a few sweeps nearly every visit moves something. (LIBLINEAR shrinks such
-//   examples instead, for good, and starts over at the end.) Moves far below the average are left for a later
-//   sweep, and, late in a run, examples that moved less than the average rest, too.
-// - The gap, primal - dual, is a sum of one non-negative term per example, so that each sweep adds up an estimate for free. When
-//   that says the end may be near, the terms of the few examples not at rest are taken anew; when those agree, one pass of
-//   dots over all examples measures the gap exactly, and wakes whoever has a share in it.
-// - While on the way, w may be kept in float (`Real`): half the memory to move. The gap is always measured at w(a), summed anew in double.
-// - Late in a run the dual is nearly best while w still trembles, each step for the sake of one example, and the primal with it. The
-//   mean of the alphas of recent sweeps, a feasible point, is steadier: its gap is often half as large. Where its gap looks small
-//   enough first, that is the answer.
-// - The gap is measured at the best bias for the weights at hand. Any (w, b) gives a valid primal value; and while w settles, each
-//   single step still shifts b and with it all outputs, a noise that would hide how good w is already.
+// The gap, primal - dual, is a sum of one non-negative term per example, so each sweep adds up an estimate at no cost. The answer's gap is
+// always measured at w(a), summed anew in double. DualCDRules lists what else differs from the papers.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "features/rows.hpp"
+#include "memory.hpp"
 #include "solve/losses.hpp"
 #include "solve/monitor.hpp"
+#include "solve/random.hpp"
+#include "solve/resting.hpp"
 
 namespace treille {
+
+// What makes it fast. Without a rule the answer is the same, later: benchmarks/peers/portfolio.py measures by how much.
+struct DualCDRules {
+  bool rest = true;     // examples held at a bound are visited more and more rarely: solve/resting.hpp
+  double faint = 0.6;   // a gradient below this part of the last sweep's mean is not worth an axpy: the example waits one sweep. 0: none is
+  bool coarse = true;   // w is kept in float down to a gap of 1e-4: half the memory to move
+  bool preview = true;  // before all outputs are measured, those of the examples not at rest are, with the others as last seen
+  bool best_bias = true;  // the gap is measured at the best bias for w: a step for one example shifts b, and with it all outputs
+  std::size_t records_ahead = 8, entries_ahead = 4;  // visits by which memory is requested in advance; 0: not at all
+};
 
 struct DualCDOptions {
   double bias;  // value of the constant feature; 0: none
   double tol;   // on gap / primal; with gradient_stop LIBLINEAR's eps, on the spread of projected gradients
   std::int64_t max_epochs;
-  bool shrinking;  // let examples rest
+  bool shrinking;  // false: without `rest` and `faint`
   bool gradient_stop;
   std::uint64_t seed;
+  DualCDRules rules = {};
 };
 
 template <class Weights>
@@ -69,262 +70,222 @@ class DualCD {
   using Weights = typename R::template Weights<double>;
 
   DualCD(const R& rows, const Loss& loss, const DualCDOptions& options, Monitor& monitor)
-      : rows_(rows), loss_(loss), options_(options), monitor_(monitor), random_(options.seed) {}
+      : rows_(rows), loss_(loss), options_(options), rules_(options.rules), monitor_(monitor), random_(options.seed) {
+    if (!options.shrinking) rules_.rest = false, rules_.faint = 0;
+  }
 
   // `start`: alphas to begin from, or empty. Values outside the box are clipped.
   Solution<Weights> solve(std::span<const double> start) {
     begin(start);
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
-    double ratio = 0.25;  // of the gap at a sweep's end to the sum of the terms met on the way; learnt from each measurement
-    double trust = 0.94;  // in the mean's gap as the outputs met on the way tell it; learnt likewise
     while (visits_ < options_.max_epochs * n) {
-      const Sweep sweep = visit_those_awake();
+      const Sweep sweep = visit_awake();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
-      monitor_.relative_gap = sweep.primal > 0 ? ratio * sweep.gap / sweep.primal : 0.0;
       if (monitor_.stop) break;
-      if (stuck(sweep)) return finish(at_, Status::rounding);
-      if (options_.gradient_stop) {
-        if (sweep.spread > options_.tol) continue;
-        if (sweep.complete) {
-          measure(at_);
-          return finish(at_, Status::converged);
-        }
-        rest_.assign(rows_.size(), {});  // LIBLINEAR's rule: all must agree, awake at once
-      } else {
-        const double estimate = ratio * sweep.gap, bound = options_.tol * sweep.primal;
-        const bool near = estimate <= bound;
-        if (!near && (sweeps_ <= kLate || estimate > kMeanFrom * bound)) continue;
-        Point& found = near ? at_ : mean_;
-        near ? peek() : average();
-        const double expected = s_.gap();
-        if (expected <= (near ? 1.0 : trust) * options_.tol * s_.primal) {
-          measure(found);
-          if (small_gap()) return finish(found, Status::converged);
-          if (near)
-            rows_.round(s_.w, w_);
-          else
-            trust *= 0.95 * expected / s_.gap();
-        }
-        if (near && sweep.gap > 0) ratio = std::min(0.3, 0.95 * s_.gap() / sweep.gap);
+      if (stuck(sweep)) return finish(Status::rounding);
+      if (options_.gradient_stop ? sweep.spread > options_.tol : !promising(sweep)) continue;
+      if (options_.gradient_stop && !sweep.complete) {
+        calendar_.wake(all_);  // LIBLINEAR's rule: all must agree, awake at once
+        continue;
       }
+      if (!options_.gradient_stop && !small_gap()) continue;
+      measure();
+      if (options_.gradient_stop || small_gap()) return finish(Status::converged);
+      rows_.round(s_.w, w_);
+      calendar_.wake(all_);
     }
-    measure(at_);
-    return finish(at_, !options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
+    measure();
+    return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
   }
 
  private:
+  using Target = typename Loss::Target;
+  // The state of an example, 32 bytes for the hinge loss with w in float.
+  struct Example {
+    double alpha;
+    Target target;
+    double q;            // Q_ii, or -1 before the first move, when the row is at hand: many examples never move
+    Real output;         // w.x_i without bias, as last read
+    std::uint32_t rest;  // length of the last one in sweeps, 0 once it has moved
+  };
   struct Sweep {
     double gap = 0, primal = 0;  // sums over the examples awake, each at the moment of its visit
     double spread = 0;           // of projected gradients
     bool complete = false;       // all were awake
   };
-  struct Rest {
-    std::int64_t length = 0, until = 0;
-  };
-  struct Point {
-    std::vector<double> alpha, outputs;  // w(alpha).x_i without bias, as last read
-    double b = 0;                        // bias of w(alpha)
-    std::int64_t sweeps = 0;             // that it is the mean of
-  };
-
-  // Q_ii, computed at the first move, when the row is at hand: many examples never move.
-  double q(std::size_t i) {
-    if (q_[i] < 0) q_[i] = rows_.sq_norm(i) + options_.bias * options_.bias + loss_.diagonal(i);
-    return q_[i];
-  }
-  bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
 
   void begin(std::span<const double> start) {
-    const std::size_t n = rows_.size();
-    at_ = {std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
     w_ = rows_.template zero<Real>();
-    rest_.assign(n, {});
-    q_.assign(n, -1.0);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!loss_.takes_part(i)) continue;
-      all_.push_back(i);
-      if (!start.empty() && start[i] != 0) move(i, loss_.feasible(i, start[i]));
+    examples_.resize(rows_.size());
+    outputs_.resize(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Example& e = examples_[i] = {0.0, loss_.target(i), -1.0, 0, 0};
+      if (!loss_.takes_part(e.target)) continue;
+      all_.push_back(static_cast<ExampleIndex>(i));
+      if (!start.empty() && start[i] != 0) move(i, loss_.feasible(e.target, start[i]));
     }
+    calendar_.wake(all_);
   }
 
   void move(std::size_t i, double alpha) {
-    const double step = (alpha - at_.alpha[i]) * loss_.sign(i);
-    at_.alpha[i] = alpha;
+    Example& e = examples_[i];
+    const double step = (alpha - e.alpha) * loss_.sign(e.target);
+    e.alpha = alpha;
     rows_.axpy(i, step, w_);
-    at_.b += step * options_.bias;
+    b_ += step * options_.bias;
   }
 
-  Sweep visit_those_awake() {
-    awake_.clear();
-    for (const std::size_t i : all_)
-      if (rest_[i].until <= sweeps_) awake_.push_back(i);
-    shuffle();
-    awake_.resize(std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs) * all_.size() - static_cast<std::size_t>(visits_)));
+  Sweep visit_awake() {
+    calendar_.next(awake_);
+    const std::size_t m =
+        std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs * static_cast<std::int64_t>(all_.size()) - visits_));
+    for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
     Sweep sweep;
-    sweep.complete = awake_.size() == all_.size();
-    const double scale = loss_.scale();
-    double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0;
-    std::int64_t violators = 0;
-    for (std::size_t k = 0; k < awake_.size() && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
-      const std::size_t i = awake_[k];
-      if (k + 1 < awake_.size()) rows_.prefetch(awake_[k + 1]);
-      at_.outputs[i] = rows_.dot(i, w_);
-      const double a = at_.alpha[i], f = at_.outputs[i] + options_.bias * at_.b;
-      sweep.gap += loss_.term(i, a, f);
-      sweep.primal += loss_.value(i, f);
-      w_dot_w += a * loss_.sign(i) * f;
-      const auto [projected, hold] = loss_.gradient(i, a, f);
-      if (projected == 0) {
-        if (options_.shrinking) rest(i, hold / scale);
-        continue;
-      }
+    sweep.complete = m == all_.size();
+    const double scale = loss_.scale(), B = options_.bias, faint = rules_.faint * mean_gradient_;
+    double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0, violators = 0;
+    read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
+      Example& e = examples_[i];
+      const double a = e.alpha, f = output + B * b_;
+      e.output = static_cast<Real>(output);
+      sweep.gap += loss_.term(e.target, a, f);
+      sweep.primal += loss_.value(e.target, f);
+      w_dot_w += a * loss_.sign(e.target) * f;
+      const auto [projected, hold] = loss_.gradient(e.target, a, f);
       const double strength = std::abs(projected);
-      rest_[i] = {};
+      e.rest = projected == 0 && rules_.rest ? RestCalendar::longer(e.rest, hold / scale) : 0;
+      calendar_.visit_after(e.rest + (projected != 0 && strength < faint), static_cast<ExampleIndex>(i));
+      if (projected == 0) return;
       gradients += strength;
       ++violators;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
-      if (options_.shrinking && strength < kFaint * mean_gradient_) {
-        rest_[i].until = sweeps_ + 2 + static_cast<std::int64_t>(random_() % 2);  // by chance, lest all come back at once
-        continue;
-      }
-      if (options_.shrinking && sweeps_ >= kLate && strength < mean_gradient_) rest_[i].until = sweeps_ + 1 + kShortRest;
-      if (strength > 1e-12 * scale) move(i, loss_.step(i, a, f, q(i)));
-    }
+      if (strength < faint || strength < 1e-12 * scale) return;
+      if (e.q < 0) e.q = rows_.sq_norm(i) + B * B + loss_.diagonal(e.target);
+      move(i, loss_.step(e.target, a, f, e.q));
+    });
     sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
     sweep.spread = highest - lowest;
-    ++sweeps_;
-    visits_ += static_cast<std::int64_t>(awake_.size());
-    mean_gradient_ = violators > 0 ? gradients / static_cast<double>(violators) : 0.0;
+    visits_ += static_cast<std::int64_t>(m);
+    mean_gradient_ = violators > 0 ? gradients / violators : 0.0;
     return sweep;
   }
 
-  // A random order of the examples awake. The first sweep meets them all, and there rows that lie side by side in memory stay together,
-  // kNeighbours at a time: they are read in two thirds of the time. Later sweeps converge the faster for being well mixed.
-  void shuffle() {
-    const std::size_t run = sweeps_ == 0 ? kNeighbours : 1, runs = awake_.size() / run;
-    for (std::size_t k = 0; k < runs; ++k)
-      if (const std::size_t other = k + random_below(runs - k); other != k)
-        for (std::size_t j = 0; j < run; ++j) std::swap(awake_[k * run + j], awake_[other * run + j]);
-  }
-
-  // With w in float, whether the gap has not halved for so long that rounding may be what keeps it up.
-  bool stuck(const Sweep& sweep) {
-    if (sizeof(Real) == sizeof(double)) return false;
-    if (sweep.gap < 0.5 * smallest_) {
-      smallest_ = sweep.gap;
-      progress_ = visits_;
-    }
-    return visits_ - progress_ > kPatience * static_cast<std::int64_t>(all_.size());
-  }
-
-  // The numbers are not delicate: full passes are the cost of too short a rest, hidden violators that of too long a one.
-  void rest(std::size_t i, double strength) {
-    Rest& rest = rest_[i];
-    rest.length = std::min(3 * rest.length + 1 + static_cast<std::int64_t>(8 * std::min(strength, 16.0)), std::int64_t{127});
-    rest.until = sweeps_ + 1 + rest.length;
-  }
-
-  // use(i) for the examples that `wanted` names, each row asked for while the one before is read.
-  template <class Wanted, class Use>
-  void read(Wanted&& wanted, Use&& use) {
-    chosen_.clear();
-    std::copy_if(all_.begin(), all_.end(), std::back_inserter(chosen_), wanted);
-    for (std::size_t k = 0; k < chosen_.size(); ++k) {
-      if (k + 1 < chosen_.size()) rows_.prefetch(chosen_[k + 1]);
-      use(chosen_[k]);
+  // use(i, w.x_i) for some examples. What comes later is requested from memory meanwhile: first where a row is, then the row.
+  template <class W, class Use>
+  void read(std::span<const ExampleIndex> some, const W& w, Use&& use) {
+    const std::size_t m = some.size(), records = rules_.records_ahead, entries = rules_.entries_ahead;
+    for (std::size_t k = 0; k < m && !monitor_.stop.load(std::memory_order_relaxed); ++k) {
+      if (records > 0 && k + records < m) {
+        __builtin_prefetch(&examples_[some[k + records]]);
+        if constexpr (requires { rows_.prefetch_record(0, w); }) rows_.prefetch_record(some[k + records], w);
+      }
+      if (entries > 0 && k + entries < m) rows_.prefetch(some[k + entries]);
+      use(some[k], rows_.dot(some[k], w));
     }
   }
 
-  // The gap as far as the examples not at rest tell, the others taken as they were when last met.
-  void peek() {
-    read([&](std::size_t i) { return rest_[i].length == 0; }, [&](std::size_t i) { at_.outputs[i] = rows_.dot(i, w_); });
-    evaluate(at_, best_bias_for(at_));
+  // Whether the gap may be small now. Sums over a sweep are compared with the gap as last previewed; where they say that it may be small
+  // enough, it is previewed again, not more often than every n / 8 visits.
+  bool promising(const Sweep& sweep) {
+    if (s_.primal == 0) s_.primal = sweep.primal;  // of the first sweep: too large, so that the first preview comes early
+    monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
+    if (ratio_ * sweep.gap > options_.tol * s_.primal) return false;
+    if (previewed_ >= 0 && visits_ - previewed_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
+    previewed_ = visits_;
+    preview();
+    ratio_ = sweep.gap > 0 ? std::min(s_.gap() / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
+    return true;
   }
 
-  // The mean of recent sweeps, the latest one included, and its gap as far as the outputs met on the way tell.
-  void average() {
-    if (mean_.sweeps == 0) mean_ = at_;
-    const double share = 1.0 / static_cast<double>(std::min(++mean_.sweeps, kMemory));
-    for (const std::size_t i : all_) {
-      mean_.alpha[i] += share * (at_.alpha[i] - mean_.alpha[i]);
-      mean_.outputs[i] += share * (at_.outputs[i] - mean_.outputs[i]);
+  void preview() {
+    awake_.clear();
+    for (const ExampleIndex i : all_) {
+      outputs_[i] = examples_[i].output;
+      if (examples_[i].rest == 0 && rules_.preview) awake_.push_back(i);
     }
-    mean_.b += share * (at_.b - mean_.b);
-    evaluate(mean_, mean_.b);  // the best bias is hardly better, and would take longer to find than all the rest
+    read(awake_, w_, [&](std::size_t i, double output) { outputs_[i] = output; });
+    evaluate();
   }
 
-  void measure(Point& at) {
+  void measure() {
     s_.w = rows_.template zero<double>();
-    at.b = 0;
-    read([&](std::size_t i) { return at.alpha[i] != 0; },
-         [&](std::size_t i) {
-           rows_.axpy(i, at.alpha[i] * loss_.sign(i), s_.w);
-           at.b += at.alpha[i] * loss_.sign(i) * options_.bias;
-         });
-    for (const std::size_t i : all_) {
-      at.outputs[i] = rows_.dot(i, s_.w);
-      if (loss_.term(i, at.alpha[i], at.outputs[i] + options_.bias * at.b) > 0) rest_[i] = {};
+    b_ = 0;
+    for (const ExampleIndex i : all_) {
+      const double a = examples_[i].alpha * loss_.sign(examples_[i].target);
+      if (a != 0) rows_.axpy(i, a, s_.w);
+      b_ += a * options_.bias;
     }
-    evaluate(at, best_bias_for(at));
+    for (const ExampleIndex i : all_) outputs_[i] = rows_.dot(i, s_.w);
+    evaluate();
   }
 
-  // Primal and dual value at bias b. With b' = B sum_i a_i sign_i, their difference is sum_i term_i(b) + (b - b')^2 / 2.
-  void evaluate(const Point& at, double b) {
-    s_.b = b;
-    double gap = 0.5 * (b - at.b) * (b - at.b);
+  // Primal and dual value, from the outputs, at bias b. With b' = B sum_i a_i sign_i, the gap is sum_i term_i(b) + (b - b')^2 / 2.
+  void evaluate() {
+    const double b = s_.b = best_bias_now();
+    double gap = 0.5 * (b - b_) * (b - b_);
     s_.primal = 0.5 * b * b;
-    for (const std::size_t i : all_) {
-      const double f = at.outputs[i] + options_.bias * b;
-      s_.primal += 0.5 * at.alpha[i] * loss_.sign(i) * at.outputs[i] + loss_.value(i, f);
-      gap += loss_.term(i, at.alpha[i], f);
+    for (const ExampleIndex i : all_) {
+      const auto& [alpha, target, q, output, rest] = examples_[i];
+      const double f = outputs_[i] + options_.bias * b;
+      s_.primal += 0.5 * alpha * loss_.sign(target) * outputs_[i] + loss_.value(target, f);
+      gap += loss_.term(target, alpha, f);
     }
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
   }
 
-  Solution<Weights> finish(Point& at, Status status) {
-    s_.status = status;
-    s_.alpha = std::move(at.alpha);
-    return std::move(s_);
-  }
+  bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
 
   // argmin_b of the primal, the rest of w fixed. Its slope is b + B sum_i loss_i'(f_i).
-  double best_bias_for(const Point& at) {
+  double best_bias_now() const {
     const double B = options_.bias;
-    if (B == 0) return 0;
-    chosen_ = all_;
+    if (B == 0 || !rules_.best_bias) return b_;
+    std::vector<std::size_t> undecided(all_.begin(), all_.end());
     return best_bias(
-        at.b, {0, 1}, chosen_, [&](std::size_t i, double b) { return loss_.piece(i, at.outputs[i] + B * b); },
+        b_, {0, 1}, undecided, [&](std::size_t i, double b) { return loss_.piece(examples_[i].target, outputs_[i] + B * b); },
         [&](std::size_t i, int piece) -> Line {
-          const Line slope = loss_.slope(i, piece);
-          return {B * (slope.constant + slope.factor * at.outputs[i]), B * slope.factor * B};
+          const Line slope = loss_.slope(examples_[i].target, piece);
+          return {B * (slope.constant + slope.factor * outputs_[i]), B * slope.factor * B};
         });
   }
 
-  // std::uniform_int_distribution differs between standard libraries; results must not.
-  std::size_t random_below(std::size_t n) { return static_cast<std::size_t>((static_cast<unsigned __int128>(random_()) * n) >> 64); }
+  // With w in float, whether the terms met in an epoch have not halved for so many epochs that rounding may be what keeps them up.
+  bool stuck(const Sweep& sweep) {
+    terms_ += sweep.gap;
+    if (visits_ - epoch_begin_ < static_cast<std::int64_t>(all_.size())) return false;
+    idle_epochs_ = terms_ < 0.5 * smallest_terms_ ? 0 : idle_epochs_ + 1;
+    if (idle_epochs_ == 0) smallest_terms_ = terms_;
+    epoch_begin_ = visits_;
+    terms_ = 0;
+    return sizeof(Real) < sizeof(double) && idle_epochs_ >= 10;
+  }
 
-  static constexpr std::size_t kNeighbours = 32;
-  static constexpr std::int64_t kLate = 7, kShortRest = 3, kMemory = 6, kPatience = 10;
-  static constexpr double kFaint = 0.3, kMeanFrom = 3;
+  Solution<Weights> finish(Status status) {
+    s_.status = status;
+    s_.alpha.resize(examples_.size());
+    std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
+    return std::move(s_);
+  }
 
   const R& rows_;
   const Loss& loss_;
   const DualCDOptions& options_;
+  DualCDRules rules_;
   Monitor& monitor_;
-  std::mt19937_64 random_;
+  SplitMix random_;
   Solution<Weights> s_;                   // its w: as last measured; its b: the best one for the same w
-  Point at_, mean_;                       // where the run stands; the mean of where it stood after recent sweeps
-  typename R::template Weights<Real> w_;  // w(at_.alpha), as good as Real keeps it
-  std::vector<std::size_t> all_, awake_;  // examples that take part; those to visit in this sweep
-  std::vector<std::size_t> chosen_;       // work space
-  std::int64_t sweeps_ = 0, visits_ = 0;
-  double smallest_ = std::numeric_limits<double>::infinity();  // estimated gap that counted as progress, and the visits made until then
-  std::int64_t progress_ = 0;
-  std::vector<Rest> rest_;
-  double mean_gradient_ = 0;  // absolute, projected, of the examples that moved in the sweep before
-  std::vector<double> q_;     // Q_ii, or -1 while unknown
+  typename R::template Weights<Real> w_;  // w(alpha), as precise as Real is
+  double b_ = 0;                          // and its bias
+  Array<Example> examples_;
+  Array<double> outputs_;                  // as last previewed or measured
+  std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now
+  RestCalendar calendar_;
+  std::int64_t visits_ = 0, previewed_ = -1;
+  double mean_gradient_ = 0;  // absolute, projected, of the examples that were not at rest in the last sweep
+  double ratio_ = 1;          // of the gap after a sweep to the sum of the terms met during the sweep
+  double terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity();  // see stuck()
+  std::int64_t epoch_begin_ = 0, idle_epochs_ = 0;
 };
 
 }  // namespace treille

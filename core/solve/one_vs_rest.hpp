@@ -20,10 +20,10 @@ namespace treille {
 template <FeatureRows R, class LossOf, class Keep>
 void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start, const DualCDOptions& options,
                     int threads, const Poll& poll, Keep&& keep) {
-  if constexpr (requires(SecondHand& hand) { rows.shared_with(hand); })
+  if constexpr (requires(SpinWorker& worker) { rows.shared_with(worker); })
     if (n_problems == 1 && threads > 1 && rows.are_long()) {
-      SecondHand hand;
-      return solve_problems(rows.shared_with(hand), 1, loss_of, start, options, 1, poll, keep);
+      SpinWorker worker;
+      return solve_problems(rows.shared_with(worker), 1, loss_of, start, options, 1, poll, keep);
     }
   const std::size_t n = rows.size();
   std::mutex mutex;
@@ -36,7 +36,7 @@ void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std
     };
     const auto from = start.empty() ? start : start.subspan(k * n, n);
     // Rounding w to float moves outputs by about 1e-5 of their size: too little to matter down to this gap, in most cases.
-    const bool coarse = !options.gradient_stop && options.tol >= 1e-4;
+    const bool coarse = options.rules.coarse && !options.gradient_stop && options.tol >= 1e-4;
     auto solution = coarse ? solve.template operator()<float>(from) : solve.template operator()<double>(from);
     if (solution.status == Status::rounding) {
       const auto epochs = solution.epochs;

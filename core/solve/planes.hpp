@@ -122,11 +122,11 @@ template <DualLoss Loss>
 double best_step(const Loss& loss, Line norm, std::span<const double> f, std::span<const double> d) {
   std::vector<std::size_t> undecided;
   for (std::size_t i = 0; i < f.size(); ++i)
-    if (loss.takes_part(i) && d[i] != 0) undecided.push_back(i);
+    if (loss.takes_part(loss.target(i)) && d[i] != 0) undecided.push_back(i);
   return best_bias(
-      1.0, norm, undecided, [&](std::size_t i, double k) { return loss.piece(i, f[i] + k * d[i]); },
+      1.0, norm, undecided, [&](std::size_t i, double k) { return loss.piece(loss.target(i), f[i] + k * d[i]); },
       [&](std::size_t i, int piece) -> Line {
-        const Line slope = loss.slope(i, piece);
+        const Line slope = loss.slope(loss.target(i), piece);
         return {d[i] * (slope.constant + slope.factor * f[i]), d[i] * slope.factor * d[i]};
       });
 }

@@ -118,8 +118,8 @@ void long_rows_are_the_same_in_two_hands() {
   }
   const CodedRows<std::uint32_t> alone({indptr, entries, 2, codebook, scale, width, width});
   CHECK(alone.are_long());
-  SecondHand hand;
-  const auto shared = alone.shared_with(hand);
+  SpinWorker worker;
+  const auto shared = alone.shared_with(worker);
   auto one = alone.zero<double>(), two = one;
   std::vector<double> slow(width, 0.0);
   for (int turn = 0; turn < 500; ++turn) {

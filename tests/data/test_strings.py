@@ -1,6 +1,8 @@
 """Strings: what goes in, how it is cut, and what comes back."""
 
 import pickle
+import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -167,3 +169,32 @@ def test_from_arrays_makes_a_batch_of_its_parts():
     assert items(batch) == [["y"], ["x", "x"]]
     symbols[0] = 0  # the batch has its own copy
     assert batch[0] == ["y"]
+
+
+def words_by_definition(texts):
+    pattern = re.compile(r"\w+|[^\w\s]")
+    return [pattern.findall(text) for text in texts]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@given(texts=st.lists(st.text(max_size=30), max_size=8))
+def test_words_are_what_the_regular_expression_finds(n_jobs, texts):
+    batch = Strings(texts, unit="word", n_jobs=n_jobs)
+    expected = words_by_definition(texts)
+    assert [batch[i] for i in range(len(batch))] == expected
+    assert batch.alphabet == sorted({word for words in expected for word in words})
+
+
+def test_every_code_point_is_classified_as_the_regular_expression_does():
+    points = [chr(c) for c in range(sys.maxunicode + 1)]
+    texts = ["".join(f"a{c}a{c}{c}" for c in points[i : i + 4096]) for i in range(0, len(points), 4096)]
+    batch = Strings(texts, unit="word", n_jobs=2)
+    assert [batch[i] for i in range(len(batch))] == words_by_definition(texts)
+
+
+def test_the_words_of_many_texts_do_not_depend_on_the_number_of_threads():
+    texts = [f"text {i % 97}, número {i % 89} of {'ёж' * (i % 3)}…" for i in range(20_000)]
+    one, two = (Strings(texts, unit="word", n_jobs=n) for n in (1, 2))
+    assert np.array_equal(one.symbols, two.symbols)
+    assert np.array_equal(one.offsets, two.offsets)
+    assert one.alphabet == two.alphabet == sorted({word for words in words_by_definition(texts) for word in words})

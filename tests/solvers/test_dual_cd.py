@@ -162,14 +162,15 @@ def test_an_unknown_stopping_rule_is_refused():
 @INTERCEPTS
 def test_folding_singletons_changes_nothing(loss, intercept):
     problem = random_problem(n=60, kernel=NGram(4, min_n=2).normalized())
-    rows = problem.space.rows
-    assert 0 < rows.n_shared < rows.n_features
-    shared = replace(problem, space=replace(problem.space, rows=replace(rows, n_shared=rows.n_features)))
-    apart, together = (p.solve(loss=loss, intercept=intercept, tol=1e-11) for p in (problem, shared))
+    counts = np.bincount(problem.space.rows.to_csr().indices)
+    assert 0 < (counts == 1).sum() < len(counts)
+    folded, flat = DualCD(), DualCD(representation="flat")
+    apart, together = (problem.solve(s, loss=loss, intercept=intercept, tol=1e-11) for s in (folded, flat))
     assert apart.report.primal == pytest.approx(together.report.primal, rel=1e-11)
     np.testing.assert_allclose(apart.weights, together.weights, atol=1e-4)  # w is unique: |w - w*|^2 <= 2 gap
     with pytest.warns(ConvergenceWarning):
-        first, same = (p.solve(loss=loss, intercept=intercept, tol=1e-11, max_epochs=2) for p in (problem, shared))
+        options = {"loss": loss, "intercept": intercept, "tol": 1e-11, "max_epochs": 2}
+        first, same = (problem.solve(s, **options) for s in (folded, flat))
     np.testing.assert_allclose(first.weights, same.weights, atol=1e-13)  # every iterate is exact, too
     np.testing.assert_allclose(first.alpha, same.alpha, atol=1e-13)
 

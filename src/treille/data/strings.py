@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -17,7 +16,6 @@ from treille.data.format import count, visible
 from treille.io import text_files
 from treille.io.errors import InputError
 
-WORD = re.compile(r"\w+|[^\w\s]")
 UNITS = ("char", "word", "byte")
 SHOWN = 40  # symbols of the alphabet in a summary
 
@@ -82,7 +80,7 @@ class Strings(Batch):
         elif unit == "byte":
             self._set(*_core.encode_bytes([_utf8(text, i) for i, text in enumerate(items)], threads), "byte")
         elif unit == "word":
-            self._set_tokens([WORD.findall(text) for text in items], unit="word")
+            self._set(*_core.encode_words(items, threads), "word")
         elif callable(unit):
             self._set_tokens([_token_list(unit(text), i) for i, text in enumerate(items)])
         else:

@@ -12,15 +12,15 @@
 
 namespace treille {
 
-class SecondHand {
+class SpinWorker {
  public:
-  SecondHand() : thread_([this] { serve(); }) {}
-  ~SecondHand() {
+  SpinWorker() : thread_([this] { serve(); }) {}
+  ~SpinWorker() {
     post(nullptr, nullptr);
     thread_.join();
   }
-  SecondHand(const SecondHand&) = delete;
-  SecondHand& operator=(const SecondHand&) = delete;
+  SpinWorker(const SpinWorker&) = delete;
+  SpinWorker& operator=(const SpinWorker&) = delete;
 
   // Both, at the same time; neither may throw. Where the thread is late (the machine may have other work) the caller does both. One
   // caller at a time.

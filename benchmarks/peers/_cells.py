@@ -1,0 +1,199 @@
+"""The data sets and problems of the portfolio: what each cell trains on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+Examples = tuple[list[str], np.ndarray]
+
+DOMAINS = ("books", "dvd", "electronics", "kitchen")
+# Modules of the standard library with many functions, the largest first; the first 100 and 20 that are installed are the classes.
+MODULES = (
+    "asyncio email xml unittest importlib multiprocessing idlelib tkinter http logging ctypes json distutils lib2to3 concurrent curses "
+    "dbm encodings html wsgiref urllib sqlite3 argparse ast base64 bdb calendar cgi cmd code codecs collections configparser contextlib "
+    "copy csv dataclasses datetime decimal difflib dis doctest enum filecmp fileinput fnmatch fractions ftplib functools getopt gettext "
+    "glob gzip heapq hmac imaplib inspect ipaddress locale lzma mailbox mimetypes modulefinder netrc nntplib ntpath numbers optparse os "
+    "pathlib pdb pickle pickletools pkgutil platform plistlib poplib posixpath pprint profile pstats pyclbr pydoc queue random re reprlib "
+    "runpy sched selectors shelve shlex shutil site smtplib socket socketserver ssl statistics string subprocess symtable sysconfig "
+    "tarfile tempfile textwrap threading timeit tokenize trace traceback tracemalloc turtle types typing uuid venv warnings wave weakref "
+    "webbrowser xmlrpc zipapp zipfile zoneinfo"
+).split()
+
+
+@cache
+def reuters() -> Examples:
+    from treille.datasets import reuters as stories
+
+    texts, topics = stories("all")
+    return texts, np.array(["acq" if "acq" in t else "other" for t in topics])
+
+
+@cache
+def reuters_topics() -> Examples:
+    """The stories of the twenty most frequent first topics."""
+    from treille.datasets import reuters as stories
+
+    texts, topics = stories("all")
+    frequent = {name for name, _ in Counter(t[0] for t in topics if t).most_common(20)}
+    kept = [(text, t[0]) for text, t in zip(texts, topics, strict=True) if t and t[0] in frequent]
+    return [text for text, _ in kept], np.array([topic for _, topic in kept])
+
+
+@cache
+def reviews() -> Examples:
+    """The 8,000 Amazon reviews, positive or negative."""
+    from treille.datasets import data_folder
+    from treille.io import read
+
+    texts, labels = list[str](), list[str]()
+    for domain in DOMAINS:
+        examples = read(data_folder() / "amazon_mds" / f"{domain}.jsonl.gz", text="text", label="label")  # type: ignore[operator]
+        texts += (" ".join(text.split()) for text in examples.texts)
+        labels += examples.labels or ()
+    return texts, np.array(labels)
+
+
+@cache
+def clauses() -> Examples:
+    """100,000 clauses of the reviews: what stands between two marks of punctuation, labelled as the review is."""
+    texts, labels = list[str](), list[str]()
+    for review, label in zip(*reviews(), strict=True):
+        for clause in re.split(r"(?<=[.,;:!?()])\s+", review):
+            if len(clause.split()) >= 2:
+                texts.append(clause)
+                labels.append(label)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(texts))[:100_000])
+    return [texts[i] for i in chosen], np.array(labels)[chosen]
+
+
+@cache
+def windows() -> Examples:
+    """A million phrases of 3 to 12 words, cut from the reviews at random."""
+    random = np.random.default_rng(0)
+    words = [review.split() for review in reviews()[0]]
+    starts = np.cumsum([0, *map(len, words)])
+    texts, labels = list[str](), reviews()[1]
+    at = random.integers(0, starts[-1], 1_000_000)
+    owner = np.searchsorted(starts, at, "right") - 1
+    for i, place, length in zip(owner, at - starts[owner], random.integers(3, 13, len(at)), strict=True):
+        texts.append(" ".join(words[i][place : place + length]))
+    return texts, labels[owner]
+
+
+@cache
+def questions() -> Examples:
+    """The 5,952 TREC questions, in six classes."""
+    from treille.datasets import data_folder
+    from treille.io import read
+
+    texts, labels = list[str](), list[str]()
+    for part in ("train", "test"):
+        examples = read(data_folder() / "trec_qc" / f"{part}.jsonl.gz", text="text", label="coarse")  # type: ignore[operator]
+        texts += examples.texts
+        labels += examples.labels or ()
+    return texts, np.array(labels)
+
+
+@cache
+def functions(n_modules: int = 0) -> Examples:
+    """Functions of the standard library by module: the eight usual packages, or so many modules."""
+    import treille.datasets as datasets
+    from treille.io import InputError
+
+    if not n_modules:
+        texts, labels = datasets.functions()
+        return texts, np.array(labels)
+    texts, labels = [], []
+    for module in MODULES:
+        try:
+            found = datasets.functions([module], per_package=250)[0]
+        except InputError:  # not in this Python
+            continue
+        if len(found) >= 5 and len(set(labels)) < n_modules:
+            texts += found
+            labels += [module] * len(found)
+    return texts, np.array(labels)
+
+
+@cache
+def fastsk(name: str, kind: str) -> Examples:
+    from treille.datasets import fastsk as sequences
+
+    texts, labels = sequences(name, kind, "all")  # type: ignore[arg-type]
+    return texts, np.array(labels)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A problem: examples, the n-grams of one or several orders, rows normalised or not, C."""
+
+    data: str
+    examples: Callable[[], Examples]
+    unit: str
+    orders: tuple[int, int]
+    normalised: bool = True
+    C: float = 1.0
+    quick: bool = False  # part of the quick run
+
+    @property
+    def name(self) -> str:
+        low, high = self.orders
+        grams = f"{self.unit} {high}" if low == high else f"{self.unit} {low}-{high}"
+        return grams if self.normalised else f"{grams}, counts"
+
+    def kernel(self) -> Any:
+        from treille.kernels import NGram
+
+        kernel = NGram(self.orders[1], min_n=self.orders[0], unit=self.unit)
+        return kernel.normalized() if self.normalised else kernel
+
+    def sklearn_matrix(self, texts: list[str]) -> Any:
+        """The vectorizer and the matrix that scikit-learn's users would make: the same n-grams."""
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.preprocessing import normalize
+
+        cut: dict[str, Any] = {"token_pattern": r"\w+|[^\w\s]"} if self.unit == "word" else {}
+        vectorizer = CountVectorizer(analyzer=self.unit, ngram_range=self.orders, lowercase=False, **cut)
+        counts = vectorizer.fit_transform(texts).astype(np.float64)
+        return vectorizer, normalize(counts) if self.normalised else counts
+
+
+CELLS = (
+    Cell("Reuters", reuters, "char", (5, 5), quick=True),
+    Cell("Reuters", reuters, "char", (5, 5), False, 0.001),
+    Cell("Reuters", reuters, "char", (10, 10)),
+    Cell("Reuters", reuters, "char", (1, 5)),
+    Cell("Reuters", reuters, "word", (1, 1), quick=True),
+    Cell("Reuters", reuters, "word", (1, 2)),
+    Cell("Reuters, 20 topics", reuters_topics, "word", (1, 1)),
+    Cell("reviews", reviews, "word", (1, 1)),
+    Cell("reviews", reviews, "word", (1, 2), quick=True),
+    Cell("reviews", reviews, "word", (1, 1), False, 0.01),
+    Cell("reviews", reviews, "char", (4, 4)),
+    Cell("reviews", reviews, "char", (2, 5)),
+    Cell("TREC questions", questions, "word", (1, 1), quick=True),
+    Cell("TREC questions", questions, "word", (1, 2)),
+    Cell("TREC questions", questions, "char", (4, 4), quick=True),
+    Cell("functions", functions, "word", (1, 1)),
+    Cell("functions", functions, "char", (5, 5), quick=True),
+    Cell("functions, 20 modules", lambda: functions(20), "char", (4, 4)),
+    Cell("functions, 100 modules", lambda: functions(100), "word", (1, 1)),
+    Cell("functions, 100 modules", lambda: functions(100), "char", (4, 4)),
+    Cell("DNA, CTCF", lambda: fastsk("CTCF", "dna"), "char", (8, 8), quick=True),
+    Cell("DNA, CTCF", lambda: fastsk("CTCF", "dna"), "char", (1, 6)),
+    Cell("proteins, 1.1", lambda: fastsk("1.1", "protein"), "char", (3, 3), quick=True),
+    Cell("proteins, 1.1", lambda: fastsk("1.1", "protein"), "char", (1, 4)),
+    Cell("100,000 clauses", clauses, "word", (1, 1), quick=True),
+    Cell("100,000 clauses", clauses, "word", (1, 2)),
+    Cell("100,000 clauses", clauses, "char", (4, 4), quick=True),
+    Cell("100,000 clauses", clauses, "char", (2, 4)),
+    Cell("1,000,000 phrases", windows, "word", (1, 1)),
+    Cell("1,000,000 phrases", windows, "char", (4, 4)),
+)

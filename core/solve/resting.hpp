@@ -1,0 +1,46 @@
+#pragma once
+// Which examples a sweep visits. An example at a bound, with a gradient that holds it there, rests for some sweeps: longer each time, and
+// the longer the stronger the gradient. After a few sweeps nearly every visit moves something. LIBLINEAR shrinks such examples
+// instead, and starts over with all of them at the end.
+//
+// The calendar has one list per sweep to come, so that finding those awake costs nothing for those at rest.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace treille {
+
+using ExampleIndex = std::uint32_t;
+
+class RestCalendar {
+ public:
+  static constexpr std::uint32_t kLongest = 127;
+
+  // The next rest, in sweeps, of an example that rested for `last` and is held at its bound with `strength`, in units of the outputs.
+  // Too short a rest costs visits that move nothing, too long a one hides examples that should move; neither constant is delicate.
+  static std::uint32_t longer(std::uint32_t last, double strength) {
+    return std::min(3 * last + 1 + static_cast<std::uint32_t>(4 * std::min(strength, 32.0)), kLongest);
+  }
+
+  void visit_after(std::uint32_t rest, ExampleIndex i) { lists_[(sweep_ + rest) % lists_.size()].push_back(i); }
+
+  // Those awake in the next sweep, put into `awake`.
+  void next(std::vector<ExampleIndex>& awake) {
+    awake.clear();
+    std::swap(awake, lists_[sweep_++ % lists_.size()]);
+  }
+
+  void wake(const std::vector<ExampleIndex>& all) {
+    for (auto& list : lists_) list.clear();
+    lists_[sweep_ % lists_.size()] = all;
+  }
+
+ private:
+  std::array<std::vector<ExampleIndex>, kLongest + 1> lists_;
+  std::size_t sweep_ = 0;  // the one to come
+};
+
+}  // namespace treille

@@ -1,0 +1,129 @@
+#pragma once
+// Texts to words: runs of word characters, and every other visible character by itself, numbered in the order of their code points. One
+// pass over the text and one over the words.
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "text/encode.hpp"
+
+namespace treille {
+
+enum class CharacterClass : std::uint8_t { space, word, other };
+
+struct EncodedWords {
+  Buffer<std::int32_t> symbols;
+  Buffer<std::int64_t> offsets;
+  std::vector<std::u32string> alphabet;
+};
+
+// The words of some texts in the order in which they occur, numbered as they appear first. Open addressing, at most half full.
+class WordList {
+ public:
+  void add(const Text& text, std::span<const CharacterClass> classes) {
+    with_code_points(text, [&](const auto* s) {
+      for (std::size_t k = 0; k < text.length;) {
+        const auto* begin = s + k;
+        const CharacterClass kind = classes[s[k]];
+        std::uint64_t hash = mixed(0, s[k++]);
+        if (kind == CharacterClass::space) continue;
+        if (kind == CharacterClass::word)
+          for (; k < text.length && classes[s[k]] == CharacterClass::word; ++k) hash = mixed(hash, s[k]);
+        symbols.push_back(number(begin, s + k, hash));
+      }
+    });
+  }
+
+  std::size_t size() const { return ends_.size() - 1; }
+  std::u32string_view operator[](std::size_t word) const { return {letters_.data() + ends_[word], ends_[word + 1] - ends_[word]}; }
+
+  Array<std::int32_t> symbols;
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::int32_t word = -1;
+  };
+
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t c) {
+    hash = (hash ^ c) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+  }
+
+  template <class Character>
+  std::int32_t number(const Character* begin, const Character* end, std::uint64_t hash) {
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].word >= 0; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].hash != hash) continue;
+      const std::u32string_view word = (*this)[static_cast<std::size_t>(slots_[at].word)];
+      if (std::equal(begin, end, word.begin(), word.end())) return slots_[at].word;
+    }
+    const auto fresh = static_cast<std::int32_t>(size());
+    slots_[at] = {hash, fresh};
+    letters_.insert(letters_.end(), begin, end);
+    ends_.push_back(letters_.size());
+    if (2 * size() > slots_.size()) grow();
+    return fresh;
+  }
+
+  void grow() {
+    const Array<Slot> old = std::exchange(slots_, Array<Slot>(2 * slots_.size()));
+    for (const Slot& slot : old) {
+      if (slot.word < 0) continue;
+      std::size_t at = slot.hash & (slots_.size() - 1);
+      while (slots_[at].word >= 0) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = slot;
+    }
+  }
+
+  Array<Slot> slots_ = Array<Slot>(1 << 12);
+  std::vector<char32_t> letters_;
+  std::vector<std::size_t> ends_ = {0};
+};
+
+// `classes` has one entry for every code point.
+inline EncodedWords encode_words(std::span<const Text> texts, std::span<const CharacterClass> classes, int threads) {
+  EncodedWords out;
+  out.offsets = Buffer<std::int64_t>(texts.size() + 1);
+  std::vector<std::int64_t> characters(texts.size() + 1, 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) characters[i + 1] = characters[i] + static_cast<std::int64_t>(texts[i].length);
+  const int parts = static_cast<int>(std::min<std::int64_t>(threads, 1 + characters.back() / 100000));
+  const auto cuts = balanced_cuts(characters, parts);
+
+  std::vector<WordList> lists(static_cast<std::size_t>(parts));
+  run_parts(parts, [&](int p) {
+    auto& list = lists[static_cast<std::size_t>(p)];
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      list.add(texts[i], classes);
+      out.offsets[i + 1] = static_cast<std::int64_t>(list.symbols.size());
+    }
+  });
+  for (const auto& list : lists)
+    for (std::size_t word = 0; word < list.size(); ++word) out.alphabet.emplace_back(list[word]);
+  std::sort(out.alphabet.begin(), out.alphabet.end());
+  out.alphabet.erase(std::unique(out.alphabet.begin(), out.alphabet.end()), out.alphabet.end());
+
+  out.offsets[0] = 0;
+  std::vector<std::int64_t> first(lists.size() + 1, 0);
+  for (std::size_t p = 0; p < lists.size(); ++p) first[p + 1] = first[p] + static_cast<std::int64_t>(lists[p].symbols.size());
+  out.symbols = Buffer<std::int32_t>(static_cast<std::size_t>(first.back()));
+  run_parts(parts, [&](int p) {
+    const auto& list = lists[static_cast<std::size_t>(p)];
+    std::vector<std::int32_t> rank(list.size());
+    for (std::size_t word = 0; word < list.size(); ++word)
+      rank[word] = static_cast<std::int32_t>(std::lower_bound(out.alphabet.begin(), out.alphabet.end(), list[word]) - out.alphabet.begin());
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) out.offsets[i + 1] += first[static_cast<std::size_t>(p)];
+    std::transform(list.symbols.begin(), list.symbols.end(), out.symbols.data() + first[static_cast<std::size_t>(p)],
+                   [&](std::int32_t number) { return rank[static_cast<std::size_t>(number)]; });
+  });
+  return out;
+}
+
+}  // namespace treille
