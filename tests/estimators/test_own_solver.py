@@ -27,16 +27,17 @@ class Ascent:
         alpha, reports = np.zeros((problem.n_problems, len(problem))), []
         for k, a in enumerate(alpha):
             y = problem.y(k)
-            for epoch in range(1, max_epochs + 1):
+            epoch, converged = 0, False
+            while epoch < max_epochs and not converged:
+                epoch += 1
                 for i in np.flatnonzero(C):
                     step = (1 - y[i] * K[i] @ (a * y)) / K[i, i] if K[i, i] > 0 else np.inf
                     a[i] = np.clip(a[i] + step, 0, C[i])
                 f = K @ (a * y)
                 primal = 0.5 * a * y @ f + C @ problem.loss.value(y, f)
                 dual = a.sum() - 0.5 * a * y @ f
-                if primal - dual <= tol * primal:
-                    break
-            status = "converged" if primal - dual <= tol * primal else "max_epochs"
+                converged = primal - dual <= tol * primal
+            status = "converged" if converged else "max_epochs"
             reports.append(Report(primal, dual, epoch, 0.0, status, seed))
         beta = np.stack([problem.y(k) * a for k, a in enumerate(alpha)], axis=1)
         return Solution(float(problem.intercept) * beta.sum(axis=0), alpha, Report.combined(reports), coefficients=beta)

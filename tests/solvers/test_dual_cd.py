@@ -168,8 +168,8 @@ def test_folding_singletons_changes_nothing(loss, intercept):
     apart, together = (problem.solve(s, loss=loss, intercept=intercept, tol=1e-11) for s in (folded, flat))
     assert apart.report.primal == pytest.approx(together.report.primal, rel=1e-11)
     np.testing.assert_allclose(apart.weights, together.weights, atol=1e-4)  # w is unique: |w - w*|^2 <= 2 gap
+    options = {"loss": loss, "intercept": intercept, "tol": 1e-11, "max_epochs": 2}
     with pytest.warns(ConvergenceWarning):
-        options = {"loss": loss, "intercept": intercept, "tol": 1e-11, "max_epochs": 2}
         first, same = (problem.solve(s, **options) for s in (folded, flat))
     np.testing.assert_allclose(first.weights, same.weights, atol=1e-13)  # every iterate is exact, too
     np.testing.assert_allclose(first.alpha, same.alpha, atol=1e-13)
