@@ -160,11 +160,10 @@ def test_an_unknown_stopping_rule_is_refused():
 
 @LOSSES
 @BIASES
-def test_keeping_private_features_apart_changes_nothing(loss, bias):
+def test_folding_singletons_changes_nothing(loss, bias):
     problem = random_problem(n=60, kernel=NGram(4, min_n=2).normalized())
-    rows = problem.space.rows
-    assert 0 < rows.n_shared < rows.n_features
-    shared = replace(problem, space=replace(problem.space, rows=replace(rows, n_shared=rows.n_features)))
+    problem, shared = (replace(problem, space=problem.space.keeping(name)) for name in ("auto", "flat"))
+    assert 0 < problem.space.form.core.n_shared < problem.space.features.n_features
     apart, together = (p.solve(loss=loss, bias=bias, tol=1e-11) for p in (problem, shared))
     assert apart.report.primal == pytest.approx(together.report.primal, rel=1e-11)
     np.testing.assert_allclose(apart.weights, together.weights, atol=1e-4)  # w is unique: |w - w*|^2 <= 2 gap
