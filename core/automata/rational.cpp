@@ -312,7 +312,7 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   features.ids_.assign(features.trie_.size(), InternedStrings::kAbsent);
   for (std::uint32_t id = 0; id < features.nodes_.size(); ++id) features.ids_[features.nodes_[id]] = id;
   features.n_shared_ = static_cast<std::size_t>(std::count_if(all.examples.begin(), all.examples.end(), [](auto n) { return n > 1; }));
-  rows.entries = join_parts(std::move(parts), renamed, features.size());
+  rows.entries = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, features.size());
   return features;
 }
 

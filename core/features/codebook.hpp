@@ -49,11 +49,10 @@ class Codebook {
  private:
   static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
 
-  std::size_t first_slot(double value) const {
-    return std::bit_cast<std::uint64_t>(value) * 0x9E3779B97F4A7C15u >> (64 - std::bit_width(codes_.size() - 1));
-  }
+  std::size_t first_slot(double value) const { return std::bit_cast<std::uint64_t>(value) * 0x9E3779B97F4A7C15u >> shift_; }
   void grow() {
     codes_.assign(2 * codes_.size(), kFree);
+    --shift_;
     for (std::uint32_t code = 0; code < values_.size(); ++code) {
       std::size_t slot = first_slot(values_[code]);
       while (codes_[slot] != kFree) slot = (slot + 1) & (codes_.size() - 1);
@@ -61,6 +60,7 @@ class Codebook {
     }
   }
 
+  int shift_ = 64 - 8;
   Array<std::uint32_t> codes_ = Array<std::uint32_t>(256, kFree);
   Array<double> values_;
 };

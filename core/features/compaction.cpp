@@ -3,40 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "features/column_classes.hpp"
-#include "features/row_builder.hpp"
+#include "features/renumbering.hpp"
 #include "features/rows.hpp"
 #include "parallel.hpp"
 
 namespace treille {
 namespace {
-
-// The same rows with column z as rank[z].
-template <class Word>
-CodedEntries renumbered(const CodedRowsView<Word>& rows, const Array<std::uint32_t>& rank, int threads) {
-  CodedEntries out;
-  out.code_bits = rows.code_bits;
-  out.indptr = Buffer<std::int64_t>(rows.indptr.size());
-  std::copy(rows.indptr.begin(), rows.indptr.end(), out.indptr.data());
-  out.codebook = Buffer<double>(rows.codebook.size());
-  std::copy(rows.codebook.begin(), rows.codebook.end(), out.codebook.data());
-  Buffer<Word> entries(rows.entries.size());
-  const auto cuts = balanced_cuts(rows.indptr, threads);
-  run_parts(threads, [&](int p) {
-    RowSorter<Word> sorter(rows.n_features, rows.code_bits);
-    std::vector<Word> row;
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      row.clear();
-      for (const Word e : rows.row(i)) row.push_back(static_cast<Word>(Word{rank[rows.id(e)]} << rows.code_bits | rows.code(e)));
-      sorter.sort(row);
-      std::copy(row.begin(), row.end(), entries.data() + rows.indptr[i]);
-    }
-  });
-  out.entries = std::move(entries);
-  return out;
-}
 
 // Rows whose columns are ordered by frequency; `rank` is the order already applied, or empty.
 template <class Word>
@@ -56,6 +32,25 @@ CompactRows merged(const CodedRowsView<Word>& rows, const Array<std::uint32_t>& 
   }
   out.cells = CellMap(std::move(cell), std::move(factor), classes.n_classes);
   return out;
+}
+
+// Makes the members of each family neighbours first, where they are not.
+template <class Word>
+std::optional<CodedEntries> in_basis(const CodedRowsView<Word>& rows, const Families& families, const HelmertBasis& basis, int threads) {
+  Array<std::uint32_t> order(rows.n_features), rank(rows.n_features), family, member;
+  std::iota(order.begin(), order.end(), 0u);
+  const auto by_place = [&](std::uint32_t a, std::uint32_t b) { return basis.place(a) < basis.place(b); };
+  if (std::is_sorted(order.begin(), order.end(), by_place)) return rows_in_basis(rows, basis, threads);
+  std::sort(order.begin(), order.end(), by_place);
+  for (const std::uint32_t z : order) {
+    rank[z] = static_cast<std::uint32_t>(family.size());
+    family.push_back(families.family[z]);
+    member.push_back(families.member[z]);
+  }
+  const HelmertBasis ordered({families.sizes, family, member});
+  return renumbered(rows, rank, threads).visit(rows.scale, rows.n_features, rows.n_features, [&](const auto& view) {
+    return rows_in_basis(view, ordered, threads);
+  });
 }
 
 }  // namespace
@@ -96,7 +91,7 @@ CompactRows compact(const CodedRowsView<Word>& rows, const std::optional<Familie
   CompactRows out;
   if (families && rows.entries.size() >= kLongRow * rows.size()) {
     HelmertBasis basis(*families);
-    if ((out.entries = rows_in_basis(rows, basis, threads))) {
+    if ((out.entries = in_basis(rows, *families, basis, threads))) {
       out.n_shared = basis.n_cells();
       out.n_entries = static_cast<std::size_t>(out.entries->indptr[rows.size()]);
       out.cells = CellMap(std::move(basis));

@@ -63,7 +63,7 @@ NGramDictionary<Symbol> join_dictionaries(std::vector<NGramDictionary<Symbol>> f
     for (std::uint32_t& id : renamed[p]) id = rank[id];
   renamed[0] = rank;
   dictionary.rename(rank, static_cast<int>(found.size()));
-  entries = join_parts(std::move(parts), renamed, dictionary.size());
+  entries = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, dictionary.size());
   return std::move(dictionary);
 }
 

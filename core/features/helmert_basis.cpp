@@ -11,17 +11,18 @@
 namespace treille {
 namespace {
 
-// One row after another, each from the codes of its entries.
+// One row after another. The members of a family are neighbours in the rows.
 template <class Word>
 class BasisRow {
  public:
-  BasisRow(const CodedRowsView<Word>& rows, const HelmertBasis& basis, std::span<const std::uint32_t> places, int code_bits)
-      : rows_(rows),
-        basis_(basis),
-        places_(places),
-        code_bits_(code_bits),
-        codes_(basis.n_cells(), 0),
-        seen_(basis.n_families() / 64 + 1) {}
+  BasisRow(const CodedRowsView<Word>& rows, const HelmertBasis& basis, int code_bits)
+      : rows_(rows), basis_(basis), code_bits_(code_bits), mask_((1u << code_bits) - 1) {
+    std::size_t most = 0;
+    for (std::size_t f = 0; f < basis.n_families(); ++f) most = std::max(most, basis.size(f));
+    values_.resize(most);
+    for (std::size_t j = 0; j < most; ++j) factor_.push_back(1 / HelmertBasis::length(j));
+    equals_.resize(most + 1);
+  }
 
   const Codebook& codebook() const { return codebook_; }
   std::size_t size() const { return means_.size() + others_.size(); }
@@ -29,14 +30,18 @@ class BasisRow {
   void read(std::size_t i) {
     means_.clear();
     others_.clear();
-    for (const Word entry : rows_.row(i)) {
-      const std::size_t z = rows_.id(entry), f = basis_.family(z);
-      codes_[places_[z]] = static_cast<std::uint32_t>(rows_.code(entry)) + 1;
-      seen_[f >> 6] |= std::uint64_t{1} << (f & 63);
+    const Word *e = rows_.begin(i), *const end = rows_.end(i);
+    while (e < end) {
+      const Word* const first = e;
+      const std::size_t family = basis_.family(rows_.id(*e)), code = rows_.code(*e);
+      bool equal = true;
+      for (++e; e < end && basis_.family(rows_.id(*e)) == family; ++e) equal &= rows_.code(*e) == code;
+      const std::size_t m = basis_.size(family);
+      if (equal && static_cast<std::size_t>(e - first) == m)
+        means_.push_back(static_cast<std::uint32_t>(family) << code_bits_ | code_of_equals(m, code));
+      else
+        add({first, e}, family, m);
     }
-    for (std::size_t word = 0; word < seen_.size(); ++word)
-      for (std::uint64_t bits = std::exchange(seen_[word], 0); bits != 0; bits &= bits - 1)
-        add(word << 6 | static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
   std::uint32_t* write(std::uint32_t* to) const {
@@ -46,48 +51,36 @@ class BasisRow {
  private:
   static constexpr std::uint32_t kUnknown = 0xFFFFFFFFu;
 
-  double value(std::uint32_t code) const { return code == 0 ? 0.0 : rows_.codebook[code - 1]; }
-
-  void add(std::size_t family) {
-    const std::size_t m = basis_.size(family);
-    std::uint32_t* const codes = codes_.data() + basis_.first_place(family);
-    const std::uint32_t first = codes[0];
-    bool equal = true;
-    for (std::size_t j = 1; j < m; ++j) equal &= codes[j] == first;
-    if (equal) {
-      means_.push_back(static_cast<std::uint32_t>(family) << code_bits_ | code_of_equals(m, first));
-    } else {
-      double before = 0;
-      for (std::size_t j = 0; j < m; ++j) {
-        const double own = value(codes[j]), x = before - static_cast<double>(j) * own;
-        if (j > 0 && x != 0) others_.push_back(entry(basis_.cell(family, j), x / HelmertBasis::length(j)));
-        before += own;
-      }
-      means_.push_back(entry(family, before / std::sqrt(static_cast<double>(m))));
+  void add(std::span<const Word> entries, std::size_t family, std::size_t m) {
+    std::fill_n(values_.data(), m, 0.0);
+    for (const Word e : entries) values_[basis_.member(rows_.id(e))] = rows_.value(e);
+    double before = values_[0];
+    for (std::size_t j = 1; j < m; ++j) {
+      const double x = before - static_cast<double>(j) * values_[j];
+      if (x != 0) others_.push_back(entry(basis_.cell(family, j), x * factor_[j]));
+      before += values_[j];
     }
-    std::fill_n(codes, m, 0u);
+    means_.push_back(entry(family, before / std::sqrt(static_cast<double>(m))));
   }
 
+  // Codes that do not fit are noticed by the size of the codebook.
   std::uint32_t entry(std::size_t cell, double x) {
-    return static_cast<std::uint32_t>(cell) << code_bits_ | (codebook_.code_of(x) & mask());
+    return static_cast<std::uint32_t>(cell) << code_bits_ | (codebook_.code_of(x) & mask_);
   }
-  std::uint32_t mask() const { return (1u << code_bits_) - 1; }
 
   // Most families are equal: their codes are kept by number of members and code.
-  std::uint32_t code_of_equals(std::size_t m, std::uint32_t code) {
-    if (m >= equals_.size()) equals_.resize(m + 1);
-    if (equals_[m].empty()) equals_[m].assign(rows_.codebook.size() + 1, kUnknown);
+  std::uint32_t code_of_equals(std::size_t m, std::size_t code) {
+    if (equals_[m].empty()) equals_[m].assign(rows_.codebook.size(), kUnknown);
     std::uint32_t& known = equals_[m][code];
-    if (known == kUnknown) known = codebook_.code_of(value(code) * std::sqrt(static_cast<double>(m))) & mask();
+    if (known == kUnknown) known = codebook_.code_of(rows_.codebook[code] * std::sqrt(static_cast<double>(m))) & mask_;
     return known;
   }
 
   const CodedRowsView<Word>& rows_;
   const HelmertBasis& basis_;
-  std::span<const std::uint32_t> places_;
   int code_bits_;
-  std::vector<std::uint32_t> codes_;  // of all members of all families: 1 + code, 0 where the row has no entry
-  std::vector<std::uint64_t> seen_;   // families of the row
+  std::uint32_t mask_;
+  std::vector<double> values_, factor_;
   std::vector<std::uint32_t> means_, others_;
   std::vector<std::vector<std::uint32_t>> equals_;
   Codebook codebook_;
@@ -101,8 +94,6 @@ std::optional<CodedEntries> rows_in_basis(const CodedRowsView<Word>& rows, const
   out.code_bits = 32 - static_cast<int>(std::bit_width(basis.n_cells()));
   if (basis.n_cells() == 0 || out.code_bits < 2) return std::nullopt;
   const std::size_t most_codes = std::size_t{1} << out.code_bits;
-  Array<std::uint32_t> places(basis.n_features());
-  for (std::size_t z = 0; z < places.size(); ++z) places[z] = static_cast<std::uint32_t>(basis.place(z));
   const auto cuts = balanced_cuts(rows.indptr, threads);
   Buffer<std::uint32_t> entries(rows.entries.size());
   out.indptr = Buffer<std::int64_t>(rows.size() + 1);
@@ -111,7 +102,7 @@ std::optional<CodedEntries> rows_in_basis(const CodedRowsView<Word>& rows, const
   std::atomic<bool> fits{true};
   // Each part is written where its rows are now, then moved to the end of the part before.
   run_parts(threads, [&](int p) {
-    BasisRow row(rows, basis, places, out.code_bits);
+    BasisRow row(rows, basis, out.code_bits);
     std::uint32_t* const start = entries.data() + rows.indptr[cuts[p]];
     std::uint32_t* const stop = entries.data() + rows.indptr[cuts[p + 1]];
     std::uint32_t* to = start;

@@ -38,10 +38,10 @@ class HelmertBasis {
   std::size_t n_cells() const { return first_.back(); }
   std::size_t n_features() const { return family_.size(); }
   std::size_t family(std::size_t feature) const { return family_[feature]; }
+  std::size_t member(std::size_t feature) const { return member_[feature]; }
   std::size_t size(std::size_t family) const { return first_[family + 1] - first_[family]; }
-  // The place of a feature when all members of all families are listed.
-  std::size_t place(std::size_t feature) const { return first_[family_[feature]] + member_[feature]; }
-  std::size_t first_place(std::size_t family) const { return first_[family]; }
+  // The place of a feature in the list of all members of all families.
+  std::uint32_t place(std::size_t feature) const { return first_[family_[feature]] + member_[feature]; }
   // Of x_j, j > 0; that of x_0 is the family itself.
   std::size_t cell(std::size_t family, std::size_t j) const { return n_families() + first_[family] - family + j - 1; }
   static double length(std::size_t j) { return std::sqrt(static_cast<double>(j) * static_cast<double>(j + 1)); }
@@ -56,11 +56,12 @@ class HelmertBasis {
   }
 
  private:
-  std::vector<std::uint32_t> first_{0};  // members before those of each family
+  std::vector<std::uint32_t> first_;  // members before those of each family
   Array<std::uint32_t> family_, member_;
 };
 
-// The rows in the basis; nothing where they would not have fewer entries, or cells and values do not fit 32 bits.
+// The rows in the basis; nothing where they would not have fewer entries, or cells and values do not fit 32 bits. The places of the
+// features must rise with their ids.
 template <class Word>
 std::optional<CodedEntries> rows_in_basis(const CodedRowsView<Word>& rows, const HelmertBasis& basis, int threads);
 

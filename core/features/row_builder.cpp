@@ -8,7 +8,7 @@ namespace treille {
 
 class PartJoiner {
  public:
-  PartJoiner(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids)
+  PartJoiner(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids)
       : parts_(std::move(parts)), renamed_(renamed), n_ids_(n_ids) {}
 
   CodedEntries join() {
@@ -20,7 +20,7 @@ class PartJoiner {
       first_row_.push_back(rows);
       first_entry_.push_back(total);
       rows += part.ends_.size();
-      total += part.written_;
+      total += part.size();
     }
     out_.indptr = Buffer<std::int64_t>(rows + 1);
     out_.indptr[rows] = static_cast<std::int64_t>(total);
@@ -38,34 +38,40 @@ class PartJoiner {
   template <class Word>
   void write_part(std::size_t p, Word* out) {
     RowPart part = std::move(parts_[p]);
-    RowSorter<std::uint64_t> sorter(n_ids_, 32);
-    std::vector<std::uint64_t> entries;
-    std::size_t row = first_row_[p], to = first_entry_[p], at = 0, aside = 0;
+    RowSorter<Word> sorter(n_ids_, out_.code_bits);
+    std::size_t row = first_row_[p], at = 0, aside = 0;
+    Word* to = out + first_entry_[p];
     for (const std::int64_t end : part.ends_) {
-      entries.clear();
-      for (; at < static_cast<std::size_t>(end); ++at) {
-        const std::size_t place = at % RowPart::kBlock;
-        if (place == 0 && at > 0) part.blocks_[at / RowPart::kBlock - 1].free();
-        const RowPart::Block& block = part.blocks_[at / RowPart::kBlock];
-        const std::uint32_t id = renamed_.empty() ? block.ids[place] : renamed_[p][block.ids[place]];
-        const std::uint32_t code = block.codes[place] < RowPart::kAside ? block.codes[place] : part.aside_[aside++];
-        entries.push_back(std::uint64_t{id} << 32 | codes_[p][code]);
+      Word* const start = to;
+      bool rising = true;
+      out_.indptr[row++] = start - out;
+      while (at < static_cast<std::size_t>(end)) {
+        const std::size_t number = at / RowPart::kBlock, place = at % RowPart::kBlock;
+        if (place == 0 && number > 0) part.blocks_[number - 1].free();
+        const std::size_t n = std::min(static_cast<std::size_t>(end) - at, RowPart::kBlock - place);
+        const std::uint32_t* const ids = part.blocks_[number].ids.data() + place;
+        const std::uint8_t* const codes = part.blocks_[number].codes.data() + place;
+        for (std::size_t e = 0; e < n; ++e, ++to) {
+          const std::uint32_t id = renamed_.empty() ? ids[e] : renamed_[p][ids[e]];
+          const std::uint32_t code = codes[e] < RowPart::kAside ? codes[e] : part.aside_[aside++];
+          *to = static_cast<Word>(Word{id} << out_.code_bits | codes_[p][code]);
+          rising &= to == start || to[-1] < *to;
+        }
+        at += n;
       }
-      sorter.sort(entries);
-      out_.indptr[row++] = static_cast<std::int64_t>(to);
-      for (const std::uint64_t entry : entries) out[to++] = static_cast<Word>(entry >> 32 << out_.code_bits | (entry & 0xFFFFFFFFu));
+      if (!rising) sorter.sort({start, to});
     }
   }
 
   std::vector<RowPart> parts_;
-  std::span<const Array<std::uint32_t>> renamed_;
+  const std::vector<Renaming>& renamed_;
   std::size_t n_ids_;
   std::vector<Array<std::uint32_t>> codes_;  // of each part's values, in the codebook of all
   std::vector<std::size_t> first_row_, first_entry_;
   CodedEntries out_;
 };
 
-CodedEntries join_parts(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids) {
+CodedEntries join_parts(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids) {
   return PartJoiner(std::move(parts), renamed, n_ids).join();
 }
 

@@ -2,8 +2,11 @@
 // Builds coded rows (coded_rows.hpp) from (id, value) entries. Several parts, each a contiguous run of rows, are written at the
 // same time, one thread each; the result does not depend on how the rows are cut into parts.
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "features/codebook.hpp"
@@ -16,15 +19,17 @@ class RowPart {
  public:
   // Ids must differ within a row.
   void add(std::uint32_t id, double value) {
-    if (written_ % kBlock == 0) blocks_.emplace_back();
+    if (used_ == kBlock) {
+      blocks_.emplace_back();
+      used_ = 0;
+    }
     const std::uint32_t code = codebook_.code_of(value);
     Block& block = blocks_.back();
-    block.ids[written_ % kBlock] = id;
-    block.codes[written_ % kBlock] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
+    block.ids[used_] = id;
+    block.codes[used_++] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
     if (code >= kAside) aside_.push_back(code);
-    ++written_;
   }
-  void end_row() { ends_.push_back(static_cast<std::int64_t>(written_)); }
+  void end_row() { ends_.push_back(static_cast<std::int64_t>(size())); }
 
  private:
   friend class PartJoiner;
@@ -41,43 +46,45 @@ class RowPart {
     }
   };
 
+  std::size_t size() const { return blocks_.size() * kBlock - (kBlock - used_); }
+
   std::vector<Block> blocks_;
-  std::size_t written_ = 0;
+  std::size_t used_ = kBlock;  // of the last block
   Array<std::uint32_t> aside_;
   std::vector<std::int64_t> ends_;
   Codebook codebook_;
 };
 
 // The parts' rows one after another. Where `renamed` is given, id k of part p becomes renamed[p][k]. All ids are then < n_ids.
-CodedEntries join_parts(std::vector<RowPart> parts, std::span<const Array<std::uint32_t>> renamed, std::size_t n_ids);
+using Renaming = std::span<const std::uint32_t>;
+CodedEntries join_parts(std::vector<RowPart> parts, const std::vector<Renaming>& renamed, std::size_t n_ids);
 
-// Sorts the words of a row by their bits from `shift` on. Rows hold hundreds of entries: two or three counting passes beat comparisons.
+// Sorts the words of a row by id. Rows hold hundreds of entries: two or three counting passes beat comparisons.
 template <class Word>
 class RowSorter {
  public:
-  RowSorter(std::size_t n_ids, int shift) : bits_(std::max(1, static_cast<int>(std::bit_width(n_ids)))), shift_(shift) {}
+  RowSorter(std::size_t n_ids, int code_bits) : bits_(std::max(1, static_cast<int>(std::bit_width(n_ids)))), code_bits_(code_bits) {}
 
-  void sort(std::vector<Word>& row) {
-    if (row.size() < 128) {
-      std::sort(row.begin(), row.end());
-      return;
-    }
+  void sort(std::span<Word> row) {
+    if (row.size() < 128) return std::sort(row.begin(), row.end());
     const int passes = (bits_ + 10) / 11, width = (bits_ + passes - 1) / passes;
     const Word mask = (Word{1} << width) - 1;
     other_.resize(row.size());
+    std::span<Word> from = row, to = other_;
     for (int pass = 0; pass < passes; ++pass) {
-      const int shift = shift_ + pass * width;
+      const int shift = code_bits_ + pass * width;
       heads_.assign(static_cast<std::size_t>(mask) + 1, 0);
-      for (const Word entry : row) ++heads_[(entry >> shift) & mask];
+      for (const Word entry : from) ++heads_[(entry >> shift) & mask];
       std::size_t sum = 0;
       for (auto& head : heads_) sum += std::exchange(head, sum);
-      for (const Word entry : row) other_[heads_[(entry >> shift) & mask]++] = entry;
-      row.swap(other_);
+      for (const Word entry : from) to[heads_[(entry >> shift) & mask]++] = entry;
+      std::swap(from, to);
     }
+    if (from.data() != row.data()) std::copy(from.begin(), from.end(), row.begin());
   }
 
  private:
-  int bits_, shift_;
+  int bits_, code_bits_;
   std::vector<Word> other_;
   std::vector<std::size_t> heads_;
 };

@@ -433,7 +433,7 @@ std::vector<double> gapped_kmer_diagonal(const GappedKmerPatterns& family, std::
     return [&, reader = TableReader<GappedKmerPatterns>(family, base)](std::size_t i) mutable {
       double sum = 0;
       auto add = [&](std::uint32_t, std::uint32_t count) { sum += static_cast<double>(count) * count; };
-      reader.count(batch.data[i], batch.recode, add, [](std::uint32_t) { return nullptr; });
+      reader.read(batch.data[i], batch.recode, add);
       return sum;
     };
   });

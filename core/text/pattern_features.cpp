@@ -132,8 +132,7 @@ PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequence
   return std::visit(
       [&]<class Family>(const Family& f) {
         if constexpr (kHasTable<Family>) {
-          const double occurrences = static_cast<double>(data.symbols.size()) * static_cast<double>(f.groups());
-          if (const std::size_t size = table_size(f, alphabet_size, occurrences); size > 0)
+          if (const std::size_t size = table_size(f, alphabet_size, static_cast<double>(data.symbols.size())); size > 0)
             return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows), alphabet_size);
         }
         return with_symbol_type(f.largest_cell(alphabet_size, longest(data)) + 1, [&](auto symbol) {
@@ -158,25 +157,19 @@ std::optional<PatternFamilies> PatternFeatures::families() const {
   const auto* const kmers = std::get_if<GappedKmerPatterns>(&family_);
   const auto* const table = std::get_if<PatternTable>(&store_);
   if (kmers == nullptr || table == nullptr) return std::nullopt;
-  const auto size = static_cast<std::size_t>(kmers->group_size(alphabet_size_));  // patterns of one choice of positions
-  const auto shifts = kmers->shifts();
-  struct Place {
-    std::size_t first;  // of the patterns of its positions, up to a shift
-    std::uint32_t shift;
-  };
-  std::vector<Place> place(kmers->groups());
-  for (std::size_t form = 0; form < shifts.size(); ++form)
-    for (std::size_t shift = 0; shift < shifts[form].size(); ++shift)
-      place[shifts[form][shift]] = {form * size, static_cast<std::uint32_t>(shift)};
   PatternFamilies out;
-  std::vector<std::uint32_t> number(shifts.size() * size, 0);
-  for (const std::uint32_t address : table->addresses) number[place[address / size].first + address % size] = 1;
-  for (std::size_t k = 0; k < number.size(); ++k)
-    if (std::exchange(number[k], static_cast<std::uint32_t>(out.sizes.size())) == 1)
-      out.sizes.push_back(static_cast<std::uint32_t>(shifts[k / size].size()));
+  constexpr std::uint32_t kNew = 0xFFFFFFFFu;
+  Array<std::uint32_t> number(table->rank.size(), kNew);  // of a family, at the address of its first shift
   for (const std::uint32_t address : table->addresses) {
-    out.family.push_back(number[place[address / size].first + address % size]);
-    out.member.push_back(place[address / size].shift);
+    const auto [first, shifts] = kmers->table_group(address, alphabet_size_);
+    const auto shift = static_cast<std::uint32_t>((address - first) % shifts);
+    std::uint32_t& own = number[address - shift];
+    if (own == kNew) {
+      own = static_cast<std::uint32_t>(out.sizes.size());
+      out.sizes.push_back(static_cast<std::uint32_t>(shifts));
+    }
+    out.family.push_back(own);
+    out.member.push_back(shift);
   }
   return out;
 }
@@ -189,7 +182,9 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
         const std::size_t n = cells.size() / width;
         const char* twice = "the same pattern stands twice among the features";
         if constexpr (kHasTable<Family>) {
-          if (const std::size_t size = table_size(f, alphabet_size, 64.0 * static_cast<double>(n)); size > 0) {
+          if (const std::size_t size =
+                  table_size(f, alphabet_size, 64.0 * static_cast<double>(n) / static_cast<double>(f.table_groups().back()));
+              size > 0) {
             PatternTable table;
             table.rank.assign(size, TableReader<Family>::kNowhere);
             for (std::size_t id = 0; id < n; ++id) {
@@ -275,7 +270,7 @@ std::size_t PatternFeatures::n_shared() const {
   return std::visit(
       [](const auto& stored) {
         if constexpr (kIsTable<decltype(stored)>) {
-          return stored.n_shared;
+          return stored.addresses.size();
         } else {
           const auto& examples = stored.examples();
           return static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));

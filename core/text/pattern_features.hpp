@@ -5,9 +5,8 @@
 //
 // Of a lattice, the expected sum: patterns of a window of fixed length are read off its expected n-grams, gappy ones are counted as they
 // are (automata/prefix_counter.hpp).
-// Patterns of a small universe (gapped k-mers of DNA) have a cell each in a table, read in two passes, so
-// that nothing but the rows themselves is held. Others go through a dictionary that confirms them cell by cell. Both are exact.
-// Ids fall with the number of examples that hold the pattern; ties go by first occurrence, or by address in a table.
+// Patterns of a small universe (gapped k-mers of DNA) have an address each in a table, and ids rise with the address. Others go through
+// a dictionary that confirms them cell by cell, and ids fall with the number of examples that hold the pattern. Both are exact.
 
 #include <cstdint>
 #include <optional>
@@ -25,11 +24,10 @@ namespace treille {
 
 using PatternFamily = std::variant<GappyPatterns, WildcardPatterns, PlacedPatterns, GappedKmerPatterns, MismatchPatterns>;
 
-// A table of all possible patterns by address: rank[address] is the id, or a number from ids.size() on.
+// A table of all possible patterns by address: rank[address] is the id, or 2^32 - 1.
 struct PatternTable {
   Array<std::uint32_t> rank;
   Array<std::uint32_t> addresses;  // by id
-  std::size_t n_shared = 0;
 };
 
 // Families as compaction takes them (features/helmert_basis.hpp).

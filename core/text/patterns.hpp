@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -151,13 +150,20 @@ struct PlacedPatterns {
 
 // k positions out of a window of `length`, and the symbols there. With `complement` (the code of each symbol's complement), the
 // windows of the reverse complement count too. Cost: C(length, k) patterns a window.
-// In a table, the address of a pattern is (choice of positions) * base^k + (its symbols as digits).
+// Choices that are shifts of each other, A.C... and .A.C.., are a group of a table. With c choices before the group and m in it, the
+// address of a pattern is c base^k + (its symbols as digits) m + (its shift): shifts of a pattern are neighbours.
 struct GappedKmerPatterns {
   GappedKmerPatterns(int window, int fixed, std::vector<std::int32_t> complements)
-      : length(window), k(fixed), complement(std::move(complements)), places(choices(window, fixed)) {}
+      : length(window), k(fixed), complement(std::move(complements)) {
+    const std::vector<int> all = choices(window, fixed);
+    std::vector<const int*> sorted;
+    for (std::size_t c = 0; c < all.size(); c += static_cast<std::size_t>(k)) sorted.push_back(all.data() + c);
+    std::sort(sorted.begin(), sorted.end(), [&](const int* a, const int* b) { return before(a, b); });
+    for (const int* choice : sorted) places.insert(places.end(), choice, choice + k);
+  }
   int length, k;
   std::vector<std::int32_t> complement;
-  std::vector<int> places;  // k a choice
+  std::vector<int> places;  // k per choice: groups of shifts, those of a group by rising first position
 
   int width() const { return length; }
   bool mixed() const { return false; }
@@ -165,18 +171,24 @@ struct GappedKmerPatterns {
   std::size_t groups() const { return places.size() / static_cast<std::size_t>(k); }
   double group_size(std::int64_t base) const { return std::pow(static_cast<double>(base), k); }
 
-  // Choices that are shifts of each other, by rising first position.
-  std::vector<std::vector<std::size_t>> shifts() const {
-    std::map<std::vector<int>, std::vector<std::size_t>> by_form;
-    for (std::size_t group = 0; group < groups(); ++group) {
-      std::vector<int> form(places.begin() + static_cast<std::ptrdiff_t>(group) * k,
-                            places.begin() + static_cast<std::ptrdiff_t>(group + 1) * k);
-      for (auto at = form.rbegin(); at != form.rend(); ++at) *at -= form.front();
-      by_form[form].push_back(group);
-    }
-    std::vector<std::vector<std::size_t>> found;
-    for (auto& [form, same] : by_form) found.push_back(std::move(same));
-    return found;
+  const int* place(std::size_t choice) const { return places.data() + choice * static_cast<std::size_t>(k); }
+
+  // The first choice of each group of shifts, and the number of choices.
+  std::vector<std::size_t> table_groups() const {
+    std::vector<std::size_t> first;
+    for (std::size_t choice = 0; choice < groups(); ++choice)
+      if (place(choice)[0] == 0) first.push_back(choice);
+    first.push_back(groups());
+    return first;
+  }
+
+  std::int64_t n_shifts(std::size_t choice) const { return length - (place(choice)[k - 1] - place(choice)[0]); }
+
+  // Order of choices: by form, then by first position.
+  bool before(const int* a, const int* b) const {
+    for (int j = 1; j < k; ++j)
+      if (a[j] - a[0] != b[j] - b[0]) return a[j] - a[0] < b[j] - b[0];
+    return a[0] < b[0];
   }
 
   // The clean runs of a sequence, and of its reverse complement.
@@ -194,7 +206,7 @@ struct GappedKmerPatterns {
     std::vector<std::int32_t> cells(static_cast<std::size_t>(length));
     runs(x, [&](Symbols run) {
       for (std::size_t c = 0; c < groups(); ++c) {
-        const int* place = places.data() + c * static_cast<std::size_t>(k);
+        const int* place = this->place(c);
         std::fill(cells.begin(), cells.end(), 0);
         for (std::size_t start = 0; start + static_cast<std::size_t>(length) <= run.size(); ++start) {
           for (int j = 0; j < k; ++j) cells[static_cast<std::size_t>(place[j])] = run[start + static_cast<std::size_t>(place[j])] + 1;
@@ -212,25 +224,30 @@ struct GappedKmerPatterns {
         fixed.push_back(j);
         code = code * base + cells[j] - 1;
       }
-    // The choices are sorted, so the place of this one is found by halving.
+    // The choices are sorted, so this one is found by bisection.
     std::size_t low = 0, high = groups();
     while (high - low > 1) {
       const std::size_t middle = (low + high) / 2;
-      const int* place = places.data() + middle * static_cast<std::size_t>(k);
-      if (std::lexicographical_compare(fixed.begin(), fixed.end(), place, place + k))
-        high = middle;
-      else
-        low = middle;
+      (before(fixed.data(), place(middle)) ? high : low) = middle;
     }
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(low) * static_cast<std::int64_t>(group_size(base)) + code);
+    const std::int64_t first = static_cast<std::int64_t>(low) - fixed[0];
+    return static_cast<std::uint32_t>(first * static_cast<std::int64_t>(group_size(base)) + code * n_shifts(low) + fixed[0]);
+  }
+
+  // The group of an address: its first address, and how many shifts it has.
+  std::pair<std::int64_t, std::int64_t> table_group(std::uint32_t address, std::int64_t base) const {
+    const auto size = static_cast<std::int64_t>(group_size(base));
+    const auto choice = static_cast<std::size_t>(address / size);
+    return {(static_cast<std::int64_t>(choice) - place(choice)[0]) * size, n_shifts(choice)};
   }
 
   void cells(std::uint32_t address, std::int64_t base, std::int32_t* out) const {
-    const auto size = static_cast<std::int64_t>(group_size(base));
-    const int* place = places.data() + static_cast<std::size_t>(address / size) * static_cast<std::size_t>(k);
-    std::int64_t code = address % size;
+    const auto [first, m] = table_group(address, base);
+    const std::int64_t shift = (address - first) % m;
+    std::int64_t code = (address - first) / m;
+    const int* const fixed = place(static_cast<std::size_t>(first / static_cast<std::int64_t>(group_size(base)) + shift));
     std::fill(out, out + length, 0);
-    for (int j = k - 1; j >= 0; --j, code /= base) out[place[j]] = static_cast<std::int32_t>(code % base) + 1;
+    for (int j = k - 1; j >= 0; --j, code /= base) out[fixed[j]] = static_cast<std::int32_t>(code % base) + 1;
   }
 
   // The addresses of a sequence's patterns, a choice of positions at a time: k additions each, in vectors.
@@ -286,7 +303,7 @@ struct MismatchPatterns {
   int width() const { return k; }
   bool mixed() const { return false; }
   std::int64_t largest_cell(std::int64_t alphabet, std::int64_t) const { return alphabet; }
-  std::size_t groups() const { return 1; }
+  std::vector<std::size_t> table_groups() const { return {0, 1}; }
   double group_size(std::int64_t) const { return std::pow(static_cast<double>(base), k); }
 
   // Calls use() for `word` and all its neighbours, each written in place; from `first` on, at most `left` symbols change.

@@ -96,7 +96,7 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   self.feature_of_.assign(holders.size(), kAbsent);
   for (std::size_t f = 0; f < self.size(); ++f)
     self.feature_of_[static_cast<std::size_t>(self.subtrees_[f])] = static_cast<std::uint32_t>(f);
-  rows.entries = join_parts(std::move(parts), std::span(&self.feature_of_, 1), self.size());
+  rows.entries = join_parts(std::move(parts), {self.feature_of_}, self.size());
   return self;
 }
 
