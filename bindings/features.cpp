@@ -72,9 +72,7 @@ void bind_features(nb::module_& m) {
           "__init__",
           [](CodedIn* self, In<std::int64_t> indptr, Entries entries, int code_bits, In<double> codebook, In<double> scale,
              std::size_t n_features) { new (self) CodedIn{indptr, entries, code_bits, codebook, scale, n_features, n_features}; },
-          "indptr"_a, "entries"_a, "code_bits"_a, "codebook"_a, "scale"_a, "n_features"_a)
-      .def(nb::init<In<std::int64_t>, Entries, int, In<double>, In<double>, std::size_t, std::size_t>(), "indptr"_a, "entries"_a,
-           "code_bits"_a, "palette"_a, "scale"_a, "n_features"_a, "n_shared"_a);
+          "indptr"_a, "entries"_a, "code_bits"_a, "codebook"_a, "scale"_a, "n_features"_a);
 
   nb::class_<CompactIn>(m, "CompactRows", "Equivalent rows that solvers read faster. Their columns are called cells.")
       .def_prop_ro("n_features", [](const CompactIn& self) { return self.cells.n_features(); })
@@ -93,25 +91,6 @@ void bind_features(nb::module_& m) {
         "Columns by falling frequency, singletons last; proportional columns merged if `merge`; families of nearly equal columns (sizes, "
         "and the family and member of each feature) in a Helmert basis where rows are long and have fewer entries there.");
 
-  nb::class_<CellMap>(m, "CellMap", "How cells stand for features.")
-      .def_prop_ro("n_families", &CellMap::n_families)
-      .def_prop_ro("n_cells", &CellMap::n_cells)
-      .def(
-          "read", [](const CellMap& self, In<double> cells, std::size_t n_functions) { return read_cells(self, cells, n_functions, 1); },
-          "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
-
-  m.def(
-      "column_counts",
-      [](const CodedIn& rows, int threads) {
-        Buffer<std::uint32_t> counts;
-        {
-          nb::gil_scoped_release release;
-          counts = with_words(rows, [&](const auto& data) { return column_counts(data, threads); });
-        }
-        return give(std::move(counts));
-      },
-      "rows"_a, "threads"_a, "In how many rows each column occurs.");
-
   m.def(
       "weigh_columns",
       [](const CodedIn& rows, In<double> weights, int threads) {
@@ -126,11 +105,10 @@ void bind_features(nb::module_& m) {
       "rows"_a, "weights"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of the rows with column j multiplied by weights[j]; columns of weight 0 are left out.");
 
-  const char* of_matvec = "The rows times n_functions columns, row by row; `weights` holds n_functions numbers per feature.";
-  const char* of_rmatvec = "Writes n_functions sums of rows, feature by feature; `coefficients` holds n_functions numbers per row.";
-  for (const char* name : {"matvec", "outputs"}) m.def(name, &matvec_rows, "rows"_a, "weights"_a, "n_functions"_a, "threads"_a, of_matvec);
-  for (const char* name : {"rmatvec", "combine"})
-    m.def(name, &rmatvec_rows, "rows"_a, "coefficients"_a, "n_functions"_a, "out"_a, "threads"_a, of_rmatvec);
+  m.def("matvec", &matvec_rows, "rows"_a, "weights"_a, "n_functions"_a, "threads"_a,
+        "The rows times n_functions columns, row by row; `weights` holds n_functions numbers per feature.");
+  m.def("rmatvec", &rmatvec_rows, "rows"_a, "coefficients"_a, "n_functions"_a, "out"_a, "threads"_a,
+        "Writes n_functions sums of rows, feature by feature; `coefficients` holds n_functions numbers per row.");
 
   auto csr = [](const CodedIn& rows, int threads) {
     return with_words(rows, [&](const auto& data) {
@@ -143,7 +121,7 @@ void bind_features(nb::module_& m) {
       return std::tuple(give(std::move(ids)), give(std::move(values)));
     });
   };
-  for (const char* name : {"to_csr", "expand"}) m.def(name, csr, "rows"_a, "threads"_a, "Column ids and values of the entries.");
+  m.def("to_csr", csr, "rows"_a, "threads"_a, "Column ids and values of the entries.");
 
   m.def(
       "code_rows",

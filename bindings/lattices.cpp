@@ -137,7 +137,6 @@ void bind_lattices(nb::module_& m) {
           },
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
       .def("__len__", &RationalFeatures::size)
-      .def_prop_ro("n_shared", &RationalFeatures::n_shared)
       .def("string", &RationalFeatures::string, "id"_a)
       .def("strings", [](const RationalFeatures& self) {
         const auto [labels, offsets] = self.strings();

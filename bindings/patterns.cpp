@@ -59,35 +59,6 @@ void bind_patterns(nb::module_& m) {
           },
           "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
-          "fit_turned",
-          [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
-             std::int32_t alphabet_size, int threads) -> std::optional<std::tuple<PatternFeatures, RowsOut, CellMap>> {
-            RowsWithNorms rows;
-            std::optional<PatternFeatures> features;
-            std::optional<CellMap> cells;
-            {
-              nb::gil_scoped_release release;
-              const auto* const kmers = std::get_if<GappedKmerPatterns>(&family);
-              if (kmers == nullptr || static_cast<double>(symbols.size()) * static_cast<double>(kmers->groups()) <
-                                          4096.0 * static_cast<double>(offsets.size() - 1))
-                return std::nullopt;
-              features = PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
-              if (const auto families = features->families()) {
-                HelmertBasis basis({families->sizes, families->family, families->member});
-                auto entries = rows.entries.visit({}, features->size(), features->size(),
-                                                  [&](const auto& plain) { return rows_in_basis(plain, basis, threads); });
-                if (entries) {
-                  rows.entries = std::move(*entries);
-                  cells = CellMap(std::move(basis));
-                }
-              }
-            }
-            if (!cells) return std::nullopt;
-            return std::tuple(std::move(*features), give_rows(std::move(rows)), std::move(*cells));
-          },
-          "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a,
-          "As fit, with rows in a turned basis of the features; None where that is not worth it.")
-      .def_static(
           "fit_lattices",
           [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {
             RowsWithNorms rows;
@@ -136,7 +107,6 @@ void bind_patterns(nb::module_& m) {
           },
           "Families of nearly equal columns as `compact` takes them; None where there are none.")
       .def("__len__", &PatternFeatures::size)
-      .def_prop_ro("n_shared", &PatternFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("width", &PatternFeatures::width)
       .def("pattern", &PatternFeatures::pattern, "id"_a)
       .def("patterns", [](const PatternFeatures& self) { return give(self.patterns()); })

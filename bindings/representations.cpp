@@ -19,31 +19,6 @@ using Bytes = In<std::uint8_t>;
 
 Sequences strings(const In<std::int32_t>& symbols, const In<std::int64_t>& offsets) { return {view(symbols), view(offsets)}; }
 
-template <class T>
-Out<T> give(const Array<T>& values) {
-  Buffer<T> copy(values.size());
-  std::copy(values.begin(), values.end(), copy.data());
-  return treille::give(std::move(copy));
-}
-
-using MergedOut = std::tuple<EntriesOut, std::size_t, std::size_t, Out<std::uint32_t>, Out<double>>;
-
-MergedOut merged(const CodedIn& rows, int threads) {
-  FeatureClasses classes;
-  CodedEntries entries;
-  {
-    nb::gil_scoped_release release;
-    with_words(rows, [&](const auto& data) {
-      ClassFinder finder(data, threads);
-      classes = finder.find();
-      entries = finder.merged_rows(classes);
-      for (std::size_t z = 0; z < classes.value.size(); ++z)
-        if (classes.value[z] != 0) classes.value[z] /= std::sqrt(classes.square[classes.of[z]]);
-    });
-  }
-  return {give_entries(std::move(entries)), classes.n_classes, classes.n_shared, give(classes.of), give(classes.value)};
-}
-
 using ArcsOut = std::tuple<std::uint32_t, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>, Out<double>>;
 
 // Of one class: numbers alone.
@@ -62,7 +37,6 @@ ArcsOut arcs(const WeightAutomaton& automaton) {
     }
     finals[s] = before * automaton.final(s).weight;
   }
-  using treille::give;
   return {automaton.start(),        give(std::move(sources)), give(std::move(labels)),
           give(std::move(weights)), give(std::move(targets)), give(std::move(finals))};
 }
@@ -72,11 +46,6 @@ using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint
 }  // namespace
 
 void bind_representations(nb::module_& m) {
-  m.def(
-      "merged_rows", &merged, "rows"_a, "threads"_a,
-      "Rows by class of features with proportional columns (indptr, entries, code_bits, codebook), the number of classes and of those that "
-      "rows share, and each feature's class and factor.");
-
   nb::class_<NaiveRows>(m, "NaiveRows", "Rows with W' as the alphas alone.")
       .def_static(
           "of",
@@ -131,7 +100,6 @@ void bind_representations(nb::module_& m) {
               nb::gil_scoped_release release;
               p = pack(self);
             }
-            using treille::give;
             return PackedOut{give(p.states), give(p.targets), give(p.classes), give(p.labels), give(p.weights)};
           },
           "States, targets, classes, labels and weights.");
@@ -146,7 +114,6 @@ void bind_representations(nb::module_& m) {
           Unpacker unpacker(view(states), view(targets), view(classes), view(labels), view(weights), n_labels, n_classes);
           out = unpacker.strings(n_strings);
         }
-        using treille::give;
         return std::tuple(give(out.symbols), give(out.offsets), give(out.cls), give(out.weight));
       },
       "states"_a, "targets"_a, "classes"_a, "labels"_a, "weights"_a, "n_labels"_a, "n_classes"_a, "n_strings"_a,

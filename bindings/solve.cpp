@@ -270,7 +270,6 @@ void bind_solve(nb::module_& m) {
       .def(nb::init<std::vector<PartIn>>(), "parts"_a)
       .def_ro("n_cells", &PartsIn::n_features)
       .def("read", &PartsIn::read, "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
-  m.attr("SideBySide") = m.attr("ConcatenatedRows");
 
   nb::class_<DualCDRules>(m, "DualCDRules", "What makes DualCD fast, to be measured one by one.")
       .def(nb::init<>())

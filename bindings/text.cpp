@@ -168,7 +168,6 @@ void bind_text(nb::module_& m) {
           "The n-grams of both, those of `other` after these, and the ids of both. Symbol s of `other` is recode_other[s] here; symbols "
           "that are new follow those of this alphabet.")
       .def("__len__", &NGramFeatures::size)
-      .def_prop_ro("n_shared", &NGramFeatures::n_shared, "Features from this id on were found in one example only.")
       .def_prop_ro("min_order", &NGramFeatures::min_order)
       .def_prop_ro("max_order", &NGramFeatures::max_order)
       .def_prop_ro(

@@ -172,7 +172,6 @@ void bind_tree_kernels(nb::module_& m) {
           },
           "forest"_a, "threads"_a)
       .def("__len__", &SubtreeFeatures::size)
-      .def_prop_ro("n_shared", &SubtreeFeatures::n_shared, "Features from this id on were found in one tree only.")
       .def("nodes", &SubtreeFeatures::nodes, "id"_a, "Labels in preorder, and how many children each node has.");
 }
 
