@@ -286,7 +286,7 @@ class Lattices(Batch):
         return self._like(arrays, self.log_totals if self.normalized else totals, lost)
 
     def best(self, n_jobs: int | None = None) -> Strings:
-        """The sequence of the heaviest path of each lattice; of an empty lattice, the empty sequence.
+        """The sequence of the heaviest path of each lattice; for an empty lattice, the empty sequence.
 
         >>> from treille import Fst, Lattices
         >>> arcs = [(0, "a", "a", 0.4, 1), (0, "b", "b", 0.6, 1), (1, "", "", 1.0, 2)]
