@@ -58,7 +58,7 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
                 f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence of symbols"
             )
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
-    parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
+    parts = [machine_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     names = [p.name for p in parts]
     item_names = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
     for i, p in enumerate(parts):
@@ -86,7 +86,8 @@ def _is_pynini(item: Any) -> bool:
     return type(item).__module__.split(".")[0].lstrip("_") in ("pynini", "pywrapfst")
 
 
-def _parts(item: Any) -> MachineParts:
+def machine_parts(item: Any) -> MachineParts:
+    """The arrays of an `Fst`, of a machine of pynini, or of a machine of a file."""
     if isinstance(item, MachineParts):
         return item
     return (item if isinstance(item, Fst) else Fst.from_pynini(item)).parts()

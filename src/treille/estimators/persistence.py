@@ -65,9 +65,10 @@ def _read_classes(spec: dict[str, Any]) -> np.ndarray:
 
 
 def _write_param(value: Any) -> Any:
-    if isinstance(value, BaseEstimator):
+    if isinstance(value, BaseEstimator) or hasattr(value, "solve"):
         name = type(value).__name__ if type(value) is Nystrom else registered_name("solvers", value)
-        return {"object": name, "params": {k: _write_param(v) for k, v in value.get_params(deep=False).items()}}
+        params = value.get_params(deep=False) if isinstance(value, BaseEstimator) else vars(value)
+        return {"object": name, "params": {k: _write_param(v) for k, v in params.items()}}
     if isinstance(value, dict):
         return {"pairs": [[_write_param(k), _write_param(v)] for k, v in value.items()]}
     return value.item() if isinstance(value, np.generic) else value
