@@ -145,3 +145,17 @@ def test_a_kernel_without_features_trains_and_is_inspected(cli, wines, tmp_path)
     assert "because Subsequence has no explicit features" in said.out + said.err
     answer = cli("inspect", path)
     assert "examples: " in answer.out + answer.err
+
+
+@pytest.mark.parametrize("kernel", [None, "ngram(3)"])
+def test_the_examples_are_read_into_one_batch_for_all_folds(cli, wines, kernel, monkeypatch):
+    made, plain = [], treille.Strings.__init__
+
+    def counted(self, data, *args, **options):
+        made.append(len(data))
+        plain(self, data, *args, **options)
+
+    monkeypatch.setattr(treille.Strings, "__init__", counted)
+    answer = cli("train", wines, "--cv", 3, "--model", "m.treille", *(["--kernel", kernel] if kernel else []))
+    assert answer.code == 0, answer.err
+    assert [n for n in made if n > 1] == [60]

@@ -105,7 +105,7 @@ def test_a_spec_that_is_none_is_refused(text, path):
     from treille.io.model import _digest
 
     save_file({"a": np.zeros(1)}, path, metadata={"treille": text, "sha256": _digest(text, {"a": np.zeros(1)})})
-    assert_refused(path, path.read_bytes(), "its spec is none that treille writes")
+    assert_refused(path, path.read_bytes(), "its spec was not written by treille")
 
 
 def test_a_missing_file_is_named(path):

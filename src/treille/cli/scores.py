@@ -23,7 +23,7 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of predictions against the truth. `positive` is the class of interest where there are two."""
+    """Scores of predictions against the truth. `positive` is the class of interest of two."""
 
     accuracy: float
     macro_f1: float
@@ -35,7 +35,7 @@ class Scores:
 
     @property
     def f1(self) -> float | None:
-        """F1 of the positive class; 0 where it is neither true nor predicted."""
+        """F1 of the positive class; 0 if it is neither true nor predicted."""
         if self.positive is None:
             return None
         return self.per_class[self.positive].f1 if self.positive in self.per_class else 0.0
@@ -46,7 +46,7 @@ class Scores:
 
 
 def positive_class(classes: Sequence[str], labels: Sequence[str]) -> str | None:
-    """Of two classes the one of interest: X of X and `not X`, else the rarer, else the second. None of more than two.
+    """The class of interest of two: X of X and `not X`, otherwise the rarer, otherwise the second. None for more than two.
 
     >>> positive_class(["acq", "not acq"], []), positive_class(["ham", "spam"], ["ham", "spam", "ham"])
     ('acq', 'spam')

@@ -22,7 +22,7 @@ Splits = Iterable[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Scores on examples that were not trained on: how they were held out, and the scores of each fold."""
+    """Scores on held-out examples: how they were held out, and the scores of each fold."""
 
     how: str
     folds: Sequence[Scores]
@@ -44,7 +44,7 @@ def fit(model: SVC, X: Any, y: Sequence[str] | np.ndarray) -> SVC:
 
 
 def score(model: SVC, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
-    """Scores of a fitted model; the positive class is chosen by the labels `among` which it was trained."""
+    """Scores of a fitted model; `among`, the training labels, determine the positive class."""
     names = class_names(model)
     predicted = dict(zip(model.classes_.tolist(), names, strict=True))
     return measure(truth, [predicted[label] for label in model.predict(X).tolist()], positive_class(names, among))

@@ -13,7 +13,7 @@ from treille import _core
 from treille.automata import Fst
 from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
 from treille.data.lattice_summary import LatticeReport, summarise_machines
-from treille.data.machines import FlatMachines, flatten, is_machine
+from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
 from treille.io import lattices as lattice_formats
 from treille.io.errors import InputError
@@ -127,7 +127,7 @@ class Lattices(Batch):
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
-        machines = data.machines if isinstance(data, MachineList) else [machine.parts() for machine in data]
+        machines = data.machines if isinstance(data, MachineList) else [machine_parts(machine) for machine in data]
         return summarise_machines(machines, n_samples, width)
 
     def _set_sequences(self, batch: Strings, normalize: bool) -> None:
@@ -286,7 +286,7 @@ class Lattices(Batch):
         return self._like(arrays, self.log_totals if self.normalized else totals, lost)
 
     def best(self, n_jobs: int | None = None) -> Strings:
-        """The sequence of the heaviest path of each lattice; of an empty lattice, the empty sequence.
+        """The sequence of the heaviest path of each lattice; for an empty lattice, the empty sequence.
 
         >>> from treille import Fst, Lattices
         >>> arcs = [(0, "a", "a", 0.4, 1), (0, "b", "b", 0.6, 1), (1, "", "", 1.0, 2)]

@@ -42,7 +42,7 @@ class FlatMachines:
 
 
 def is_machine(item: Any) -> bool:
-    """Whether this is an automaton, or what a file of automata holds.
+    """Whether this is an automaton, of treille, of a file or of pynini.
 
     >>> is_machine(Fst.from_arcs([], {0: 1.0})), is_machine("abba")
     (True, False)
@@ -58,7 +58,7 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
                 f"item {i} is {type(item).__name__} ({item!r:.40}), expected a machine or a sequence of symbols"
             )
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
-    parts = [_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
+    parts = [machine_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
     names = [p.name for p in parts]
     item_names = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
     for i, p in enumerate(parts):
@@ -86,7 +86,8 @@ def _is_pynini(item: Any) -> bool:
     return type(item).__module__.split(".")[0].lstrip("_") in ("pynini", "pywrapfst")
 
 
-def _parts(item: Any) -> MachineParts:
+def machine_parts(item: Any) -> MachineParts:
+    """The arrays of an `Fst`, of a machine of pynini, or of a machine of a file."""
     if isinstance(item, MachineParts):
         return item
     return (item if isinstance(item, Fst) else Fst.from_pynini(item)).parts()
@@ -109,7 +110,7 @@ def _line(sequence: Any) -> MachineParts:
 
 
 def _check_machine(p: MachineParts, item: str) -> None:
-    """States and semiring."""
+    """Checks states and semiring."""
     # Not check_parts, which validates Fst: it reads labels, weights and the symbol table of each machine, which takes 1 to 80 times
     # as long as making the batch for machines of 20 to 200 arcs, most of all if they share a large table. Here labels and weights
     # of all machines are checked together, and arcs may have infinite costs, as in some lattices.
@@ -149,7 +150,7 @@ def _checked_scale(
 
 
 def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of arcs and finals: the sums of their scores, each times its factor, where there are factors."""
+    """Weights of arcs and finals: the sums of their scores, each times its factor, if there are factors."""
     if not factors:
         return p.weights, p.final_weights
     weights = sum((factors.get(name, 1.0) * values for name, values in p.scores.items()), np.zeros(len(p.weights)))
@@ -214,7 +215,7 @@ def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
 def _coded(
     labels: np.ndarray, table: Sequence[str] | None, codes: dict[Any, int], place: Callable[[int], str]
 ) -> np.ndarray:
-    """The code of each label, by the name of its symbol; -1 of 0, the empty string."""
+    """The code of each label, by the name of its symbol; -1 for 0, the empty string."""
     wrong = np.flatnonzero(labels < 0)
     if len(wrong):
         raise InputError(f"{place(wrong[0])} has the label {labels[wrong[0]]}, expected 0, the empty string, or more")

@@ -12,7 +12,7 @@ from treille.io.errors import InputError
 
 
 class Objects(Batch):
-    """Examples of any kind, for a kernel that is a function.
+    """Examples of any type, for a kernel that is a function.
 
     >>> batch = Objects([{"a"}, {"b", "c"}])
     >>> len(batch), batch[1] == {"b", "c"}, batch[:1].items

@@ -47,7 +47,7 @@ class Table(Batch):
                 )
 
     def joined(self, other: Batch) -> Table:
-        """The columns of both; those that both have must be the same.
+        """The columns of both; columns of the same name must be equal.
 
         >>> from treille import Strings
         >>> list(Table({"a": Strings(["x"])}).joined(Table({"b": Strings(["y"])})).columns)

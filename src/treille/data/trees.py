@@ -201,7 +201,7 @@ class Trees(Batch):
 
     @classmethod
     def from_conllu(cls, lines: str | Iterable[str], *, label: str = "deprel") -> Trees:
-        """From CoNLL-U, a text or its lines: a dependency tree a sentence, labelled with form, lemma, upos, xpos or deprel.
+        """From CoNLL-U, a text or its lines: one dependency tree per sentence, labelled with form, lemma, upos, xpos or deprel.
 
         >>> rows = ["1\\the\\the\\tPRON\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\tsit\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"]
         >>> str(Trees.from_conllu(rows, label="form")[0])
@@ -212,7 +212,7 @@ class Trees(Batch):
 
     @classmethod
     def from_newick(cls, lines: str | Iterable[str]) -> Trees:
-        """From Newick, a text or its lines. Lengths of branches are left out; a node with no name is called ``*``.
+        """From Newick, a text or its lines. Branch lengths are dropped; a node without a name is called ``*``.
 
         >>> str(Trees.from_newick("((A:0.1,B:0.2)C,D);")[0])
         '(* (C (A) (B)) (D))'
@@ -300,7 +300,7 @@ class Trees(Batch):
         return leaf
 
     def strip_words(self) -> Trees:
-        """The trees without their leaves, which are the words of a parse tree. A root stays, whatever it is.
+        """The trees without their leaves, which are the words of a parse tree. The root always stays.
 
         >>> str(Trees(["(S (NP (PRP he)) (VP (V sat)))"]).strip_words()[0])
         '(S (NP PRP) (VP V))'
@@ -313,7 +313,7 @@ class Trees(Batch):
         return Trees(TreeParts(self.labels[kept], parents[kept], before[self.offsets], self.alphabet))
 
     def strip_function_tags(self) -> Trees:
-        """The trees with the categories alone: ``NP-SBJ-1`` and ``NP=2`` become ``NP``. Leaves, and ``-NONE-`` or ``-LRB-``, stay.
+        """The trees with only the categories: ``NP-SBJ-1`` and ``NP=2`` become ``NP``. Leaves, and ``-NONE-`` or ``-LRB-``, stay.
 
         >>> str(Trees(["(S (NP-SBJ=2 (PRP twenty-one)))"]).strip_function_tags()[0])
         '(S (NP (PRP twenty-one)))'

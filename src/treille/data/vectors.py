@@ -20,7 +20,7 @@ MOST_COLUMNS = 2**31 - 1
 
 
 class Vectors(Batch):
-    """Many rows of numbers, zeros left out: row i has ``values[offsets[i]:offsets[i + 1]]`` in ``columns[...]``.
+    """Many rows of numbers, without zeros: row i has ``values[offsets[i]:offsets[i + 1]]`` in ``columns[...]``.
 
     Parameters
     ----------

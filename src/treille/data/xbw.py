@@ -94,7 +94,7 @@ class XBW(Batch):
         return 0 if codes is None else self._index.count(codes)
 
     def find(self, path: str | Sequence[str]) -> np.ndarray:
-        """The nodes that the path ends at, in rising order."""
+        """The nodes that the path ends at, in increasing order."""
         codes = self._codes(path)
         return np.empty(0, np.int64) if codes is None else self._index.find(codes)
 
@@ -115,11 +115,11 @@ class XBW(Batch):
         return self._index.parent(self._node(node))
 
     def tree(self, node: int) -> int:
-        """The number of the tree that holds a node; takes a step for each node above it."""
+        """The number of the tree that holds a node; takes one step per ancestor."""
         return self._index.root(self._node(node))
 
     def subtree(self, node: int) -> Tree:
-        """A node with all that hangs from it."""
+        """The subtree of a node."""
         return self._forest([self._node(node)], 1)[0]
 
     def trees(self, n_jobs: int | None = None) -> Trees:
@@ -207,7 +207,7 @@ class XBW(Batch):
         return int(node)
 
     def _codes(self, path: str | Sequence[str]) -> np.ndarray | None:
-        """The path in codes; None where a label is unknown."""
+        """The codes of a path; None if a label is unknown."""
         labels = path.split("/") if isinstance(path, str) else list(path)
         if not labels:
             raise InputError("the path is empty: it needs one label at least")

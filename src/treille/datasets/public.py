@@ -74,7 +74,7 @@ def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "t
 def trec_qc(
     split: Split = "train", trees: Literal["parse", "grct", "lct", "loct"] = "parse", fine: bool = False
 ) -> tuple[Trees, list[str]]:
-    """Questions with what they ask for, in 6 classes, or 50 `fine` ones: 5,452 to train and 500 to test.
+    """Questions with the type of their answers, in 6 classes, or 50 `fine` ones: 5,452 to train and 500 to test.
 
     Trees are parses, or trees made of dependencies: grct, lct or loct. Read from `trec_qc/{train,test}.jsonl.gz`.
 
@@ -149,7 +149,7 @@ def _labelled_trees(*parts: str) -> tuple[Trees, list[str]]:
 
 
 def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], list[str], list[str]]:
-    """Spanish telephone speech as a recogniser heard it: lattices of words, its best guess, and an English translation of each.
+    """Spanish telephone speech as recognised: lattices of words, its best guess, and an English translation of each.
 
     17,376 lattices in all, 78 of them empty; weights are costs, -log p. Read from `fisher_callhome_lattices/PART.jsonl.gz`, one
     object per line with the fields `id`, `plf`, `asr` and `en`.

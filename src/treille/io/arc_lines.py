@@ -17,7 +17,7 @@ SPARSEST = 1000  # times more states than lines are taken for a mistake
 
 
 def number(text: str, place: str) -> float:
-    """A weight. Infinity, how OpenFst spells zero, is let through.
+    """A weight. Infinity, which OpenFst writes for zero, is allowed.
 
     >>> number("0.5", "a.txt, line 1")
     0.5
@@ -32,7 +32,7 @@ def number(text: str, place: str) -> float:
 
 
 class ArcLines:
-    """The arcs of one machine, gathered line by line; labels as the file spells them.
+    """The arcs of one machine, collected line by line; labels as the file has them.
 
     >>> lines = ArcLines("a.txt", "")
     >>> lines.arc(1, "0", "1", "a", "b", 0.5)
@@ -53,7 +53,7 @@ class ArcLines:
         return f"{self.source}, line {line}"
 
     def arc(self, line: int, source: str, target: str, input: str, output: str, weight: float) -> None:
-        """One arc. The first state that is named is the start."""
+        """One arc. The first state is the start."""
         if math.isinf(weight):
             raise InputError(
                 f"{self.place(line)}: the weight of an arc is {weight}, expected a finite number: leave the arc out"
@@ -67,7 +67,7 @@ class ArcLines:
         self.lines.append(line)
 
     def final(self, line: int, state: str, weight: float) -> None:
-        """A final state; a weight that is infinite makes it none."""
+        """A final state; with an infinite weight it is not final."""
         number = self._state(line, state)
         if number in self.finals:
             raise InputError(f"{self.place(line)}: state {number} is made final a second time, expected once")
@@ -83,7 +83,7 @@ class ArcLines:
         return int(text)
 
     def _check_numbers(self) -> None:
-        """Refuses numbers of states that leave nearly all states out: memory is taken for every number."""
+        """Refuses state numbers with large gaps: memory is allocated for every number."""
         most = SPARSEST * (len(self.lines) + len(self.finals) + 1)
         for line, *states in zip(self.lines, self.sources, self.targets, strict=True):
             if max(states) > most:
@@ -103,7 +103,7 @@ class ArcLines:
         output_symbols: Sequence[str] | None,
         semiring: str,
     ) -> MachineParts:
-        """The machine, its labels coded."""
+        """The machine with coded labels."""
         sources, targets = np.array(self.sources, np.int32), np.array(self.targets, np.int32)
         self._check_numbers()
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
@@ -170,7 +170,7 @@ def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -
 
 
 def spelt_sides(parts: MachineParts) -> list[list[str]]:
-    """Inputs and outputs as these formats write them: words, or labels where there is no table.
+    """Inputs and outputs as these formats write them: words, or labels if there is no table.
 
     Words that are all numbers are read back as labels; then a word 0 would be the empty string, and is refused.
 

@@ -16,7 +16,7 @@ ADVICE = "; write a bracket inside a label as -LRB- or -RRB-"
 
 
 def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "item {}".format) -> TreeParts:
-    """One tree a text; `place(i)` names text i in messages.
+    """One tree per text; `place(i)` names text i in messages.
 
     >>> parse(["(S (NP he))"]).alphabet
     ['NP', 'S', 'he']
@@ -35,7 +35,7 @@ def parse(texts: list[str], threads: int = 1, place: Callable[[int], str] = "ite
 
 
 def split(text: str) -> list[tuple[int, str]]:
-    """The trees of a text with the line each begins on. A tree may go over several lines, and ends its last one.
+    """The trees of a text with the line each begins on. A tree may span several lines, and the next begins on a new line.
 
     >>> split("( (S\\n  (NP he)) )\\n\\n(S)\\n")
     [(1, '( (S\\n  (NP he)) )'), (4, '(S)')]
@@ -51,7 +51,7 @@ def split(text: str) -> list[tuple[int, str]]:
 
 
 def marked(line: str, place: str) -> tuple[str, dict[str, str]]:
-    """The label of a line of SVM-light-TK or KeLP, and its trees by name; a tree with no name is called `tree`.
+    """The label of a line of SVM-light-TK or KeLP, and its trees by name; a tree without a name is called `tree`.
 
     >>> marked("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
     ('1', {'tree': '(S (NP))'})

@@ -25,7 +25,7 @@ Slot = list[tuple[str, float]]
 
 
 class _Networks:
-    """Networks gathered slot by slot, over one table of symbols."""
+    """Networks collected slot by slot, over one symbol table."""
 
     def __init__(self, source: str, kind: str):
         self.source, self.kind, self.coder = source, kind, Coder(EPSILONS)
@@ -121,7 +121,7 @@ def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachinePar
 
 
 def spell_mesh(parts: MachineParts) -> str:
-    """A network in the form of SRILM.
+    """A network in SRILM's format.
 
     >>> print(spell_mesh(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})), end="")
     name lattice
@@ -135,7 +135,7 @@ def spell_mesh(parts: MachineParts) -> str:
 
 
 def spell_columns(parts: MachineParts, kind: str = "prob") -> str:
-    """A network in the form of Moses, which has no empty ones.
+    """A network in the format of Moses, which cannot represent empty ones.
 
     >>> spell_columns(MachineParts.of([(0, 1, 1, 0.5, 1), (0, 0, 0, 0.5, 1)], {1: 1.0}))
     '1 0.5 *EPS* 0.5\\n\\n'

@@ -62,7 +62,7 @@ def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Tree:
 
 
 def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -> None:
-    """Every token must lead to a head: those seen on one way up are not seen again on the next."""
+    """Every token must lead to the root. Tokens that were checked once are not visited again."""
     done = [False] * len(rows)
     for start in range(len(rows)):
         way = list[int]()

@@ -2,7 +2,7 @@
 
 
 class InputError(ValueError):
-    """What is wrong with a file or an argument: where, what was found, what was expected, what to do.
+    """Invalid input: the message names the location, what was found, what was expected, and what to do.
 
     >>> from treille.io import InputError
     >>> issubclass(InputError, ValueError)

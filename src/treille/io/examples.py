@@ -98,5 +98,5 @@ def counted(n: int, noun: str, empty: int = 0) -> str:
 
 
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
-    """What a note adds where one value of the label is set against the rest."""
+    """What a note adds if one value of the label is set against the rest."""
     return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"

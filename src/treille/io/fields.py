@@ -68,7 +68,7 @@ def _named_texts(names: Collection[str], text: str) -> tuple[str, ...]:
 
 
 def split_label(label: str) -> tuple[str, str, str]:
-    """The field, the sign and the value of `topics=acq`, a value against the rest, or of `en~\\?$`, an expression.
+    """The field, the sign and the value of `topics=acq`, one value against the rest, or of `en~\\?$`, a regular expression.
 
     >>> split_label("topics=acq"), split_label("en~a=b"), split_label("kind")
     (('topics', '=', 'acq'), ('en', '~', 'a=b'), ('kind', '', ''))

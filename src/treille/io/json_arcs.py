@@ -107,7 +107,7 @@ def _word(label: object) -> str:
 
 
 def spell(parts: MachineParts, kind: str | None = None) -> str:
-    """The machine on a line, without its end; weights as they are, or as numbers of a kind.
+    """The machine as one line, without the line end; with its own weights, or converted to a kind.
 
     >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}))
     '{"semiring": "real", "start": 0, "arcs": [[0, 1, 0.5, 1]], "finals": {"1": 1.0}}'

@@ -22,7 +22,7 @@ WEIGHTS = "cost"
 
 
 class _Lattice(ArcLines):
-    """Arcs of one utterance, with the two parts of their costs."""
+    """Arcs of one utterance, with the two components of their costs."""
 
     def __init__(self, source: str, name: str):
         super().__init__(source, name)
@@ -56,7 +56,7 @@ class _Lattice(ArcLines):
 
 
 def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
-    """The lattices of an archive, in the log semiring, over one table of symbols.
+    """The lattices of an archive, in the log semiring, over one symbol table.
 
     `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and "acoustic", whose sum is the weight.
 
@@ -98,7 +98,7 @@ def _scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
 
 
 def spell(parts: MachineParts) -> str:
-    """The lattice as a part of an archive: compact and with empty alignments if it is an acceptor.
+    """The lattice as an entry of an archive: compact and with empty alignments if it is an acceptor.
 
     The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
 

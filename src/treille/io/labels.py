@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from .errors import InputError
+from .fields import Fields
 
 Found = list[tuple[int, object]]
 
@@ -23,6 +24,15 @@ def spell(value: object) -> str | None:
     if isinstance(value, (int, float)) and value == value:
         return json.dumps(value)
     return None
+
+
+def labels_of(found: Found, fields: Fields, source: str) -> list[str] | None:
+    """The labels of a file, None if it has no field for them.
+
+    >>> labels_of([(1, "good"), (2, "bad")], Fields(("text",), "label"), "wines.csv")
+    ['good', 'bad']
+    """
+    return None if fields.label is None else as_labels(found, fields.label, fields.value, source, fields.matches)
 
 
 def as_labels(found: Found, field: str, value: str | None, source: str, matches: bool = False) -> list[str]:

@@ -86,7 +86,7 @@ class MachineParts:
         return same and bool(np.array_equal(self.inputs, self.outputs))
 
     def of_outputs(self) -> MachineParts:
-        """The acceptor of what the machine writes.
+        """The acceptor of the outputs.
 
         >>> MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}).of_outputs().inputs.tolist()
         [2]

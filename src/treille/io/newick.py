@@ -14,7 +14,7 @@ TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 
 
 def newick_trees(text: str, source: str) -> Iterator[tuple[int, Tree]]:
-    """The trees of a text, and the line each begins on. Lengths of branches are left out; a node with no name is called ``*``.
+    """The trees of a text, and the line each begins on. Branch lengths are dropped; a node without a name is called ``*``.
 
     >>> [(line, str(tree)) for line, tree in newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0")]
     [(1, '(* (C (A) (B)) (D_e))')]

@@ -28,7 +28,7 @@ SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 
 
 def looks_like_openfst(head: bytes) -> bool:
-    """Whether a file begins as OpenFst's binary files do.
+    """Whether a file begins like OpenFst's binary files.
 
     >>> looks_like_openfst(b"0 1 a b")
     False
@@ -99,7 +99,7 @@ def parse(data: bytes, source: str) -> MachineParts:
 
 
 def spell(parts: MachineParts, arc_type: str | None = None) -> bytes:
-    """The file of a machine. By default `standard` arcs for the tropical semiring, else `log64`: costs, of positive weights.
+    """The bytes of a file. By default `standard` arcs for the tropical semiring, otherwise `log64`: costs of positive weights.
 
     >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}))[8:14]
     b'vector'

@@ -24,7 +24,7 @@ def parse(
     osymbols: Sequence[str] | None = None,
     acceptor: bool | None = None,
 ) -> MachineParts:
-    """The machine of a text, its weights taken as they are for those of `semiring`.
+    """The machine of a text, with weights in `semiring`, not converted.
 
     Lines of four columns are arcs of a transducer without weights; of an acceptor with weights, if `acceptor`, or if
     other arcs have three columns, or if all fourth columns are decimal numbers such as 0.5.
@@ -72,7 +72,7 @@ def _is_decimal(text: str) -> bool:
 
 
 def spell(parts: MachineParts, kind: str | None = None) -> str:
-    """The text of a machine, all five columns always; weights as they are, or as numbers of a kind.
+    """The text of a machine, always with five columns; with its own weights, or converted to a kind.
 
     >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 2.0}))
     '0\\t1\\t1\\t1\\t0.5\\n1\\t2.0\\n'

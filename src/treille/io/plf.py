@@ -32,7 +32,7 @@ EXPECTED = "expected ((('word', weight, distance), ...), ...)"
 
 
 def looks_like_plf(line: str) -> bool:
-    """Whether a line can be nothing else.
+    """Whether a line is PLF and no other format.
 
     >>> looks_like_plf("((('vine', -0.5, 1),),)"), looks_like_plf("(a remark)")
     (True, False)
@@ -98,7 +98,7 @@ def parse(
 
 
 def spell(parts: MachineParts, kind: str = "logprob") -> str:
-    """The lattice as one line, without its end. Weights are written as log-probabilities, or as another kind.
+    """The lattice as one line, without the line end. Weights are written as log-probabilities, or as another kind.
 
     A machine that is not an acceptor is refused, and so is one with cycles.
 
@@ -137,7 +137,7 @@ def _jump(piece: str, form: re.Pattern[str], known: dict[str, int], text: str, p
 
 
 def _states_of_none(piece: str, text: str, place: str) -> int:
-    """How many states a lattice without an arc has: `()` and a blank have none, `((),)` has two that nothing joins."""
+    """The number of states of a lattice without arcs: none for `()` and a blank, two unconnected ones for `((),)`."""
     found = EMPTY.fullmatch("".join(piece.split()))
     if found is None or piece.strip() in ("(", ")"):
         raise _broken(text, place)
@@ -195,7 +195,7 @@ def _arc_place(arc: int, group: int, texts: Sequence[str], places: Sequence[str]
 
 
 def _broken(text: str, place: str) -> InputError:
-    """Where a text ceases to be PLF: read once more, token by token."""
+    """The first token of a text that is not PLF."""
     tokens = re.compile(rf"\s*(?:(?P<arc>{ARC.pattern})|(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<end>$))")
     at, depth, before = 0, 0, ""
     while True:

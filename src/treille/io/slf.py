@@ -107,7 +107,7 @@ def _sections(text: str, source: str) -> tuple[Fields, list[Numbered], list[Numb
 def _costs(
     header: Fields, links: list[Numbered], is_word: list[bool], source: str
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The cost of every link, and what it is made of."""
+    """The cost of every link, and its components."""
     place = f"{source}: the header"
     base, penalty = _number(header, "base", place, math.e), _number(header, "wdpenalty", place, 0.0)
     if base < 0 or base == 1:
@@ -178,7 +178,7 @@ def _plain(escaped: re.Match[str]) -> str:
 
 
 def spell(parts: MachineParts) -> str:
-    """The lattice as a file, words on links. `a=` is the acoustic score where there is one, `l=` what is left of the weight.
+    """The lattice as a file, words on links. `a=` is the acoustic score if there is one, `l=` the rest of the weight.
 
     >>> print(spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), end="")
     VERSION=1.0

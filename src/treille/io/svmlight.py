@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
-from .labels import Found, as_labels
+from .labels import Found, labels_of
 from .records import NumberRows
 from .text_files import split_head
 
@@ -24,7 +24,7 @@ LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
 
 
 def looks_like_svmlight(line: str) -> bool:
-    """Whether a line can be nothing else.
+    """Whether a line is SVM-light and no other format.
 
     >>> looks_like_svmlight("+1 3:0.5 7:1 # a vine"), looks_like_svmlight("1 vine")
     (True, False)
@@ -49,9 +49,7 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     numbers, found = rows(stream, source)
     if not found:
         raise InputError(f"{source}: found comments and no example after them, expected at least one")
-    labels = None
-    if fields.label is not None:
-        labels = as_labels(found, fields.label, fields.value, source, fields.matches)
+    labels = labels_of(found, fields, source)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
     columns = [f"{len(numbers.names):,} columns"]
     understood_as = note(

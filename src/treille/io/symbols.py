@@ -69,7 +69,7 @@ def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (
 
 
 def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
-    """The same machines, words coded alike in all; those whose labels are plain numbers stay as they are.
+    """The same machines over one symbol table; those whose labels are plain numbers are unchanged.
 
     >>> one = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"])
     >>> other = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "wine"])
@@ -85,7 +85,7 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
 
 
 def with_own_table(machine: MachineParts) -> MachineParts:
-    """The machine with a table of no words but its own.
+    """The machine with a table of only its own words.
 
     >>> one = MachineParts.of([(0, 2, 2, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine", "wine"])
     >>> with_own_table(one).input_symbols
@@ -106,7 +106,7 @@ def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
 
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
-    """The symbol of every label, from a file `word label` a line; lists and None pass as they are.
+    """The symbol of every label, from a file with one `word label` per line; lists and None are returned unchanged.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
@@ -131,7 +131,7 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
 
 
 def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
-    """The symbols of labels 0, 1, 2 and so on, from pairs in any order; "" where a label has none.
+    """The symbols of labels 0, 1, 2 and so on, from pairs in any order; "" for a label without one.
 
     >>> symbol_list([("b", 3), ("a", 1)], "words.txt")
     ['<eps>', 'a', '', 'b']
@@ -148,7 +148,7 @@ def symbol_list(pairs: Sequence[tuple[str, int]], source: str) -> list[str]:
 
 
 def without_gaps(symbols: Sequence[str]) -> list[str]:
-    """The table with a name for labels that have no symbol. Machines that are given it do not use these labels.
+    """The table with a name for labels that have no symbol, which the machines do not use.
 
     >>> without_gaps(["<eps>", "a", "", "b"])
     ['<eps>', 'a', '<unused-2>', 'b']

@@ -45,7 +45,7 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
 
 
 def column_numbers(n: int) -> list[str]:
-    """What the columns of a table are called that has no header.
+    """The names of the columns of a table without a header.
 
     >>> column_numbers(3)
     ['1', '2', '3']
@@ -71,7 +71,7 @@ def _rows(lines: Iterable[str], source: str, delimiter: str) -> Iterator[tuple[i
 
 
 def _next(rows: Iterator[list[str]]) -> list[str]:
-    """One row, with fields of any length: the csv module's limit of 128 KiB is a global, lifted only for the while."""
+    """One row, with fields of any length: the csv module's limit of 128 KiB is global, and raised only for this call."""
     before = csv.field_size_limit(LONGEST_FIELD)
     try:
         return next(rows)

@@ -11,7 +11,7 @@ from . import fasta, fastq, jsonl, lines, table
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import LABELS, TEXTS, Fields, choose, split_label
-from .labels import Found, as_labels
+from .labels import Found, labels_of
 from .records import Records
 
 TITLES = {
@@ -71,9 +71,7 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     fields, names, texts, found = collect(rows, request.source, format, request.text, request.label, labelled)
     if fields is None:
         raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
-    labels = None
-    if fields.label is not None:
-        labels = as_labels(found, fields.label, fields.value, request.source, fields.matches)
+    labels = labels_of(found, fields, request.source)
     headless = _headless(format, names)
     title = TITLES[format] + request.how + " with no header" * headless
     column = "column " * headless

@@ -111,7 +111,7 @@ def _reached(neighbours: list[list[int]], first: list[int]) -> set[int]:
 
 
 def _cycle(before: list[list[int]], left: set[int], most: int = 10) -> str:
-    """Every state that could not be ordered comes after another one of these: walking back must close a cycle."""
+    """A cycle: every state that could not be ordered has a predecessor among them, so going back closes one."""
     walk, state = dict[int, int](), min(left)
     while state not in walk:
         walk[state] = len(walk)

@@ -12,7 +12,7 @@ from . import brackets, conllu, newick
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
-from .labels import Found, as_labels
+from .labels import Found, labels_of
 from .open import such_as
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
@@ -93,9 +93,7 @@ def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples
 def _examples(rows: TreeRows, request: Request) -> Examples:
     format, source = request.format, request.source
     fields = choose(rows.fields, rows.text, request.label, request.labelled, source)
-    labels = None
-    if fields.label is not None:
-        labels = as_labels(rows.found, fields.label, fields.value, source, fields.matches)
+    labels = labels_of(rows.found, fields, source)
     label = LABEL_FIRST[format] if format in LABEL_FIRST and fields.label == "label" else f"label = {fields.label}"
     label += against_the_rest(fields, labels or [])
     n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
