@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
-from text_ngrams import stories
+from _cells import reuters
 
 from harness import Page, interleaved, ratio, shown
 
@@ -18,7 +18,7 @@ def all_substrings(page: Page, repeats: int) -> None:
     from treille.kernels import AllSubstrings, NGram
 
     kernel, five = AllSubstrings(0.5), NGram(5)
-    batch = kernel.batch(stories()[0])
+    batch = kernel.batch(reuters()[0])
     fitted = kernel.fit_product(batch)
     random = np.random.default_rng(0)
     one, eight = (random.normal(size=(len(batch), width)) for width in (1, 8))

@@ -2,7 +2,7 @@
 
     TREILLE_DATA=folder python benchmarks/peers/portfolio.py [--quick] [--parts training texts ...] [--write docs/generated/portfolio]
 
-The jobs take turns. LIBLINEAR trains on the same matrix, with the largest eps of a fine grid that reliably gives the asked-for duality
+The jobs take turns. Solvers are timed by the processor time they use: other programs on the machine hardly change it. LIBLINEAR trains on the same matrix, with the largest eps of a fine grid that reliably gives the asked-for duality
 gap. `--quick` takes a third of the cells, three repeats, and the first eps that gives the gap.
 """
 
@@ -12,7 +12,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -45,12 +44,20 @@ def svc(cell: Cell, **options: Any) -> Any:
 
 
 def solver_seconds(cell: Cell, batch: Any, y: np.ndarray, rules: Any, seed: int) -> tuple[float, float]:
-    """Seconds that the solver alone takes, with one thread, and the relative gap it proves."""
+    """Processor time of the solver alone, with one thread, and the relative gap it proves."""
     from treille import _core
 
-    with mock.patch.object(_core, "dual_cd", partial(_core.dual_cd, rules=rules)):
+    solve, seconds = _core.dual_cd, list[float]()
+
+    def timed(**arguments: Any) -> Any:
+        begun = time.process_time()
+        answers = solve(**arguments, rules=rules)
+        seconds.append(time.process_time() - begun)
+        return answers
+
+    with mock.patch.object(_core, "dual_cd", timed):
         report = svc(cell, tol=GAP, max_epochs=100_000, random_state=seed).fit(batch, y).report_
-    return report.seconds, report.relative_gap
+    return sum(seconds), report.relative_gap
 
 
 def repeats_for(seconds: float, repeats: int) -> int:
@@ -68,7 +75,7 @@ def training(page: Page, cells: list[Cell], repeats: int, quick: bool) -> None:
         matrix = treille.Features(cell.kernel(), n_jobs=2).fit_transform(batch)
         classes, codes = np.unique(y, return_inverse=True)
         peer = Liblinear(matrix, codes, cell.C)
-        eps = peer.eps_for(GAP, careful=not quick)
+        eps = peer.eps_for(GAP, careful=not (quick or cell.large))
         ours: list[float] = []
         theirs: list[float] = []
         gaps: list[float] = []
@@ -77,9 +84,9 @@ def training(page: Page, cells: list[Cell], repeats: int, quick: bool) -> None:
             seconds, gap = solver_seconds(cell, batch, y, _core.DualCDRules(), seed=len(ours))
             ours.append(seconds)
             gaps.append(gap)
-            begun = time.perf_counter()
+            begun = time.process_time()
             peer.train(eps)
-            theirs.append(time.perf_counter() - begun)
+            theirs.append(time.process_time() - begun)
         ratios.append(statistics.median(theirs) / statistics.median(ours))
         rows.append(
             [
@@ -93,7 +100,7 @@ def training(page: Page, cells: list[Cell], repeats: int, quick: bool) -> None:
         *("treille", "LIBLINEAR", "times faster", "treille's gap", "LIBLINEAR's eps"),
     )
     page.table(
-        f"Training on the same matrix to a relative duality gap of {GAP:g}, seconds, median (minimum), one thread", header, rows
+        f"Training on the same matrix to a relative duality gap of {GAP:g}, seconds of processor time, median (minimum), one thread", header, rows
     )
     page.say(f"\nGeometric mean of the medians' ratios: {statistics.geometric_mean(ratios):.1f}; smallest: {min(ratios):.1f}.")
 

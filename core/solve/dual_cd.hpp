@@ -83,16 +83,7 @@ class DualCD {
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       if (monitor_.stop) break;
       if (stuck(sweep)) return finish(Status::rounding);
-      if (options_.gradient_stop ? sweep.spread > options_.tol : !promising(sweep)) continue;
-      if (options_.gradient_stop && !sweep.complete) {
-        calendar_.wake(all_);  // LIBLINEAR's rule: all must agree, awake at once
-        continue;
-      }
-      if (!options_.gradient_stop && !small_gap()) continue;
-      measure();
-      if (options_.gradient_stop || small_gap()) return finish(Status::converged);
-      rows_.round(s_.w, w_);
-      calendar_.wake(all_);
+      if (options_.gradient_stop ? small_gradients(sweep) : small_gap(sweep)) return finish(Status::converged);
     }
     measure();
     return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
@@ -109,9 +100,9 @@ class DualCD {
     std::uint32_t rest;  // length of the last one in sweeps, 0 once it has moved
   };
   struct Sweep {
-    double gap = 0, primal = 0;  // sums over the examples awake, each at the moment of its visit
-    double spread = 0;           // of projected gradients
-    bool complete = false;       // all were awake
+    double gap = 0;         // sum over the examples awake, each at the moment of its visit
+    double spread = 0;      // of projected gradients
+    bool complete = false;  // all were awake
   };
 
   void begin(std::span<const double> start) {
@@ -122,9 +113,10 @@ class DualCD {
       Example& e = examples_[i] = {0.0, loss_.target(i), -1.0, 0, 0};
       if (!loss_.takes_part(e.target)) continue;
       all_.push_back(static_cast<ExampleIndex>(i));
+      calendar_.visit_after(0, all_.back());
+      s_.primal += loss_.value(e.target, 0.0);  // at w = 0: too large, so that the first preview comes early
       if (!start.empty() && start[i] != 0) move(i, loss_.feasible(e.target, start[i]));
     }
-    calendar_.wake(all_);
   }
 
   void move(std::size_t i, double alpha) {
@@ -143,14 +135,12 @@ class DualCD {
     Sweep sweep;
     sweep.complete = m == all_.size();
     const double scale = loss_.scale(), B = options_.bias, faint = rules_.faint * mean_gradient_;
-    double highest = 0, lowest = 0, w_dot_w = 0, gradients = 0, violators = 0;
+    double highest = 0, lowest = 0, gradients = 0, violators = 0;
     read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double a = e.alpha, f = output + B * b_;
       e.output = static_cast<Real>(output);
       sweep.gap += loss_.term(e.target, a, f);
-      sweep.primal += loss_.value(e.target, f);
-      w_dot_w += a * loss_.sign(e.target) * f;
       const auto [projected, hold] = loss_.gradient(e.target, a, f);
       const double strength = std::abs(projected);
       e.rest = projected == 0 && rules_.rest ? RestCalendar::longer(e.rest, hold / scale) : 0;
@@ -164,7 +154,6 @@ class DualCD {
       if (e.q < 0) e.q = rows_.sq_norm(i) + B * B + loss_.diagonal(e.target);
       move(i, loss_.step(e.target, a, f, e.q));
     });
-    sweep.primal += 0.5 * std::max(w_dot_w, 0.0);
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
     mean_gradient_ = violators > 0 ? gradients / violators : 0.0;
@@ -185,17 +174,32 @@ class DualCD {
     }
   }
 
-  // Whether the gap may be small now. Sums over a sweep are compared with the gap as last previewed; where they say that it may be small
-  // enough, it is previewed again, not more often than every n / 8 visits.
-  bool promising(const Sweep& sweep) {
-    if (s_.primal == 0) s_.primal = sweep.primal;  // of the first sweep: too large, so that the first preview comes early
+  // LIBLINEAR's rule, for which all must be awake at once.
+  bool small_gradients(const Sweep& sweep) {
+    if (sweep.spread > options_.tol) return false;
+    if (sweep.complete) measure();
+    calendar_.wake([](ExampleIndex) { return true; });
+    return sweep.complete;
+  }
+
+  // The sum of a sweep says when the gap may be small enough; then it is previewed, though not more often than every n / 8 visits; and
+  // when that agrees, one pass over all examples measures it exactly, and wakes those that contribute to it.
+  bool small_gap(const Sweep& sweep) {
     monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
     if (ratio_ * sweep.gap > options_.tol * s_.primal) return false;
     if (previewed_ >= 0 && visits_ - previewed_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
     previewed_ = visits_;
     preview();
     ratio_ = sweep.gap > 0 ? std::min(s_.gap() / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
-    return true;
+    if (!small_gap()) return false;
+    measure();
+    if (small_gap()) return true;
+    rows_.round(s_.w, w_);
+    calendar_.wake([&](ExampleIndex i) {
+      const Example& e = examples_[i];
+      return loss_.term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
+    });
+    return false;
   }
 
   void preview() {

@@ -33,9 +33,12 @@ class RestCalendar {
     std::swap(awake, lists_[sweep_++ % lists_.size()]);
   }
 
-  void wake(const std::vector<ExampleIndex>& all) {
-    for (auto& list : lists_) list.clear();
-    lists_[sweep_ % lists_.size()] = all;
+  // Those for which wanted(i) holds, whenever they were due, are awake in the next sweep.
+  template <class Wanted>
+  void wake(Wanted&& wanted) {
+    auto& next = lists_[sweep_ % lists_.size()];
+    for (auto& list : lists_)
+      if (&list != &next) std::erase_if(list, [&](ExampleIndex i) { return wanted(i) && (next.push_back(i), true); });
   }
 
  private:

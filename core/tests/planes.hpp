@@ -46,7 +46,7 @@ void no_step_is_better_than_the_best(bool squared, Check&& check) {
   const Hinge loss(y, C, squared);
   auto value = [&](double k) {
     double sum = 0.3 * k + 0.5 * k * k;
-    for (std::size_t i = 0; i < y.size(); ++i) sum += loss.value(i, f[i] + k * d[i]);
+    for (std::size_t i = 0; i < y.size(); ++i) sum += loss.value(loss.target(i), f[i] + k * d[i]);
     return sum;
   };
   const double best = best_step(loss, {0.3, 1.0}, f, d);
