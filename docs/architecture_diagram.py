@@ -82,7 +82,8 @@ def diagram(graph: Graph, lines: dict[str, int]) -> str:
         for k, name in enumerate(row):
             place[name] = (left + k * (WIDTH + GAP), height - (level + 1) * LAYER + GAP)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="14">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        'font-family="sans-serif" font-size="14">',
         '<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#667"/></marker></defs>',
     ]

@@ -323,8 +323,8 @@ def cells(merged: Any) -> int:
 
 
 def model_files(task: Task, space: Any, solution: Any) -> Iterator[tuple[str, int]]:
-    from treille.spaces.functions import LinearFunctions
     from treille.io.model import write_model
+    from treille.spaces.functions import LinearFunctions
 
     functions = LinearFunctions(space.features, solution.weights, solution.intercept)
     with tempfile.TemporaryDirectory() as folder:

@@ -145,7 +145,9 @@ def growth(page: Page, options: Any) -> None:
             slow = enumerated_product(items, beta, 0.5)
             seconds.append(time.perf_counter() - begun)
             sizes.append(len(trees.labels))
-            np.testing.assert_allclose(slow, ProductSpace.build(Subpath(0.5), trees).product(beta), rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(
+                slow, ProductSpace.build(Subpath(0.5), trees).product(beta), rtol=1e-6, atol=1e-6
+            )
             rows.append([forest, "the paper's bound", f"{n:,}", f"{sizes[-1]:,}", "", f"{seconds[-1]:.4f}", ""])
         curves[f"{forest}, the paper's bound"] = sizes, seconds
     header = ("forest", "by", "trees", "nodes", "seconds to build", "seconds a product", "peak gigabytes")
