@@ -52,7 +52,7 @@ def test_the_number_of_threads_changes_nothing():
         (lambda: dna(["A-C"]), "item 0, position 1: found '-', .*; take the gaps of an alignment out first"),
         (lambda: dna(["", "AnC"], unknown="error"), "item 1, position 1: found 'n', .*; unknown='keep' keeps it as N"),
         (lambda: dna(["AßC"]), "item 0, position 1: found 'ß'"),
-        (lambda: protein(["MK*V"]), r"item 0, position 2: found '\*', .*; a stop may stand at the end alone"),
+        (lambda: protein(["MK*V"]), r"item 0, position 2: found '\*', .*; a stop is allowed only at the end"),
         (lambda: protein(["M", "MB"], unknown="error"), "item 1, position 1: found 'B', expected protein"),
         (lambda: protein(["M1"]), "item 0, position 1: found '1', expected protein: ACDEFGHIKLMNPQRSTVWY or"),
         (lambda: dna(["A"], unknown="drop"), "unknown is 'drop', expected 'keep' or 'error'"),

@@ -239,7 +239,7 @@ def test_what_a_format_cannot_hold_is_refused_with_the_lattice_named(tmp_path):
         ("a.cn", tiny(["far"], [-800.0], "log"), "lattice 1: a cost is -800, whose probability is no number"),
         ("a.fst", tiny(), "OpenFst binary holds one machine per file, and there are 2: name a folder"),
         ("a.lat", tiny(), "has the suffix of kaldi and of slf; name one format with --to"),
-        ("a.doc", tiny(), "its name tells no format of lattices"),
+        ("a.doc", tiny(), "has the suffix of no format of lattices"),
     ):
         with pytest.raises(InputError) as error:
             write_lattices(tmp_path / name, [tiny(), parts])

@@ -70,9 +70,9 @@ def test_scikit_learn_cuts_both_sides_of_a_matrix():
         (np.where(np.eye(10) > 0, np.nan, K), "the kernel value at row 0, column 0 is nan"),
         (np.where(np.eye(10) > 0, np.inf, K), "the kernel value at row 0, column 0 is inf"),
         (K[0], r"found an array of shape \(10,\), expected a matrix"),
-        ([["a"]], "no matrix of numbers"),
-        ("text", "no matrix of numbers"),
-        (None, "no matrix of numbers|expected a matrix"),
+        ([["a"]], "not a matrix of numbers"),
+        ("text", "not a matrix of numbers"),
+        (None, "not a matrix of numbers|expected a matrix"),
     ],
     ids=["wide", "high", "lopsided", "nan", "inf", "flat", "texts", "text", "none"],
 )
