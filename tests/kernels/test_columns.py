@@ -204,7 +204,7 @@ def test_columns_are_added_and_multiplied():
         np.testing.assert_allclose(kernel(kernel.batch(X), iter(Y.to_dict("records"))), expected)
     check_kernel(a + b.normalized(), X)
     small = treille.SVC((a * a).normalized()).fit(frame(), CODES)
-    assert small.plan_.space == "rows"
+    assert small.plan_.space.name == "rows"
 
 
 def test_a_column_read_in_two_ways_is_refused():

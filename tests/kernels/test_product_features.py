@@ -133,7 +133,7 @@ def test_what_was_kept_is_for_the_same_batch_and_parameters_only():
 )
 def test_estimators_use_features_and_models_are_read_back(kernel, tmp_path):
     model = treille.SVC(kernel).fit(DNA, CODES)
-    assert model.plan_.space == "rows"
+    assert model.plan_.space.name == "rows"
     assert repr(model.plan_.kernel) == repr(kernel)
     assert model.score(DNA, CODES) > 0.8
     model.save(tmp_path / "m.treille")

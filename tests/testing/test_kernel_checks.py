@@ -86,6 +86,11 @@ class Misapplied(NGram):
         return super().apply(left, right, coefficients, n_jobs) + 1
 
 
+class Crooked(NGram):
+    def fit_product(self, batch, n_jobs=None):
+        return NGram(1).fit_product(batch, n_jobs)
+
+
 class Unclonable(NGram):
     def __init__(self, n=2):
         super().__init__(np.int64(n))
@@ -189,6 +194,7 @@ MUTANTS = {
     "occurrences sum to values": Doubled,
     "features of parts merge to those of all": Unmerged,
     "is applied to coefficients as it is": Misapplied,
+    "has one optimum in every space": Crooked,
     "clones and set params keep it": Unclonable,
     "pickling keeps it": Unpicklable,
     "pickling keeps its features": Unpickled,

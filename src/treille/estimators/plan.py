@@ -105,7 +105,7 @@ def plan(
     else:
         check_supported(solver, loss, intercept)
         solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
-    pairs = [(each, s) for each in order if each.offered(kernel) for s in solvers if _works_on(s, each)]
+    pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
     builder = pairs[0][0]

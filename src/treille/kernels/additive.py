@@ -60,6 +60,9 @@ class Additive(Kernel):
     def has_product(self) -> bool:
         return all(kernel.has_product for _, kernel in self.terms())
 
+    def multiplies(self, batch: Batch) -> bool:
+        return all(kernel.multiplies(own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
+
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         each = zip(self.terms(), self.batches(batch), strict=True)
         return SummedProduct([kernel.fit_product(own, n_jobs) for (_, kernel), own in each])

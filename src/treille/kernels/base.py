@@ -107,6 +107,10 @@ class Kernel(BaseEstimator, ABC):
         """Whether multiplying the kernel matrix of a batch takes time that grows with the data, not with its square."""
         return type(self).fit_product is not Kernel.fit_product
 
+    def multiplies(self, batch: Batch) -> bool:
+        """Whether `fit_product` supports this batch; some kernels multiply fast for some kinds of data only."""
+        return self.has_product
+
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         """The kernel matrix of `batch` as a linear operator: built once, then applied any number of times."""
         raise InputError(f"{self!r} has no fast product: use its matrix, kernel(X, Y)")

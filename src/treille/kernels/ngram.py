@@ -66,6 +66,9 @@ class NGram(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         return _fitted(batch, *self._orders(), n_jobs)
 
+    def multiplies(self, batch: Batch) -> bool:
+        return not isinstance(batch, Lattices)
+
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
         min_n, n, scales = self._orders()
         if isinstance(batch, Lattices):

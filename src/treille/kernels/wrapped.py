@@ -42,6 +42,9 @@ class WrappedKernel(Expression, Kernel):
     def has_product(self) -> bool:
         return super().has_product and self.kernel.has_product
 
+    def multiplies(self, batch: Batch) -> bool:
+        return self.has_product and self.kernel.multiplies(batch)
+
 
 class WrappedMap(FeatureMap):
     """The features of another map with changed values."""

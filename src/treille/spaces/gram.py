@@ -34,7 +34,7 @@ class GramSpace:
     n_jobs: int | None = None
 
     @classmethod
-    def offered(cls, kernel: Kernel) -> bool:
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
         """Whether the kernel provides what the space needs."""
         return True
 
@@ -65,7 +65,7 @@ class GramSpace:
         """Returns a row, from what the kernel builds once for all of them."""
         if self._rows is not None:
             return self._rows.rows.row_products()
-        if self.kernel.has_product:
+        if self.kernel.multiplies(self.batch):
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
             return lambda i: linear.matvec(np.arange(n) == i)
         return lambda i: self.kernel.gram(self.batch[i : i + 1], self.batch, self.n_jobs)[0]

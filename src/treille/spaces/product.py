@@ -36,9 +36,9 @@ class ProductSpace:
     n_jobs: int | None = None
 
     @classmethod
-    def offered(cls, kernel: Kernel) -> bool:
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
         """Whether the kernel provides what the space needs."""
-        return kernel.has_product
+        return kernel.multiplies(batch)
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> ProductSpace:

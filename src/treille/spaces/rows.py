@@ -36,7 +36,7 @@ class RowsSpace:
     error: float = 0.0  # of an approximation: the share of the trace of K that is lost
 
     @classmethod
-    def offered(cls, kernel: Kernel) -> bool:
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
         """Whether the kernel provides what the space needs."""
         return kernel.has_features
 

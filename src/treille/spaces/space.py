@@ -17,7 +17,7 @@ class Space(Protocol):
 
     >>> from treille.kernels import NGram
     >>> from treille.spaces import GramSpace, ProductSpace, RowsSpace
-    >>> [space.name for space in (RowsSpace, ProductSpace, GramSpace) if space.offered(NGram(2).normalized())]
+    >>> [space.name for space in (RowsSpace, ProductSpace, GramSpace) if space.offered(NGram(2), NGram(2).batch([]))]
     ['rows', 'product', 'gram']
     """
 
@@ -25,8 +25,8 @@ class Space(Protocol):
     needs: ClassVar[str]  # what a kernel must provide, in words
 
     @classmethod
-    def offered(cls, kernel: Kernel) -> bool:
-        """Whether the kernel provides what the space needs."""
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Whether the kernel provides what the space needs, for this batch."""
         ...
 
     @classmethod

@@ -55,12 +55,15 @@ def check_solver(solver: Any, n: int = 40, tol: float = 1e-4) -> None:
 def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
     """Every solver, in every space that the kernel offers, with and without intercept, finds the same optimum."""
     n = len(batch)
-    scale = max(float(np.mean(K.diagonal())), 1e-12)
     for intercept in (False, True):
-        problem = Problem(SquaredHinge(), np.arange(n) % 2, np.full(n, 1 / scale), intercept, np.array([1]))
+        squares = K.diagonal() + intercept
+        C = np.divide(
+            1.0, squares, out=np.ones(n), where=squares > 0
+        )  # so that the problem is well conditioned at any scale
+        problem = Problem(SquaredHinge(), np.arange(n) % 2, C, intercept, np.array([1]))
         found = {}
         for solver, space in ((DualCD(), RowsSpace), (CuttingPlane(), ProductSpace), (SMO(), GramSpace)):
-            if space.offered(kernel):
+            if space.offered(kernel, batch):
                 report = solver.solve(problem, space.build(kernel, batch), tol=TOLERANCE / 4, max_epochs=10**6).report
                 found[space.name] = report.primal
         lowest, highest = min(found.values()), max(found.values())
