@@ -208,7 +208,7 @@ MUTANTS = {
 
 
 def test_every_law_has_a_mutant():
-    assert list(MUTANTS) == [law.__name__.replace("_", " ") for law in kernel_checks.LAWS]
+    assert sorted(MUTANTS) == sorted(law.__name__.replace("_", " ") for law in kernel_checks.LAWS)
 
 
 @pytest.mark.parametrize("law", MUTANTS)

@@ -34,24 +34,24 @@ class Regressor(RegressorMixin, KernelMachine):
 
         A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y.
         """
-        fit_intercept = self.fit_intercept
-        mean: list[np.ndarray] = []
+
+        mean, one_target = np.zeros(1), True
 
         def problem_of(n: int) -> Problem:
+            nonlocal mean, one_target
             numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
-            self.one_target_ = numbers.ndim == 1 or most_targets == 1
             if numbers.ndim == 2 and numbers.shape[1] > most_targets:
                 raise InputError(
                     f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
                 )
+            one_target = numbers.ndim == 1 or most_targets == 1
             numbers = numbers.reshape(n, -1)
-            mean.append(
-                np.average(numbers, axis=0, weights=weights) if fit_intercept is True else np.zeros(numbers.shape[1])
-            )
-            return Problem(loss, numbers - mean[0], C * weights, fit_intercept)
+            mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
+            return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
 
         self._train(X, problem_of)
-        self.functions_ = self.functions_.shifted(mean[0])
+        self.functions_ = self.functions_.shifted(mean)
+        self.one_target_ = one_target
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

@@ -112,14 +112,17 @@ class SVC(ClassifierMixin, KernelMachine):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
         self.check_parameters()
+        classes = np.empty(0)
 
         def problem_of(n: int) -> Problem:
-            self.classes_, codes = check_labels(y, n)
-            C = check_weights(self.C, codes, self.classes_, self.class_weight, sample_weight)
-            positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
+            nonlocal classes
+            classes, codes = check_labels(y, n)
+            C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
+            positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
             return Problem(LOSSES[self.loss](), codes, C, self.fit_intercept, positive)
 
         self._train(X, problem_of)
+        self.classes_ = classes
         return self
 
     def check_parameters(self) -> None:

@@ -16,7 +16,7 @@ from treille.data import Batch
 from treille.features import FeatureMap, FeatureRows, Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.testing.laws import assert_close, assert_same, is_ours, run, take
+from treille.testing.laws import assert_close, assert_same, is_ours, laws_of, run, take
 from treille.testing.solver_checks import one_optimum
 
 SlowTwin = Callable[[Any, Any], float]
@@ -104,10 +104,6 @@ def equals_its_slow_twin(case: _Case) -> None:
         assert_close(case.K, slow, "k")
 
 
-def has_one_optimum_in_every_space(case: _Case) -> None:
-    one_optimum(case.kernel, case.batch, case.K)
-
-
 def diag_is_the_diagonal(case: _Case) -> None:
     assert_close(case.kernel.diag(case.batch), case.K.diagonal(), "diag")
 
@@ -133,13 +129,6 @@ def does_not_depend_on_the_number_of_threads(case: _Case) -> None:
         one, many = (case.kernel(some, case.batch, n_jobs=jobs) for jobs in (1, threads))
         assert_same(many, one, f"k(X, Y) with {threads} threads")
         assert_same(case.kernel.diag(case.batch, threads), case.kernel.diag(case.batch), f"diag with {threads} threads")
-
-
-def is_applied_to_coefficients_as_it_is(case: _Case) -> None:
-    first, second = case.halves
-    coefficients = np.random.default_rng(0).standard_normal((len(second), 3))
-    found = case.kernel.apply(take(case.batch, first), take(case.batch, second), coefficients)
-    assert_close(found, case.K[np.ix_(first, second)] @ coefficients, "k(X, Y) times coefficients (example, column)")
 
 
 def features_do_not_depend_on_the_number_of_threads(case: _Case) -> None:
@@ -212,6 +201,13 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
 
 def _names(features: FeatureMap) -> list[str]:
     return [features.name(id) for id in range(features.n_features)]
+
+
+def is_applied_to_coefficients_as_it_is(case: _Case) -> None:
+    first, second = case.halves
+    coefficients = np.random.default_rng(0).standard_normal((len(second), 3))
+    found = case.kernel.apply(take(case.batch, first), take(case.batch, second), coefficients)
+    assert_close(found, case.K[np.ix_(first, second)] @ coefficients, "k(X, Y) times coefficients (example, column)")
 
 
 def clones_and_set_params_keep_it(case: _Case) -> None:
@@ -298,32 +294,11 @@ def _assert_same_rows(found: FeatureRows, expected: FeatureRows, what: str) -> N
             assert_same(np.asarray(left), np.asarray(right), f"{what} {field.name}")
 
 
-LAWS: tuple[Callable[[_Case], None], ...] = (
-    is_a_matrix_of_finite_numbers,
-    is_symmetric,
-    is_positive_semi_definite,
-    equals_its_slow_twin,
-    diag_is_the_diagonal,
-    of_two_batches_is_the_block_of_the_whole,
-    does_not_depend_on_the_order_of_examples,
-    does_not_depend_on_the_number_of_threads,
-    features_do_not_depend_on_the_number_of_threads,
-    is_the_gram_matrix_of_its_features,
-    weighted_columns_multiply_values,
-    occurrences_sum_to_values,
-    features_of_parts_merge_to_those_of_all,
-    is_applied_to_coefficients_as_it_is,
-    has_one_optimum_in_every_space,
-    clones_and_set_params_keep_it,
-    pickling_keeps_it,
-    pickling_keeps_its_features,
-    its_spec_is_json_and_describes_it,
-    normalized_is_the_cosine,
-    normalized_is_the_cosine_where_parts_are_unseen,
-    leaves_the_batch_as_it_was,
-    restricted_features_keep_their_values,
-    features_are_read_back_from_their_state,
-)
+def has_one_optimum_in_every_space(case: _Case) -> None:
+    one_optimum(case.kernel, case.batch, case.K)
+
+
+LAWS = laws_of(globals())
 FEATURE_LAWS = {
     features_do_not_depend_on_the_number_of_threads,
     is_the_gram_matrix_of_its_features,

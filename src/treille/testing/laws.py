@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from inspect import isfunction, signature
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from treille.data import Batch
+from treille.solvers import Report
 
 Case = TypeVar("Case")
 
@@ -22,6 +24,12 @@ def run(laws: Iterable[Callable[[Case], None]], case: Case, subject: object) -> 
             found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
             name = subject if isinstance(subject, str) else repr(subject)
             raise AssertionError(f"{name} breaks the law '{law.__name__.replace('_', ' ')}': {found}") from error
+
+
+def laws_of(module: dict[str, Any]) -> tuple[Callable[[Any], None], ...]:
+    """The laws that a module defines, in their order: its public functions of a `case`."""
+    functions = [f for name, f in module.items() if isfunction(f) and not name.startswith("_")]
+    return tuple(f for f in functions if f.__module__ == module["__name__"] and [*signature(f).parameters] == ["case"])
 
 
 def is_ours(estimator: BaseEstimator) -> bool:
@@ -56,6 +64,24 @@ def assert_same(found: np.ndarray, expected: np.ndarray, what: str) -> None:
         at = tuple(int(i) for i in np.argwhere(found != expected)[0])
         place = at[0] if len(at) == 1 else at
         raise AssertionError(f"{what} {place} is {found[at].item()!r}, expected {expected[at].item()!r}")
+
+
+def assert_same_optimum(found: Report, expected: Report, what: str) -> None:
+    """Both intervals from dual to primal hold the optimum, so they overlap."""
+    slack = 1e-9 * abs(expected.primal)
+    if found.dual > expected.primal + slack or expected.dual > found.primal + slack:
+        raise AssertionError(f"{what}: the objective changes, {found} and {expected}")
+
+
+def assert_raises(kind: type[Exception], what: str, function: Callable[..., Any], *arguments: Any) -> None:
+    """The call raises this kind of exception."""
+    try:
+        function(*arguments)
+    except kind:
+        return
+    except Exception as error:
+        raise AssertionError(f"{what} raises {type(error).__name__} ({error}), expected {kind.__name__}") from error
+    raise AssertionError(f"{what} is accepted, expected {kind.__name__}")
 
 
 def _name(at: tuple[int, ...]) -> str:
