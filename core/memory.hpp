@@ -22,22 +22,22 @@ namespace treille {
 #if defined(__linux__)
 constexpr std::size_t kLarge = std::size_t{1} << 19, kHugePage = std::size_t{1} << 21;
 
-// Memory for an array from a page's start on, that of a huge page where it fills one: Linux itself aligns nothing but whole huge pages.
-// The last huge page is made whole where less than half of it would lie idle.
+// Page-aligned array memory; aligned to a huge page when the array fills one, which Linux does only for multiples of huge pages.
+// The last huge page is completed when less than half of it would be unused.
 inline std::size_t mapped(std::size_t bytes) {
   const std::size_t rest = bytes % kHugePage;
   return bytes > kHugePage && rest > kHugePage / 2 ? bytes + kHugePage - rest : bytes;
 }
 inline void* map_pages(std::size_t bytes) {
-  const std::size_t room = bytes < kHugePage ? bytes : bytes + kHugePage;
-  void* const data = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t space = bytes < kHugePage ? bytes : bytes + kHugePage;
+  void* const data = mmap(nullptr, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
-  if (room == bytes) return data;
+  if (space == bytes) return data;
   const auto begin = reinterpret_cast<std::uintptr_t>(data), start = (begin + kHugePage - 1) / kHugePage * kHugePage;
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t end = (start + bytes + page - 1) / page * page;
   if (start > begin) munmap(data, start - begin);
-  if (begin + room > end) munmap(reinterpret_cast<void*>(end), begin + room - end);
+  if (begin + space > end) munmap(reinterpret_cast<void*>(end), begin + space - end);
   return reinterpret_cast<void*>(start);
 }
 #else

@@ -139,6 +139,34 @@ def test_the_core_knows_nothing_of_python():
         assert not [h for h in headers if re.match(r"(Python|nanobind|pybind|numpy)", h)], name
 
 
+# Directories of the core from bottom to top: a file includes those of its own directory and of directories below.
+CORE_ORDER = ["", "succinct", "features", "automata", "text", "trees", "representations", "solve", "tests"]
+
+
+def core_directory(name):
+    return name.split("/")[0] if "/" in name else ""
+
+
+@pytest.mark.parametrize("name", sorted(cpp("core")))
+def test_includes_of_the_core_go_one_way(name):
+    own = core_directory(name.removeprefix("core/"))
+    assert own in CORE_ORDER, f"{name}: give {own} a place in CORE_ORDER"
+    for header in re.findall(r'#include\s*"(.*?)"', cpp("core")[name]):
+        if own == "tests" and "/" not in header and not (ROOT / "core" / header).exists():
+            continue  # a neighbour in core/tests
+        assert (ROOT / "core" / header).exists(), f"{name} includes {header}, which does not exist"
+        directory = core_directory(header)
+        assert CORE_ORDER.index(directory) <= CORE_ORDER.index(own), f"{name} includes {header}: {own} is below {directory}"
+
+
+@pytest.mark.parametrize("name", sorted(cpp("core") | cpp("bindings")))
+def test_files_of_the_core_are_short(name):
+    assert len((cpp("core") | cpp("bindings"))[name].splitlines()) <= OVER_LENGTH.get(name, 400)
+
+
+OVER_LENGTH = {"core/solve/smo.hpp": 420}
+
+
 def test_bindings_have_no_default_arguments():
     for name, text in cpp("bindings").items():
         assert not re.search(r'("_a|nb::arg\(".*?"\))\s*=', text), name

@@ -3,8 +3,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "automata/acyclic_door.hpp"
 #include "automata/connect.hpp"
+#include "automata/require_acyclic.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
 #include "automata/term_sum.hpp"

@@ -43,6 +43,7 @@ struct LatticeArrays {
 
   Lattices view() const { return {states, arcs, sources, symbols, targets, weights, finals}; }
   void append(const LatticeArrays& other);
+  static LatticeArrays joined(std::vector<LatticeArrays>& parts);  // one after another
 };
 
 // Contiguous shares of the lattices, of about equal numbers of arcs; no thread for less than 5,000 arcs.

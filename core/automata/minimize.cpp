@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "automata/acyclic_door.hpp"
 #include "automata/cell.hpp"
 #include "automata/connect.hpp"
 #include "automata/hash_index.hpp"
+#include "automata/require_acyclic.hpp"
 #include "automata/semiring.hpp"
 
 namespace treille {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "automata/acyclic_door.hpp"
 #include "automata/components.hpp"
 #include "automata/connect.hpp"
+#include "automata/require_acyclic.hpp"
 #include "automata/semiring.hpp"
 #include "automata/star.hpp"
 #include "automata/term_sum.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What holds is counted; what does not ends the run. Each room of the core has a file of checks, which main.cpp runs.
+// What holds is counted; what does not ends the run. Each directory of the core has a file of checks, which main.cpp runs.
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,12 +17,12 @@ namespace treille::tests {
 // For routines that are checked in a header of their own.
 inline void check(bool holds) { CHECK(holds); }
 
-// How many checks each room has passed.
+// How many checks each directory has passed.
 int automata();
+int features();
+int representations();
 int solve();
-int spaces();
 int text();
 int trees();
-int weights();
 
 }  // namespace treille::tests

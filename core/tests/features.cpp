@@ -1,4 +1,4 @@
-// Rows: numbers in few bytes, and parts side by side.
+// Rows: numbers in few bytes, concatenated parts, compaction.
 
 #include <cmath>
 #include <map>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "features/compaction.hpp"
 #include "features/concatenated_rows.hpp"
 #include "features/csr.hpp"
 #include "features/rows.hpp"
@@ -13,7 +14,7 @@
 namespace treille::tests {
 namespace {
 
-void parts_side_by_side_are_dense_rows() {
+void concatenated_rows_are_dense_rows() {
   const std::vector<std::int64_t> indptr{0, 2, 3, 3, 5};
   const std::vector<std::uint32_t> narrow{0 << 1 | 1, 2 << 1, 0 << 1, 0 << 1 | 1, 1 << 1};  // ids 1 and 2 stand in one row each
   const std::vector<std::uint64_t> wide{0, 1, 0, 1, 2};
@@ -80,26 +81,147 @@ void numbers_are_coded_as_they_are(unsigned kinds, int threads) {
       }
     indptr.push_back(static_cast<std::int64_t>(columns.size()));
   }
-  const CodedEntries rows = RowCoder(indptr, columns, values, ids, width, threads).code();
+  const CodedEntries rows = from_csr(indptr, columns, values, ids, width, threads);
   const std::vector<double> scale(n, 1.0);
-  std::visit(
-      [&]<class Word>(const Buffer<Word>& entries) {
-        std::vector<std::uint32_t> found(entries.size());
-        std::vector<double> numbers(entries.size());
-        expand<Word>({rows.indptr.data(), rows.indptr.size()}, {entries.data(), entries.size()}, rows.code_bits,
-                     {rows.codebook.data(), rows.codebook.size()}, scale, 2, found.data(), numbers.data());
-        std::size_t e = 0;
-        for (const auto& row : slow)
-          for (const auto& [id, number] : row) {
-            CHECK(e < found.size() && found[e] == id && numbers[e] == number);
-            ++e;
-          }
-        CHECK(e == found.size());
-      },
-      rows.entries);
+  rows.visit(scale, width, width, [&](const auto& view) {
+    std::vector<std::uint32_t> found(view.entries.size());
+    std::vector<double> numbers(view.entries.size());
+    to_csr(view, 2, found.data(), numbers.data());
+    std::size_t e = 0;
+    for (const auto& row : slow)
+      for (const auto& [id, number] : row) {
+        CHECK(e < found.size() && found[e] == id && numbers[e] == number);
+        ++e;
+      }
+    CHECK(e == found.size());
+  });
 }
 
-void long_rows_are_the_same_in_two_hands() {
+using Dense = std::vector<std::vector<double>>;
+
+template <class Word>
+Dense dense_of(const CodedRowsView<Word>& rows) {
+  Dense dense(rows.size(), std::vector<double>(rows.n_features, 0.0));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const Word entry : rows.row(i)) dense[i][rows.id(entry)] = rows.scale[i] * rows.value(entry);
+  return dense;
+}
+
+// Columns by frequency, and weights of cells read as weights of features: a row of cells is read as the row it was.
+template <class Word>
+void compact_rows_are_the_same_rows(const CodedRowsView<Word>& rows, const CompactRows& compacted) {
+  const std::size_t n_cells = compacted.cells.n_cells();
+  auto use = [&](const auto& view) {
+    const Dense cells = dense_of(view), slow = dense_of(rows);
+    std::vector<double> weights(rows.n_features);
+    std::vector<std::size_t> holders(n_cells, 0);
+    std::size_t shared_entries = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      compacted.cells.read(cells[i], 1, 2, weights.data());
+      for (std::size_t z = 0; z < weights.size(); ++z) CHECK(std::abs(weights[z] - slow[i][z]) <= 1e-9 * (1 + std::abs(slow[i][z])));
+      const auto again = compacted.cells.project(slow[i]);
+      for (std::size_t c = 0; c < n_cells; ++c) {
+        CHECK(std::abs(again[c] - cells[i][c]) <= 1e-9 * (1 + std::abs(cells[i][c])));
+        holders[c] += cells[i][c] != 0;
+        shared_entries += cells[i][c] != 0 && c < compacted.n_shared;
+      }
+    }
+    CHECK(shared_entries == compacted.n_entries);
+    for (std::size_t c = 0; c < n_cells && compacted.cells.n_families() == 0; ++c) {
+      CHECK((holders[c] > 1) == (c < compacted.n_shared));
+      CHECK(c == 0 || c >= compacted.n_shared || holders[c] <= holders[c - 1]);
+    }
+  };
+  if (compacted.entries)
+    compacted.entries->visit(rows.scale, n_cells, compacted.n_shared, use);
+  else
+    use(rows);
+}
+
+void compaction_keeps_rows(int threads) {
+  std::mt19937 random(5);
+  const std::size_t n = 40, width = 300;
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> values, scale, weights;
+  std::vector<std::uint32_t> ids(width);
+  for (std::size_t j = 0; j < width; ++j) {
+    ids[j] = static_cast<std::uint32_t>(j);
+    weights.push_back(j % 7 == 0 ? 0.0 : 0.5 * static_cast<double>(j % 5) - 0.75);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j + 2 < width; j += 3) {
+      if (random() % (2 + j / 3 % 41) > 0) continue;
+      const double value = static_cast<double>(1 + random() % 4);
+      for (std::size_t k = 0; k < 2; ++k) {  // proportional columns, and one that no row has
+        columns.push_back(static_cast<std::int32_t>(j + k));
+        values.push_back(value * (1.0 + static_cast<double>(k)));
+      }
+    }
+    indptr.push_back(static_cast<std::int64_t>(columns.size()));
+    scale.push_back(0.5 + static_cast<double>(i % 3));
+  }
+  const CodedEntries coded = from_csr(indptr, columns, values, ids, width, threads);
+  coded.visit(scale, width, width, [&](const auto& rows) {
+    const Dense dense = dense_of(rows);
+    const auto counts = column_counts(rows, threads);
+    for (std::size_t z = 0; z < width; ++z) {
+      std::size_t holders = 0;
+      for (const auto& row : dense) holders += row[z] != 0;
+      CHECK(counts[z] == holders);
+    }
+    for (const bool merge : {false, true}) {
+      const CompactRows compacted = compact(rows, std::nullopt, merge, threads);
+      compact_rows_are_the_same_rows(rows, compacted);
+      CHECK(!merge || compacted.cells.n_cells() <= width / 3);
+      if (merge || !compacted.entries) continue;
+      compacted.entries->visit(scale, width, width, [&](const auto& ordered) {
+        CHECK(!compact(ordered, std::nullopt, false, threads).entries);  // already ordered
+      });
+    }
+    weigh_columns(rows, weights, threads).visit(scale, width, width, [&](const auto& weighed) {
+      const Dense found = dense_of(weighed);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t z = 0; z < width; ++z) CHECK(std::abs(found[i][z] - weights[z] * dense[i][z]) <= 1e-12);
+    });
+  });
+}
+
+// Members of a family are scattered among the ids, and one of every family has no feature.
+void long_rows_of_families_are_compacted_to_their_basis(int threads) {
+  constexpr std::size_t n_families = 3000, members = 3, n = 4;
+  std::mt19937 random(9);
+  std::vector<std::uint32_t> sizes(n_families, members + 1), family, member, ids;
+  for (std::uint32_t z = 0; z < n_families * members; ++z) {
+    family.push_back(z % n_families);
+    member.push_back((z / n_families + z) % (members + 1));
+    ids.push_back(z);
+  }
+  for (std::size_t z = 0; z < family.size(); ++z) member[z] = static_cast<std::uint32_t>((z / n_families + family[z]) % (members + 1));
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+  const std::vector<double> scale{1, 2, 0.5, 1};
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t z = 0; z < family.size(); ++z) {
+      if ((z + i) % n_families % 4 == 0) continue;
+      columns.push_back(static_cast<std::int32_t>(z));
+      values.push_back(static_cast<double>(1 + family[z] % 3 + (random() % 50 == 0)));
+    }
+    indptr.push_back(static_cast<std::int64_t>(columns.size()));
+  }
+  const Families families{sizes, family, member};
+  from_csr(indptr, columns, values, ids, family.size(), threads).visit(scale, family.size(), family.size(), [&](const auto& rows) {
+    CHECK(!compact(rows, families, false, threads).cells.n_families());  // an absent member is a difference in every family
+    for (std::size_t f = 0; f < sizes.size(); ++f) sizes[f] = members;
+    for (std::size_t z = 0; z < member.size(); ++z) member[z] = static_cast<std::uint32_t>((z / n_families + family[z]) % members);
+    const CompactRows compacted = compact(rows, families, false, threads);
+    CHECK(compacted.cells.n_families() == n_families && 2 * compacted.n_entries < rows.entries.size());
+    compact_rows_are_the_same_rows(rows, compacted);
+  });
+}
+
+void long_rows_are_the_same_with_two_threads() {
   constexpr std::size_t n = 5, length = 5000, width = 3 * length;
   std::mt19937 random(3);
   std::vector<std::int64_t> indptr{0};
@@ -138,10 +260,15 @@ void long_rows_are_the_same_in_two_hands() {
 
 }  // namespace
 
-int spaces() {
+int features() {
   int passed = 2;
-  parts_side_by_side_are_dense_rows();
-  long_rows_are_the_same_in_two_hands();
+  concatenated_rows_are_dense_rows();
+  long_rows_are_the_same_with_two_threads();
+  for (const int threads : {1, 3}) {
+    compaction_keeps_rows(threads);
+    long_rows_of_families_are_compacted_to_their_basis(threads);
+    passed += 2;
+  }
   for (const unsigned kinds : {1u, 100u, 100'000'000u})
     for (const int threads : {1, 3}) {
       numbers_are_coded_as_they_are(kinds, threads);

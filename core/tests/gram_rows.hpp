@@ -1,5 +1,5 @@
 #pragma once
-// The road by kernel values, under sanitizers: products by the index, the subsequence kernel, and SMO on both kinds of rows.
+// Kernel values, under sanitizers: products by the index, the subsequence kernel, and SMO on both kinds of rows.
 
 #include <cmath>
 #include <random>
@@ -51,22 +51,18 @@ std::vector<double> subsequences_equal_their_definition(const Sequences& data, i
 }
 
 template <class Word, class Check>
-void products_equal_their_definition(const typename CodedRows<Word>::Data& data, Check&& check) {
-  const std::size_t n = data.scale.size();
+void products_equal_their_definition(const CodedRowsView<Word>& data, Check&& check) {
+  const std::size_t n = data.size();
   const GramIndex index(data, false);
   std::vector<double> K(n * n), row(n);
-  index.gram<Word>(data, 3, K.data());
-  const Word mask = (Word{1} << data.code_bits) - 1;
+  index.gram(data, 3, K.data());
   for (std::size_t i = 0; i < n; ++i) {
-    index.own_row<Word>(data, i, 0, row.data());
+    index.own_row(data, i, 0, row.data());
     for (std::size_t j = 0; j < n; ++j) {
       double expected = 0;
-      for (auto e = data.indptr[i]; e < data.indptr[i + 1]; ++e)
-        for (auto f = data.indptr[j]; f < data.indptr[j + 1]; ++f) {
-          const Word left = data.entries[static_cast<std::size_t>(e)], right = data.entries[static_cast<std::size_t>(f)];
-          if (left >> data.code_bits == right >> data.code_bits)
-            expected += data.codebook[static_cast<std::size_t>(left & mask)] * data.codebook[static_cast<std::size_t>(right & mask)];
-        }
+      for (const Word left : data.row(i))
+        for (const Word right : data.row(j))
+          if (data.id(left) == data.id(right)) expected += data.value(left) * data.value(right);
       check(std::abs(K[i * n + j] - expected * data.scale[i] * data.scale[j]) <= 1e-12 * (1 + expected));
       check(row[j] == K[i * n + j]);
     }

@@ -5,6 +5,6 @@
 using namespace treille;
 
 int main() {
-  const int passed = tests::text() + tests::spaces() + tests::solve() + tests::automata() + tests::trees() + tests::weights();
+  const int passed = tests::text() + tests::features() + tests::solve() + tests::automata() + tests::trees() + tests::representations();
   std::printf("%d passed, 0 failed\n", passed);
 }

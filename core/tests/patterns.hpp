@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "features/compaction.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
 
@@ -66,33 +67,39 @@ void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequenc
         rows->entries.entries);
 }
 
-// Rows in a turned basis have the inner products of the definition; and a row taken for weights is read back as the row it was.
+// Rows compacted to a Helmert basis have the inner products of the definition, and weights of cells are read as weights of features.
 template <class Check>
-void turned_rows_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data, const std::vector<std::int32_t>& recode,
-                                   std::int32_t alphabet, int threads, Check&& check) {
+void rows_in_a_basis_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data, const std::vector<std::int32_t>& recode,
+                                       std::int32_t alphabet, int threads, Check&& check) {
   RowsWithNorms rows;
-  HelmertBasis turn;
-  const auto features = PatternFeatures::fit_turned(family, data, recode, alphabet, threads, rows, turn);
-  check(features.has_value() && turn.n_features() == features->size());
-  if (!features) return;
-  const CodedEntries& e = rows.entries;
-  const auto& entries = std::get<Buffer<std::uint32_t>>(e.entries);
+  const auto features = PatternFeatures::fit(family, data, recode, alphabet, threads, rows);
+  const auto families = features.families();
+  check(families.has_value());
+  const HelmertBasis basis({families->sizes, families->family, families->member});
+  const std::vector<double> scale(data.size(), 1.0);
+  const auto entries =
+      rows.entries.visit(scale, features.size(), features.size(), [&](const auto& view) { return rows_in_basis(view, basis, threads); });
+  check(entries.has_value() && entries->indptr[data.size()] < rows.entries.indptr[data.size()]);
+  const CellMap map(basis);
   std::vector<Values> slow;
-  std::vector<std::vector<double>> cells(data.size(), std::vector<double>(turn.n_cells(), 0.0));
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    slow.push_back(slow_values(family, recoded(data[i], recode)));
-    for (auto k = static_cast<std::size_t>(e.indptr[i]); k < static_cast<std::size_t>(e.indptr[i + 1]); ++k)
-      cells[i][entries[k] >> e.code_bits] = e.codebook[entries[k] & ((1u << e.code_bits) - 1)];
-  }
-  std::vector<double> weights(features->size());
+  std::vector<std::vector<double>> cells(data.size(), std::vector<double>(map.n_cells(), 0.0));
+  entries->visit(scale, map.n_cells(), map.n_cells(), [&](const auto& view) {
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      slow.push_back(slow_values(family, recoded(data[i], recode)));
+      for (const auto entry : view.row(i)) cells[i][view.id(entry)] = view.value(entry);
+    }
+  });
+  std::vector<double> weights(features.size());
   for (std::size_t i = 0; i < data.size(); ++i) {
     for (std::size_t j = 0; j < data.size(); ++j)
       check(close(std::inner_product(cells[i].begin(), cells[i].end(), cells[j].begin(), 0.0), product(slow[i], slow[j])));
-    turn.read(cells[i].data(), 1, weights.data());
+    map.read(cells[i], 1, threads, weights.data());
     for (std::uint32_t id = 0; id < weights.size(); ++id) {
-      const auto found = slow[i].find(features->pattern(id));
+      const auto found = slow[i].find(features.pattern(id));
       check(close(weights[id], found == slow[i].end() ? 0.0 : found->second));
     }
+    const auto again = map.project(weights);
+    for (std::size_t c = 0; c < cells[i].size(); ++c) check(std::abs(again[c] - cells[i][c]) <= 1e-9 * (1 + std::abs(cells[i][c])));
   }
 }
 
@@ -146,8 +153,8 @@ inline double slow_weighted_degree(const Pattern& x, const Pattern& y, int d, in
 template <class Check>
 void long_rows_are_their_definition(const Sequences& data, int threads, Check&& check) {
   const std::vector<std::int32_t> all{0, 1, 2, 3}, complement{3, 2, 1, 0};
-  turned_rows_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads, check);
-  turned_rows_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads, check);
+  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads, check);
+  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads, check);
 }
 
 // `data` has symbols 0..4; the last is left out where a family leaves some out.

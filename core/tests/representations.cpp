@@ -1,4 +1,4 @@
-// Forms of W'.
+// Representations of W'.
 
 #include "representations.hpp"
 
@@ -9,14 +9,14 @@
 
 namespace treille::tests {
 
-int weights() {
+int representations() {
   int passed = 0;
   for (const int which : {1, 2, 3, 300})
     for (const int threads : {1, 3}) {
       std::mt19937 random(static_cast<unsigned>(which));
       const Corpus corpus = nasty_corpus(random, which);
-      forms_of_weights_agree(corpus.view(), std::max(1, which), 3, 3, threads, check);
-      forms_of_weights_agree(corpus.view(), std::max(1, which), 1, 20, threads, check);
+      representations_agree(corpus.view(), std::max(1, which), 3, 3, threads, check);
+      representations_agree(corpus.view(), std::max(1, which), 1, 20, threads, check);
       passed += 2;
     }
   return passed;

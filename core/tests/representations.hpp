@@ -10,6 +10,7 @@
 
 #include "automata/packed_weights.hpp"
 #include "features/column_classes.hpp"
+#include "features/rows.hpp"
 #include "representations/automaton_rows.hpp"
 #include "representations/naive_rows.hpp"
 #include "representations/trie_rows.hpp"
@@ -79,7 +80,7 @@ void strings_come_back(const Sequences& strings, std::span<const std::int32_t> c
 }
 
 template <class Check>
-void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int min_n, int n, int threads, Check&& check) {
+void representations_agree(const Sequences& data, std::int32_t alphabet, int min_n, int n, int threads, Check&& check) {
   RowsWithNorms rows;
   const std::vector<double> orders(static_cast<std::size_t>(n - min_n + 1), 1.5), scale(data.size(), 0.5);
   const auto features = NGramFeatures::fit(data, min_n, n, orders, alphabet, threads, rows);
@@ -103,9 +104,9 @@ void forms_of_weights_agree(const Sequences& data, std::int32_t alphabet, int mi
   }
   const Sequences strings{symbols, offsets};
   const CodedRows<std::uint32_t> folded(coded);
-  keeps_what_flat_keeps(NaiveRows(coded, std::uint32_t{}), folded, features.size(), check);
-  keeps_what_flat_keeps(TrieRows(coded, std::uint32_t{}, strings), folded, features.size(), check);
-  keeps_what_flat_keeps(AutomatonRows(coded, std::uint32_t{}, strings, threads), folded, features.size(), check);
+  keeps_what_flat_keeps(NaiveRows(coded), folded, features.size(), check);
+  keeps_what_flat_keeps(TrieRows(coded, strings), folded, features.size(), check);
+  keeps_what_flat_keeps(AutomatonRows(coded, strings, threads), folded, features.size(), check);
   strings_come_back(strings, cls, weight, alphabet, check);
 
   ClassFinder<std::uint32_t> finder(coded, threads);

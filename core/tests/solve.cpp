@@ -14,7 +14,7 @@
 namespace treille::tests {
 namespace {
 
-void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, double bias) {
+void the_gap_is_reached_and_folded_singletons_change_nothing(bool squared_hinge, double bias) {
   std::mt19937 random(7);
   const Corpus corpus = random_corpus(random, 200, 60, 4);
   const Sequences data = corpus.view();
@@ -46,8 +46,7 @@ void the_gap_is_reached_and_private_features_change_nothing(bool squared_hinge, 
           // The weights as given to the outside reproduce the primal value, from the definition.
           std::vector<double> w(features.size(), 0.0), out(data.size());
           space.write_weights(solution.w, w.data(), 1);
-          outputs<std::uint32_t>({rows.entries.indptr.data(), data.size() + 1}, {entries.data(), entries.size()}, rows.entries.code_bits,
-                                 {rows.entries.codebook.data(), rows.entries.codebook.size()}, scale, w, 1, 2, out.data());
+          rows.entries.visit(scale, features.size(), features.size(), [&](const auto& view) { matvec(view, w, 1, 2, out.data()); });
           double primal = 0.5 * solution.b * solution.b;
           for (const double weight : w) primal += 0.5 * weight * weight;
           for (std::size_t i = 0; i < data.size(); ++i) {
@@ -81,7 +80,8 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   std::vector<double> matrix(n * m), unit(n, 0.0), y(n);
   for (std::size_t i = 0; i < n; ++i) {
     unit[i] = 1.0;
-    combine<std::uint32_t>(indptr, words, rows.entries.code_bits, codebook, scale, unit, 1, 3, std::span<double>(matrix).subspan(i * m, m));
+    rmatvec<std::uint32_t>({indptr, words, rows.entries.code_bits, codebook, scale, m, m}, unit, 1, 3,
+                           std::span<double>(matrix).subspan(i * m, m));
     unit[i] = 0.0;
     y[i] = static_cast<double>(random() % 100) / 10;
   }
@@ -113,7 +113,7 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   CHECK(std::abs(objectives[0] - objectives[1]) <= 2e-8 * objectives[0]);
 }
 
-void the_road_by_kernel_values(int n, int threads) {
+void kernel_values_equal_their_definition(int n, int threads) {
   std::mt19937 random(static_cast<unsigned>(n));
   const Corpus corpus = random_corpus(random, 43, 14, 3);
   const Sequences data = corpus.view();
@@ -141,7 +141,7 @@ int solve() {
   int passed = 0;
   for (const bool squared : {false, true}) {
     for (const double bias : {0.0, 1.0}) {
-      the_gap_is_reached_and_private_features_change_nothing(squared, bias);
+      the_gap_is_reached_and_folded_singletons_change_nothing(squared, bias);
       regression_on_coded_and_on_dense_rows_is_one(squared, bias);
       passed += 2;
     }
@@ -149,7 +149,7 @@ int solve() {
     ++passed;
   }
   for (const int n : {1, 2, 3, 4, 6}) {
-    the_road_by_kernel_values(n, 1 + n % 2);
+    kernel_values_equal_their_definition(n, 1 + n % 2);
     ++passed;
   }
   for (const std::size_t n : {1, 2, 7, 60})

@@ -34,16 +34,12 @@ struct Expanded {
 };
 
 Expanded expand_all(const CodedEntries& rows, std::size_t n) {
-  return std::visit(
-      [&](const auto& entries) {
-        Expanded out{std::vector<std::uint32_t>(entries.size()), std::vector<double>(entries.size())};
-        const std::vector<double> scale(n, 1.0);
-        using Word = std::remove_cvref_t<decltype(entries[0])>;
-        expand<Word>({rows.indptr.data(), n + 1}, {entries.data(), entries.size()}, rows.code_bits,
-                     {rows.codebook.data(), rows.codebook.size()}, scale, 2, out.ids.data(), out.values.data());
-        return out;
-      },
-      rows.entries);
+  const std::vector<double> scale(n, 1.0);
+  return rows.visit(scale, 0, 0, [&](const auto& view) {
+    Expanded out{std::vector<std::uint32_t>(view.entries.size()), std::vector<double>(view.entries.size())};
+    to_csr(view, 2, out.ids.data(), out.values.data());
+    return out;
+  });
 }
 
 void rows_hold_exactly_the_counted_grams(std::int32_t alphabet, int min_order, int max_order, int threads) {
@@ -88,6 +84,53 @@ void unknown_symbols_match_nothing_but_count_in_the_norm() {
     const auto found = features.transform(test.view(), recode, 1);
     CHECK(found.entries.indptr[1] == 1);        // 01
     CHECK(found.sq_norms[0] == 1 + 4 + 1 + 1);  // 02, 22 twice, 20, 01
+  }
+}
+
+// Occurrences by position, and ids of merged features, each against its definition.
+void occurrences_and_merged_features_equal_their_definition(std::int32_t alphabet, int min_order, int max_order, int threads) {
+  std::mt19937 random(static_cast<unsigned>(alphabet + max_order));
+  const Corpus corpus = random_corpus(random, 40, 60, alphabet), more = random_corpus(random, 40, 60, alphabet);
+  const Sequences data = corpus.view(), other = more.view();
+  const std::vector<double> weights(static_cast<std::size_t>(max_order - min_order + 1), 1.0);
+  RowsWithNorms rows;
+  const auto features = NGramFeatures::fit(data, min_order, max_order, weights, alphabet, threads, rows);
+  std::map<Gram, std::int64_t> id_of;
+  for (std::uint32_t id = 0; id < features.size(); ++id) id_of[features.gram(id)] = id;
+  std::vector<std::int32_t> recode(static_cast<std::size_t>(alphabet)), wide;
+  for (std::int32_t s = 0; s < alphabet; ++s) {
+    recode[static_cast<std::size_t>(s)] = s;
+    wide.push_back(s % 2 == 0 ? s : s + 70000);  // every other symbol is new, and needs a wider type
+  }
+  const Occurrences found = features.occurrences(other, recode, threads);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    CHECK(found.offsets[i] == static_cast<std::int64_t>(at));
+    for (std::size_t start = 0; start < other[i].size(); ++start)
+      for (auto order = static_cast<std::size_t>(min_order); order <= static_cast<std::size_t>(max_order); ++order) {
+        if (start + order > other[i].size()) continue;
+        const auto window = other[i].subspan(start, order);
+        const auto known = id_of.find(Gram(window.begin(), window.end()));
+        if (known == id_of.end()) continue;
+        CHECK(at < found.ids.size() && found.ids[at] == known->second && found.starts[at] == static_cast<std::int64_t>(start));
+        ++at;
+      }
+  }
+  CHECK(at == found.ids.size() && found.offsets[other.size()] == static_cast<std::int64_t>(at));
+
+  const auto second = NGramFeatures::fit(other, min_order, max_order, weights, alphabet, threads, rows);
+  for (const auto& code : {recode, wide}) {
+    const auto [merged, ids] = features.merge(second, code);
+    for (std::uint32_t id = 0; id < features.size(); ++id) CHECK(merged.gram(id) == features.gram(id));
+    std::size_t size = features.size();
+    for (std::uint32_t id = 0; id < second.size(); ++id) {
+      Gram gram = second.gram(id);
+      for (auto& s : gram) s = code[static_cast<std::size_t>(s)];
+      const auto known = id_of.find(gram);
+      CHECK(merged.gram(static_cast<std::uint32_t>(ids[id])) == gram);
+      CHECK(ids[id] == (known != id_of.end() ? known->second : static_cast<std::int64_t>(size++)));
+    }
+    CHECK(merged.size() == size);
   }
 }
 
@@ -176,8 +219,6 @@ void products_are_sums_over_common_substrings(int which, int threads) {
   }
 }
 
-// With `kinds` distinct values at most: few make words of 32 bits, many of 64.
-
 }  // namespace
 
 int text() {
@@ -188,6 +229,12 @@ int text() {
       rows_hold_exactly_the_counted_grams(alphabet, 1, 4, threads);
       rows_hold_exactly_the_counted_grams(alphabet, 40, 40, threads);
       passed += 3;
+    }
+  for (const std::int32_t alphabet : {1, 3, 300})
+    for (const int threads : {1, 3}) {
+      occurrences_and_merged_features_equal_their_definition(alphabet, 2, 2, threads);
+      occurrences_and_merged_features_equal_their_definition(alphabet, 1, 4, threads);
+      passed += 2;
     }
   unknown_symbols_match_nothing_but_count_in_the_norm();
   texts_of_all_widths_become_symbols();
