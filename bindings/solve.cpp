@@ -276,7 +276,6 @@ void bind_solve(nb::module_& m) {
       .def_rw("rest", &DualCDRules::rest)
       .def_rw("faint", &DualCDRules::faint)
       .def_rw("coarse", &DualCDRules::coarse)
-      .def_rw("preview", &DualCDRules::preview)
       .def_rw("best_bias", &DualCDRules::best_bias)
       .def_rw("records_ahead", &DualCDRules::records_ahead)
       .def_rw("entries_ahead", &DualCDRules::entries_ahead);
@@ -284,16 +283,24 @@ void bind_solve(nb::module_& m) {
   m.def(
       "dual_cd",
       [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
-         double tol, std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll,
-         const DualCDRules& rules) {
-        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed, rules};
+         double tol, std::int64_t max_epochs, std::variant<bool, DualCDRules> shrinking, bool gradient_stop, std::uint64_t seed,
+         int threads, nb::object poll) {
+        const auto* rules = std::get_if<DualCDRules>(&shrinking);
+        const DualCDOptions options{bias,
+                                    tol,
+                                    max_epochs,
+                                    rules != nullptr || std::get<bool>(shrinking),
+                                    gradient_stop,
+                                    seed,
+                                    rules != nullptr ? *rules : DualCDRules()};
         return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "threads"_a, "poll"_a, "rules"_a = DualCDRules(),
-      "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop.");
+      "seed"_a, "threads"_a, "poll"_a,
+      "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop. `shrinking` may name "
+      "the rules one by one.");
 
   m.def(
       "dual_cd_regression",

@@ -156,7 +156,9 @@ def test_includes_of_the_core_go_one_way(name):
             continue  # a neighbour in core/tests
         assert (ROOT / "core" / header).exists(), f"{name} includes {header}, which does not exist"
         directory = core_directory(header)
-        assert CORE_ORDER.index(directory) <= CORE_ORDER.index(own), f"{name} includes {header}: {own} is below {directory}"
+        assert CORE_ORDER.index(directory) <= CORE_ORDER.index(own), (
+            f"{name} includes {header}: {own} is below {directory}"
+        )
 
 
 @pytest.mark.parametrize("name", sorted(cpp("core") | cpp("bindings")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +15,6 @@ import numpy as np
 Examples = tuple[list[str], np.ndarray]
 
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
-# Modules of the standard library with many functions, the largest first; the first 100 and 20 that are installed are the classes.
-MODULES = ["asyncio", "email", "xml", "unittest", "importlib", "multiprocessing", "idlelib", "tkinter", "http", "logging", "ctypes", "json", "distutils", "lib2to3", "concurrent", "curses", "dbm", "encodings", "html", "wsgiref", "urllib", "sqlite3", "argparse", "ast", "base64", "bdb", "calendar", "cgi", "cmd", "code", "codecs", "collections", "configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "dis", "doctest", "enum", "filecmp", "fileinput", "fnmatch", "fractions", "ftplib", "functools", "getopt", "gettext", "glob", "gzip", "heapq", "hmac", "imaplib", "inspect", "ipaddress", "locale", "lzma", "mailbox", "mimetypes", "modulefinder", "netrc", "nntplib", "ntpath", "numbers", "optparse", "os", "pathlib", "pdb", "pickle", "pickletools", "pkgutil", "platform", "plistlib", "poplib", "posixpath", "pprint", "profile", "pstats", "pyclbr", "pydoc", "queue", "random", "re", "reprlib", "runpy", "sched", "selectors", "shelve", "shlex", "shutil", "site", "smtplib", "socket", "socketserver", "ssl", "statistics", "string", "subprocess", "symtable", "sysconfig", "tarfile", "tempfile", "textwrap", "threading", "timeit", "tokenize", "trace", "traceback", "tracemalloc", "turtle", "types", "typing", "uuid", "venv", "warnings", "wave", "weakref", "webbrowser", "xmlrpc", "zipapp", "zipfile", "zoneinfo"]
 
 
 @cache
@@ -94,7 +93,7 @@ def questions() -> Examples:
 
 @cache
 def functions(n_modules: int = 0) -> Examples:
-    """Functions of the standard library by module: the eight usual packages, or so many modules."""
+    """Functions of the standard library by package: the eight usual ones, or the first so many modules by name."""
     import treille.datasets as datasets
     from treille.io import InputError
 
@@ -102,12 +101,14 @@ def functions(n_modules: int = 0) -> Examples:
         texts, labels = datasets.functions()
         return texts, np.array(labels)
     texts, labels = [], []
-    for module in MODULES:
+    for module in sorted(name for name in sys.stdlib_module_names if not name.startswith("_")):
+        if len(set(labels)) == n_modules:
+            break
         try:
-            found = datasets.functions([module], per_package=250)[0]
-        except InputError:  # not in this Python
+            found = datasets.functions([module], min_length=60)[0]
+        except InputError:  # not written in Python, or not installed
             continue
-        if len(found) >= 5 and len(set(labels)) < n_modules:
+        if len(found) >= 5:
             texts += found
             labels += [module] * len(found)
     return texts, np.array(labels)

@@ -16,7 +16,7 @@ COARSE = 4  # steps of the grid at a time, at first
 
 
 class Liblinear:
-    """The hinge loss, a regularised bias, one class against the rest; building the problem is not timed, nor is the search for eps."""
+    """The hinge loss, a regularised bias, one class against the rest. Building the problem is not timed."""
 
     def __init__(self, matrix: Any, codes: np.ndarray, C: float):
         from liblinear.liblinearutil import problem
@@ -30,7 +30,7 @@ class Liblinear:
         return train(self.problem, parameter(f"-s 3 -c {self.C} -B 1 -e {eps} {options}"))
 
     def gap(self, eps: float) -> float:
-        """Relative; of several classes the largest, the guarantee that treille gives. The dual values are those that LIBLINEAR prints."""
+        """Relative; of several classes the largest, as in treille. The dual values are those that LIBLINEAR prints."""
         with printed() as lines:
             model = self.train(eps, "")
         duals = [-float(line.split("=")[1]) for line in lines if line.startswith("Objective value")]
@@ -41,8 +41,11 @@ class Liblinear:
         return float(((primals - duals) / primals).max())
 
     def eps_for(self, gap: float, careful: bool = True) -> float:
-        """The largest of the grid that keeps the gap, in two runs, and whose two smaller neighbours do as well: LIBLINEAR's primal value
-        fluctuates, and users do not see the gap, so a single lucky eps is no use. Not `careful`: the first that keeps it once."""
+        """The largest of the grid that keeps the gap, in two runs, and whose two smaller neighbours do as well.
+
+        LIBLINEAR's primal value fluctuates, and users do not see the gap, so a single lucky eps is no use. Not `careful`: the
+        first of a coarse grid that keeps the gap once.
+        """
         first = next((k for k in range(0, len(EPS), COARSE) if self.gap(EPS[k]) <= gap), None)
         if first is not None and not careful:
             return EPS[first]

@@ -34,10 +34,9 @@ namespace treille {
 
 // What makes it fast. Without a rule the answer is the same, later: benchmarks/peers/portfolio.py measures by how much.
 struct DualCDRules {
-  bool rest = true;     // examples held at a bound are visited more and more rarely: solve/resting.hpp
-  double faint = 0.6;   // a gradient below this part of the last sweep's mean is not worth an axpy: the example waits one sweep. 0: none is
-  bool coarse = true;   // w is kept in float down to a gap of 1e-4: half the memory to move
-  bool preview = true;  // before all outputs are measured, those of the examples not at rest are, with the others as last seen
+  bool rest = true;    // examples held at a bound are visited more and more rarely: solve/resting.hpp
+  double faint = 0.6;  // a gradient below this part of the last sweep's mean is not worth an axpy: the example waits one sweep. 0: none is
+  bool coarse = true;  // w is kept in float down to a gap of 1e-4: half the memory to move
   bool best_bias = true;  // the gap is measured at the best bias for w: a step for one example shifts b, and with it all outputs
   std::size_t records_ahead = 8, entries_ahead = 4;  // visits by which memory is requested in advance; 0: not at all
 };
@@ -114,7 +113,7 @@ class DualCD {
       if (!loss_.takes_part(e.target)) continue;
       all_.push_back(static_cast<ExampleIndex>(i));
       calendar_.visit_after(0, all_.back());
-      s_.primal += loss_.value(e.target, 0.0);  // at w = 0: too large, so that the first preview comes early
+      s_.primal += loss_.value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
       if (!start.empty() && start[i] != 0) move(i, loss_.feasible(e.target, start[i]));
     }
   }
@@ -182,14 +181,15 @@ class DualCD {
     return sweep.complete;
   }
 
-  // The sum of a sweep says when the gap may be small enough; then it is previewed, though not more often than every n / 8 visits; and
-  // when that agrees, one pass over all examples measures it exactly, and wakes those that contribute to it.
+  // The sum of a sweep says when the gap may be small enough. Then all outputs as last read say more, though this is not asked more often
+  // than every n / 8 visits; and when they agree, one pass over all examples measures the gap, and wakes those that contribute to it.
   bool small_gap(const Sweep& sweep) {
     monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
     if (ratio_ * sweep.gap > options_.tol * s_.primal) return false;
-    if (previewed_ >= 0 && visits_ - previewed_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
-    previewed_ = visits_;
-    preview();
+    if (evaluated_ >= 0 && visits_ - evaluated_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
+    evaluated_ = visits_;
+    for (const ExampleIndex i : all_) outputs_[i] = examples_[i].output;
+    evaluate();
     ratio_ = sweep.gap > 0 ? std::min(s_.gap() / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
     if (!small_gap()) return false;
     measure();
@@ -200,16 +200,6 @@ class DualCD {
       return loss_.term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
     });
     return false;
-  }
-
-  void preview() {
-    awake_.clear();
-    for (const ExampleIndex i : all_) {
-      outputs_[i] = examples_[i].output;
-      if (examples_[i].rest == 0 && rules_.preview) awake_.push_back(i);
-    }
-    read(awake_, w_, [&](std::size_t i, double output) { outputs_[i] = output; });
-    evaluate();
   }
 
   void measure() {
@@ -282,10 +272,10 @@ class DualCD {
   typename R::template Weights<Real> w_;  // w(alpha), as precise as Real is
   double b_ = 0;                          // and its bias
   Array<Example> examples_;
-  Array<double> outputs_;                  // as last previewed or measured
+  Array<double> outputs_;                  // as last evaluated
   std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now
   RestCalendar calendar_;
-  std::int64_t visits_ = 0, previewed_ = -1;
+  std::int64_t visits_ = 0, evaluated_ = -1;
   double mean_gradient_ = 0;  // absolute, projected, of the examples that were not at rest in the last sweep
   double ratio_ = 1;          // of the gap after a sweep to the sum of the terms met during the sweep
   double terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity();  // see stuck()
