@@ -2,7 +2,7 @@
 
     python docs/architecture_diagram.py
 
-writes docs/generated/architecture/: two diagrams (an arrow means "uses"; arrows implied by others are left out) and a table of lines.
+writes two diagrams to docs/generated/architecture/; an arrow means "uses", and arrows implied by others are left out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "generated" / "architecture"
-WIDTH, HEIGHT, GAP, LAYER = 150, 44, 18, 96
+WIDTH, HEIGHT, GAP, LAYER = 130, 34, 18, 80
 Graph = dict[str, set[str]]
 
 
-def python_packages() -> tuple[Graph, dict[str, int]]:
-    """The packages of treille, what each imports, and their lines."""
+def python_packages() -> Graph:
+    """The packages of treille, and what each imports."""
     root = ROOT / "src" / "treille"
     names = {path.name for path in root.iterdir() if (path / "__init__.py").is_file()}
     graph: Graph = {name: set() for name in names}
@@ -32,11 +32,11 @@ def python_packages() -> tuple[Graph, dict[str, int]]:
                     exported = {each.name for each in node.names} - {"_core"}
                     targets |= (exported & names) | ({"estimators"} if exported - names else set())
                 graph[name] |= targets & names - {name}
-    return graph, {name: _lines((root / name).rglob("*.py")) for name in names}
+    return graph
 
 
-def core_directories() -> tuple[Graph, dict[str, int]]:
-    """The directories of the core, what each includes, and their lines."""
+def core_directories() -> Graph:
+    """The directories of the core, and what each includes."""
     root = ROOT / "core"
     names = {path.name for path in root.iterdir() if path.is_dir() and path.name != "tests"}
     graph: Graph = {name: set() for name in names}
@@ -44,11 +44,7 @@ def core_directories() -> tuple[Graph, dict[str, int]]:
         for path in (root / name).glob("*.[ch]pp"):
             found = re.findall(r'^#include "(\w+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
             graph[name] |= set(found) & names - {name}
-    return graph, {name: _lines((root / name).glob("*.[ch]pp")) for name in names}
-
-
-def _lines(paths: object) -> int:
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)  # type: ignore[attr-defined]
+    return graph
 
 
 def layers(graph: Graph) -> list[list[str]]:
@@ -71,7 +67,7 @@ def reduced(graph: Graph) -> list[tuple[str, str]]:
     return sorted((a, b) for a, b in edges if not any(reaches(c, b) for c in graph[a] - {b}))
 
 
-def diagram(graph: Graph, lines: dict[str, int]) -> str:
+def diagram(graph: Graph) -> str:
     """An SVG: one row per layer, what uses nothing at the bottom."""
     rows = layers(graph)
     width = max(len(row) for row in rows) * (WIDTH + GAP) + GAP
@@ -95,17 +91,13 @@ def diagram(graph: Graph, lines: dict[str, int]) -> str:
     for name, (x, y) in sorted(place.items()):
         middle = x + WIDTH / 2
         parts.append(f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#eef" stroke="#667"/>')
-        parts.append(f'<text x="{middle:g}" y="{y + 19:g}" text-anchor="middle" font-weight="bold">{name}</text>')
-        parts.append(
-            f'<text x="{middle:g}" y="{y + 35:g}" text-anchor="middle" font-size="11">{lines[name]:,} lines</text>'
-        )
+        parts.append(f'<text x="{middle:g}" y="{y + 22:g}" text-anchor="middle">{name}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
 def generated() -> dict[str, str]:
     """The files by name."""
-    (packages, lines), (directories, core_lines) = python_packages(), core_directories()
-    return {"packages.svg": diagram(packages, lines), "core.svg": diagram(directories, core_lines)}
+    return {"packages.svg": diagram(python_packages()), "core.svg": diagram(core_directories())}
 
 
 if __name__ == "__main__":
