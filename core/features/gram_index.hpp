@@ -19,7 +19,7 @@ namespace treille {
 
 class GramIndex {
  public:
-  // Features from data.n_shared on stand in one row only, so they meet nothing but themselves: they are left out.
+  // Features from data.n_shared on occur in one row only, and meet nothing but themselves: they are left out.
   template <class Word>
   explicit GramIndex(const CodedRowsView<Word>& data)
       : codebook_(data.codebook.begin(), data.codebook.end()), scale_(data.scale.begin(), data.scale.end()), starts_(data.n_shared + 1, 0) {
