@@ -3,7 +3,7 @@
 //
 // Feature z of class c has value(i, z) = v(z) x(i, c) in every row i. With |c|^2 = sum over z in c of v(z)^2, the unit vectors
 // e_c = sum_z v(z) / |c| e_z are orthonormal, and row i is  sum_c x(i, c) |c| e_c:  as many entries as it has classes, the same inner
-// products, and W'(z) = v(z) / |c| omega(c). All private features of a row, those that stand nowhere else, are one class.
+// products, and W'(z) = v(z) / |c| omega(c). All singletons of a row, features that occur nowhere else, are one class.
 //
 // Three passes over the entries: a hash of every column, divided by its first number; a look at every entry that its class says the
 // truth, so that no collision of hashes can merge what differs; and the rows by class. Numbers are equal when their quotients are
@@ -26,11 +26,11 @@
 namespace treille {
 
 struct FeatureClasses {
-  Array<std::uint32_t> of;    // the class of each feature: shared ones first, the more frequent the earlier, then a private one a row
+  Array<std::uint32_t> of;    // the class of each feature: shared ones first, the more frequent the earlier, then one of singletons per row
   Array<double> value;        // v(z), positive for the first of a class; 0 where no row holds z
   Array<double> square;       // |c|^2
   std::size_t n_shared = 0;   // classes of features that the rows share
-  std::size_t n_classes = 0;  // with the private ones
+  std::size_t n_classes = 0;  // with those of singletons
 };
 
 template <class Word>
@@ -46,12 +46,12 @@ class ClassFinder {
     hash_columns();
     group();
     verify();
-    add_private();
+    add_singletons();
     measure();
     return std::move(out_);
   }
 
-  // The rows by class. The private class of a row comes last.
+  // The rows by class. The singletons of a row come last.
   CodedEntries merged_rows(const FeatureClasses& classes) const {
     Array<double> factor(classes.n_shared);  // by which the first number of a class speaks for all of it
     for (std::size_t c = 0; c < classes.n_shared; ++c) factor[c] = std::sqrt(classes.square[c]) / classes.value[leader_[c]];
@@ -85,7 +85,7 @@ class ClassFinder {
     std::uint32_t holders = 0;
   };
 
-  // Threads share out the features, each a range of ids, which stand side by side in every row.
+  // Each thread takes a range of ids, which is contiguous in every row.
   void hash_columns() {
     columns_.assign(data_.n_shared, {});
     const auto ranges = id_ranges(data_, threads_);
@@ -165,7 +165,7 @@ class ClassFinder {
         }
   }
 
-  void add_private() {
+  void add_singletons() {
     out_.n_shared = out_.n_classes = leader_.size();
     for (std::size_t i = 0; i < split_.size(); ++i) {
       if (split_[i] == end(i)) continue;
@@ -200,7 +200,7 @@ class ClassFinder {
   CodedRowsView<Word> data_;
   std::vector<std::size_t> cuts_;
   int threads_;
-  std::vector<const Word*> split_;  // where row i's private features begin
+  std::vector<const Word*> split_;  // where the singletons of row i begin
   Array<Column> columns_;
   Array<std::uint32_t> leader_;  // the first feature of each shared class
   Array<std::uint32_t> mark_;    // by shared feature: its class, and whether it is the first or the only one there

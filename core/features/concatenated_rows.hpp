@@ -1,5 +1,5 @@
 #pragma once
-// The rows space of a sum of kernels: an example has the features of several parts, side by side, and each part may have a centre.
+// The rows space of a sum of kernels: an example has the features of several parts, and each part may have a centre.
 //
 // Row i of a part is  r_i - shift_i m,  where r_i is row i of its sparse rows and m a dense vector, the centre (or nothing). It is never
 // written out. With the part of W' kept as  w = u - s m,  u sparse-made, s a number, and t = u.m kept up to date,

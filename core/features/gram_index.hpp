@@ -1,11 +1,12 @@
 #pragma once
-// Inner products of coded rows, many at a time, by an inverted index: for each feature, the rows in which it occurs.
+// Inner products of coded rows, many at a time, by an inverted index: for each feature the examples that hold it.
 //
 //   K[i, j] = sum over the features z of row i of phi_z(i) phi_z(j): for each entry of row i walk the list of its feature, and add.
 //
 // A row of K costs the summed lengths of the lists of its features, which is the number of products that are not zero; the index
-// costs 8 bytes per entry. Sums are of unscaled values (counts mostly, so exact), in the order of the row's features, so that results
-// depend neither on the number of threads nor on which half of K is computed.
+// costs 8 bytes an entry. Sums are of unscaled values (counts mostly, so exact), in the order of the row's features whoever
+// asks, so that results depend neither on threads nor on which half is computed. A row of K stays in the second-level cache while it
+// is summed for as many examples as have room for their matrix.
 
 #include <algorithm>
 #include <cstdint>

@@ -62,7 +62,7 @@ class NGramDictionary {
     __builtin_prefetch(&examples_[slot.id]);
   }
 
-  // In how many examples the gram was found, as told by count().
+  // In how many examples the gram was found, as counted by count().
   const Array<std::uint32_t>& examples() const { return examples_; }
   void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }
 

@@ -12,6 +12,7 @@
 #include "automata/lattices.hpp"
 #include "automata/prefix_counter.hpp"
 #include "automata/rational.hpp"
+#include "text/ngram_features.hpp"
 #include "text/pattern_features.hpp"
 
 namespace treille::tests {
