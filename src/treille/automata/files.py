@@ -19,11 +19,7 @@ Table = str | os.PathLike[str] | Sequence[str] | None
 def from_text(
     text_or_path: str | os.PathLike[str], semiring: str, isymbols: Table, osymbols: Table, acceptor: bool | None
 ) -> MachineParts:
-    """The machine of a text, or of a file: a string without white space that is not a number is a path.
-
-    >>> from_text("0 1 vine vine\\n1\\n", "real", None, None, None).weights.tolist()
-    [1.0]
-    """
+    """The machine of a text, or of a file: a string without white space that is not a number is a path."""
     if semiring not in SEMIRINGS:
         raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(SEMIRINGS)}")
     text, source = text_or_path, "text"
@@ -35,14 +31,7 @@ def from_text(
 
 
 def read_one(path: str | os.PathLike[str], format: str | None, weights: str | None, symbols: Table) -> MachineParts:
-    """The machine of a file that holds one.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.plf"
-    >>> _ = path.write_text("((('vine', 0.5, 1),),)")
-    >>> read_one(path, None, None, None).weights.tolist()
-    [0.5]
-    """
+    """The machine of a file that holds one."""
     examples = read(path, format=format, weights=weights, symbols=symbols, labelled=False)
     if not isinstance(examples.X, MachineList):
         raise InputError(f"{examples.note}: expected a machine; name its format, such as format='openfst-text'")

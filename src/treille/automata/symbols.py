@@ -26,9 +26,6 @@ def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
 def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
     """A table whose first symbol is that of label 0, however it is spelled. A list that is right is not copied: thousands of
     machines may share it.
-
-    >>> check_names("symbols", ["-", "a"])
-    ['<eps>', 'a']
     """
     table = symbols if isinstance(symbols, list) and symbols[:1] == [EPSILON] else [EPSILON, *symbols[1:]]
     if set(map(type, table)) == {str} and len(names := set(table)) == len(table) and "" not in names:

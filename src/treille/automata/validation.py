@@ -46,11 +46,6 @@ class ArcList:
     """Arcs as they come, one by one: each is checked, and its labels are coded.
 
     Tables that are given are fixed; where there are none, strings get labels in order of first use, in one table for both sides.
-
-    >>> arcs = ArcList()
-    >>> arcs.add(0, "a", "b", 0.5, 1)
-    >>> arcs.parts(2, {1: 1.0}, 0, "real").input_symbols
-    ['<eps>', 'a', 'b']
     """
 
     def __init__(self, input_symbols: Any = None, output_symbols: Any = None):

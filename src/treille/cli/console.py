@@ -106,11 +106,7 @@ def fail(message: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Lines with their cells in columns.
-
-    >>> aligned([["class", "F1"], ["spam", "0.9500"]])
-    ['class      F1', 'spam   0.9500']
-    """
+    """Lines with their cells in columns."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(_padded(row[i], width, i < left) for i, width in enumerate(widths)).rstrip() for row in rows]
 

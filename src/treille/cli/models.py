@@ -22,11 +22,7 @@ LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 
 
 def looks_like_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is named like a model, or begins like one: eight bytes of length, then JSON.
-
-    >>> looks_like_model("absent.treille"), looks_like_model("-")
-    (True, False)
-    """
+    """Whether a file is named like a model, or begins like one: eight bytes of length, then JSON."""
     if Path(path).suffix == ".treille":
         return True
     if not Path(path).is_file():
@@ -106,13 +102,7 @@ def settings(model: Any) -> dict[str, Any]:
 
 
 def check_writable(path: Path, what: str) -> None:
-    """Checks before any work whether a file can be written to this path.
-
-    >>> check_writable(Path("."), "model")
-    Traceback (most recent call last):
-    ...
-    treille.io.errors.InputError: .: is a folder, expected the name of a file for the model
-    """
+    """Checks before any work whether a file can be written to this path."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file for the {what}")
     if not path.parent.is_dir():

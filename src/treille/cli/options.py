@@ -237,9 +237,5 @@ def program() -> str:
 
 
 def command(*words: object) -> str:
-    """A command line to paste.
-
-    >>> command("predict", "my model.treille")
-    "treille predict 'my model.treille'"
-    """
+    """A command line to paste."""
     return " ".join([program(), *(shlex.quote(str(word)) for word in words)])

@@ -36,12 +36,7 @@ def page(
     telling: Mapping[str, Mapping[str, Sequence[tuple[str, float]]]],
     commands: Sequence[str],
 ) -> str:
-    """The table of runs, the telling features of every kind's classes, and commands to try.
-
-    >>> html = page(["kind"], [["strings"]], {"strings": {"asyncio": [(" loop", 1.5)]}}, ["treille --help"])
-    >>> "<td>asyncio</td>" in html
-    True
-    """
+    """The table of runs, the telling features of every kind's classes, and commands to try."""
     features = "".join(
         f"<h2>Most telling features of the packages: functions as {escape(kind)}</h2>{_features(each)}"
         for kind, each in telling.items()

@@ -9,11 +9,7 @@ import numpy as np
 
 
 def codes_of(alphabet: Iterable[Any]) -> dict[Any, int]:
-    """The code of each symbol: its position.
-
-    >>> codes_of("ab")
-    {'a': 0, 'b': 1}
-    """
+    """The code of each symbol: its position."""
     return {symbol: code for code, symbol in enumerate(alphabet)}
 
 

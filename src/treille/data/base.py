@@ -89,12 +89,7 @@ class Batch(ABC):
 
     @classmethod
     def from_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch:
-        """The batch that `state` describes.
-
-        >>> import treille
-        >>> treille.Batch.from_state(*treille.Strings(["ab", "ba"]).state())[1]
-        'ba'
-        """
+        """The batch that `state` describes."""
         batch: Batch = require("data", spec["batch"])._read_state(spec, arrays)
         return batch
 
@@ -190,11 +185,7 @@ def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
 
 
 def running_sum(lengths: Any) -> np.ndarray:
-    """Offsets of examples of these lengths.
-
-    >>> running_sum([2, 0, 3])
-    array([0, 2, 2, 5])
-    """
+    """Offsets of examples of these lengths."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
@@ -213,11 +204,7 @@ def readable_size(n_bytes: int) -> str:
 
 
 def available_memory() -> int:
-    """Bytes that can be allocated without swapping; no limit if the system does not report it.
-
-    >>> available_memory() > 0
-    True
-    """
+    """Bytes that can be allocated without swapping; no limit if the system does not report it."""
     with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/meminfo", encoding="ascii") as lines:
         return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
     with contextlib.suppress(AttributeError, ValueError, OSError):  # all memory: the memory in use is not reported

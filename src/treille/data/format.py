@@ -34,20 +34,12 @@ def legend(texts: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text with tabs and line ends written as escapes, for files of one item per line.
-
-    >>> one_line("a\\tb")
-    'a\\\\tb'
-    """
+    """A text with tabs and line ends written as escapes, for files of one item per line."""
     return text.translate(ESCAPES)
 
 
 def clipped(text: str, width: int) -> str:
-    """At most `width` cells of a text, with an ellipsis where it was cut.
-
-    >>> clipped("a lattice for vines", 10)
-    'a lattice…'
-    """
+    """At most `width` cells of a text, with an ellipsis where it was cut."""
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
 
 
@@ -74,11 +66,7 @@ def seconds(value: float) -> str:
 
 
 def class_counts(labels: Iterable[str]) -> dict[str, int]:
-    """How often each label occurs, the most frequent first.
-
-    >>> class_counts(["a", "b", "b"])
-    {'b': 2, 'a': 1}
-    """
+    """How often each label occurs, the most frequent first."""
     return dict(Counter(sorted(labels)).most_common())
 
 
@@ -103,9 +91,5 @@ def listed(items: Sequence[str], most: int = 10) -> str:
 
 
 def visible_label(label: str) -> str:
-    """A label with escapes for unprintable characters.
-
-    >>> visible_label("not\\tacq")
-    'not\\\\tacq'
-    """
+    """A label with escapes for unprintable characters."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in label)

@@ -77,11 +77,7 @@ def summarise_machines(machines: list[MachineParts], n_samples: int, width: int)
 
 
 def first_words(machine: MachineParts, most: int) -> str:
-    """A lattice in one line: its name, and the words of its first arcs.
-
-    >>> first_words(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}, symbols=["<eps>", "vine"]), 80)
-    'vine'
-    """
+    """A lattice in one line: its name, and the words of its first arcs."""
     name = f"{machine.name}: " if machine.name else ""
     shown = " ".join(word for word in machine.words("outputs")[:most] if word)
     return name + (visible(shown, blanks=False) if len(machine.weights) else "(no arcs)")

@@ -377,9 +377,5 @@ class Lattices(Batch):
 
 
 def as_lattices(batch: Strings | Lattices) -> Lattices:
-    """Sequences as lattices of one path each.
-
-    >>> as_lattices(Strings(["abba"]))
-    Lattices(1 lattices, 5 states, 4 arcs, 2 distinct symbols)
-    """
+    """Sequences as lattices of one path each."""
     return batch if isinstance(batch, Lattices) else Lattices(batch)

@@ -42,11 +42,7 @@ class FlatMachines:
 
 
 def is_machine(item: Any) -> bool:
-    """Whether this is an automaton, of treille, of a file or of pynini.
-
-    >>> is_machine(Fst.from_arcs([], {0: 1.0})), is_machine("abba")
-    (True, False)
-    """
+    """Whether this is an automaton, of treille, of a file or of pynini."""
     return isinstance(item, (Fst, MachineParts)) or _is_pynini(item)
 
 

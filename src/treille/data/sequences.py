@@ -88,11 +88,7 @@ def over(
     n_jobs: int | None,
     place: Callable[[int], str] = "item {}".format,
 ) -> Strings:
-    """Strings over an alphabet; `place(i)` names item i in messages.
-
-    >>> list(over(DNA, ["acgn"], "keep", False, None))
-    ['ACGN']
-    """
+    """Strings over an alphabet; `place(i)` names item i in messages."""
     if unknown not in ("keep", "error"):
         raise InputError(f"unknown is {unknown!r}, expected 'keep' or 'error'")
     batch = X if isinstance(X, Strings) else Strings(X, n_jobs=n_jobs)

@@ -17,11 +17,7 @@ SPARSEST = 1000  # times more states than lines are taken for a mistake
 
 
 def number(text: str, place: str) -> float:
-    """A weight. Infinity, which OpenFst writes for zero, is allowed.
-
-    >>> number("0.5", "a.txt, line 1")
-    0.5
-    """
+    """A weight. Infinity, which OpenFst writes for zero, is allowed."""
     try:
         value = float(text)
     except ValueError:
@@ -32,14 +28,7 @@ def number(text: str, place: str) -> float:
 
 
 class ArcLines:
-    """The arcs of one machine, collected line by line; labels as the file has them.
-
-    >>> lines = ArcLines("a.txt", "")
-    >>> lines.arc(1, "0", "1", "a", "b", 0.5)
-    >>> lines.final(2, "1", 1.0)
-    >>> lines.parts([1], [2], None, None, "real").n_states
-    2
-    """
+    """The arcs of one machine, collected line by line; labels as the file has them."""
 
     def __init__(self, source: str, name: str):
         self.source, self.name = source, name
@@ -173,9 +162,6 @@ def spelt_sides(parts: MachineParts) -> list[list[str]]:
     """Inputs and outputs as these formats write them: words, or labels if there is no table.
 
     Words that are all numbers are read back as labels; then a word 0 would be the empty string, and is refused.
-
-    >>> spelt_sides(MachineParts.of([(0, 1, 0, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
-    [['vine'], ['<eps>']]
     """
     sides = []
     for side, table in (("inputs", parts.input_symbols), ("outputs", parts.output_symbols)):

@@ -26,11 +26,7 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 @dataclass(frozen=True)
 class Member:
-    """One of several files: its name in messages, its label, which is the name of its folder ("" without labels), and its bytes.
-
-    >>> Member("lattices/wine/a.plf", "wine", lambda size: b"()").data
-    b'()'
-    """
+    """One of several files: its name in messages, its label, which is the name of its folder ("" without labels), and its bytes."""
 
     name: str
     label: str
@@ -61,14 +57,6 @@ def archive_members(path: str | os.PathLike[str]) -> list[Member]:
     """The files of a folder, glob or archive, sorted by name, decompressed, without hidden files.
 
     If they are in several sibling folders, the names of these folders are the labels.
-
-    >>> import tempfile
-    >>> top = Path(tempfile.mkdtemp())
-    >>> for name in ("wine/a.plf", "water/b.plf"):
-    ...     (top / name).parent.mkdir()
-    ...     _ = (top / name).write_text("()")
-    >>> [(member.label, member.data) for member in archive_members(top)]
-    [('water', b'()'), ('wine', b'()')]
     """
     found = sorted((file for file in _files(os.fspath(path)) if not HIDDEN.search(file[0])), key=lambda file: file[0])
     if not found:

@@ -10,14 +10,7 @@ from typing import IO, Any
 
 
 def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
-    """Calls `write` with a temporary file and renames it to `path`; a failure leaves an older file intact.
-
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
-    >>> atomic_write(path, lambda file: file.write(b"green"), "text")
-    >>> path.read_text()
-    'green'
-    """
+    """Calls `write` with a temporary file and renames it to `path`; a failure leaves an older file intact."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

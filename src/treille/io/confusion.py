@@ -121,25 +121,14 @@ def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachinePar
 
 
 def spell_mesh(parts: MachineParts) -> str:
-    """A network in SRILM's format.
-
-    >>> print(spell_mesh(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0})), end="")
-    name lattice
-    numaligns 1
-    posterior 1
-    align 0 1 0.5
-    """
+    """A network in SRILM's format."""
     slots = _slots(parts, DELETE, "prob")
     out = [f"name {'_'.join(columns(parts.name)) or 'lattice'}", f"numaligns {len(slots)}", "posterior 1"]
     return "".join(f"{line}\n" for line in [*out, *(f"align {k} {slot}" for k, slot in enumerate(slots))])
 
 
 def spell_columns(parts: MachineParts, kind: str = "prob") -> str:
-    """A network in the format of Moses, which cannot represent empty ones.
-
-    >>> spell_columns(MachineParts.of([(0, 1, 1, 0.5, 1), (0, 0, 0, 0.5, 1)], {1: 1.0}))
-    '1 0.5 *EPS* 0.5\\n\\n'
-    """
+    """A network in the format of Moses, which cannot represent empty ones."""
     slots = _slots(parts, EPS, kind)
     if not slots:
         raise InputError("is empty, which this form of confusion networks cannot say: leave it out")

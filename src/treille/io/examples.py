@@ -13,11 +13,7 @@ from .fields import Fields
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `read`, with the name of the file, its format and how the format was recognised.
-
-    >>> Request("a.csv", "csv", "name").how
-    ' (guessed from its name)'
-    """
+    """The arguments of `read`, with the name of the file, its format and how the format was recognised."""
 
     source: str
     format: str
@@ -80,20 +76,12 @@ class Examples:
 
 
 def note(request: Request, title: str, counted: str, found: Sequence[str], labels: list[str] | None, label: str) -> str:
-    """One line on how a file was understood: how many examples, which format, what was found, and the labels.
-
-    >>> note(Request("a.csv", "csv"), "CSV", "2 examples", ["text = text"], None, "")
-    'a.csv: 2 examples, CSV, text = text, no labels'
-    """
+    """One line on how a file was understood: how many examples, which format, what was found, and the labels."""
     return ", ".join([f"{request.source}: {counted}", title, *found, "no labels" if labels is None else label])
 
 
 def counted(n: int, noun: str, empty: int = 0) -> str:
-    """How many there are, and how many of them are empty.
-
-    >>> counted(2, "example", 1)
-    '2 examples (1 empty)'
-    """
+    """How many there are, and how many of them are empty."""
     return f"{n:,} {noun}{'s' * (n != 1)}" + (f" ({empty:,} empty)" if empty else "")
 
 

@@ -34,11 +34,7 @@ def records(lines: Iterable[str], source: str) -> Records:
 
 
 def record(header: str, parts: list[str]) -> dict[str, object]:
-    """The fields of a header without its mark, and of the parts of a sequence.
-
-    >>> record("EI organism=human", ["ACGT", "TT"])
-    {'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'}
-    """
+    """The fields of a header without its mark, and of the parts of a sequence."""
     words = header.split()
     named = dict(word.partition("=")[::2] for word in words if "=" in word)
     first = {"label": words[0]} if words else {}

@@ -15,11 +15,7 @@ LABELS = ("label", "class", "y", "target", "category", "score")
 
 @dataclass(frozen=True)
 class Fields:
-    """The names of the text's fields and of the label's; `value` is the label set against the rest, if one is.
-
-    >>> Fields(("title", "body")).text({"title": "Vines", "body": "on a lattice"}, "news.jsonl, line 1")
-    'Vines on a lattice'
-    """
+    """The names of the text's fields and of the label's; `value` is the label set against the rest, if one is."""
 
     texts: tuple[str, ...]
     label: str | None = None

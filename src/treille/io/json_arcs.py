@@ -22,11 +22,7 @@ EXPECTED = "expected [source, input, output, weight, target] or, of an acceptor,
 
 
 def is_machine(record: Mapping[str, object]) -> bool:
-    """Whether an object of a JSON lines file is a machine.
-
-    >>> is_machine({"arcs": [], "finals": {}}), is_machine({"text": "a vine"})
-    (True, False)
-    """
+    """Whether an object of a JSON lines file is a machine."""
     return isinstance(record.get("arcs"), list) and "finals" in record
 
 
@@ -107,11 +103,7 @@ def _word(label: object) -> str:
 
 
 def spell(parts: MachineParts, kind: str | None = None) -> str:
-    """The machine as one line, without the line end; with its own weights, or converted to a kind.
-
-    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}))
-    '{"semiring": "real", "start": 0, "arcs": [[0, 1, 0.5, 1]], "finals": {"1": 1.0}}'
-    """
+    """The machine as one line, without the line end; with its own weights, or converted to a kind."""
     if kind is not None:
         parts = as_kind(parts, kind)
     inputs, outputs = (

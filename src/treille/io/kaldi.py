@@ -101,9 +101,6 @@ def spell(parts: MachineParts) -> str:
     """The lattice as an entry of an archive: compact and with empty alignments if it is an acceptor.
 
     The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
-
-    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log"))
-    'lattice\\n0\\t1\\t1\\t0.5,0.0,\\n1\\t0.0,0.0,\\n\\n'
     """
     name = "_".join(columns(parts.name)) or "lattice"
     return "\n".join([name, *_lines(as_kind(parts, "cost"))]) + "\n\n"

@@ -27,11 +27,7 @@ def spell(value: object) -> str | None:
 
 
 def labels_of(found: Found, fields: Fields, source: str) -> list[str] | None:
-    """The labels of a file, None if it has no field for them.
-
-    >>> labels_of([(1, "good"), (2, "bad")], Fields(("text",), "label"), "wines.csv")
-    ['good', 'bad']
-    """
+    """The labels of a file, None if it has no field for them."""
     return None if fields.label is None else as_labels(found, fields.label, fields.value, source, fields.matches)
 
 

@@ -34,11 +34,7 @@ class _Found:
 
 
 def read(files: Sequence[Member], request: Request) -> Examples:
-    """The lattices of these files, all over one symbol table.
-
-    >>> read([Member("a.cn", "", lambda size: b"a 0.5 the 0.5")], Request("a.cn", "confusion")).note
-    'a.cn: 1 lattice, confusion networks, weights = probabilities (as the format has them), no labels'
-    """
+    """The lattices of these files, all over one symbol table."""
     found = (_by_line if request.format in lattices.BY_LINE else _of_files)(files, request)
     machines = MachineList(over_one_table(found.machines))
     understood = [f"in {len(files):,} files"] * (len(files) > 1)

@@ -83,12 +83,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
 
 
 def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tuple[str, str, list[Member]]:
-    """The format of these files (as requested, or that of the first file of lattices), how it was recognised, and its files.
-
-    >>> files = [Member(name, "", lambda size: b"VERSION=1.0") for name in ("a/b.slf", "a/c.plf")]
-    >>> chosen(files, "slf", None)[2] == files[:1]
-    True
-    """
+    """The format of these files (as requested, or that of the first file of lattices), how it was recognised, and its files."""
     guesses = [guess_lattices(file.name, file.head, text) for file in files]
     first = next((guessed for guessed in guesses if guessed and format in (None, guessed[0])), None)
     if first is None:
@@ -100,11 +95,7 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
 def parse(
     data: bytes, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None, encoding: str
 ) -> list[MachineParts]:
-    """The machines of a file whose format is not one lattice per line.
-
-    >>> parse(b"a 0.5 the 0.5", "a.cn", "confusion", None, None, "utf-8")[0].words()
-    ['a', 'the']
-    """
+    """The machines of a file whose format is not one lattice per line."""
     check_kind(weights)
     if weights is not None and kind in FIXED and weights != DEFAULT_WEIGHTS[kind]:
         raise InputError(
@@ -134,11 +125,7 @@ def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
 
 
 def decoded(data: bytes, name: str, encoding: str) -> str:
-    """The text of a file.
-
-    >>> decoded("é".encode(), "a.plf", "utf-8")
-    'é'
-    """
+    """The text of a file."""
     try:
         return data.decode("utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding)
     except UnicodeDecodeError as error:

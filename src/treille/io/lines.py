@@ -24,11 +24,7 @@ def separator(line: str, labelled: bool | None) -> str | None:
 
 
 def records(lines: Iterable[str], source: str, between: str | None) -> Records:
-    """The lines of a file as numbered records. Blank lines are skipped; without labels, they are empty texts.
-
-    >>> list(records(["spam buy now\\n"], "mail.txt", " "))
-    [(1, {'label': 'spam', 'text': 'buy now'})]
-    """
+    """The lines of a file as numbered records. Blank lines are skipped; without labels, they are empty texts."""
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
         if between is None:

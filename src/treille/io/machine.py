@@ -68,29 +68,17 @@ class MachineParts:
 
     @classmethod
     def nothing(cls, name: str = "", symbols: Sequence[str] | None = None, semiring: str = "real") -> MachineParts:
-        """An empty lattice: no state, hence no string.
-
-        >>> MachineParts.nothing().n_states
-        0
-        """
+        """An empty lattice: no state, hence no string."""
         return replace(cls.of([], {}, -1, semiring, symbols), name=name)
 
     @property
     def is_acceptor(self) -> bool:
-        """Whether every arc writes what it reads.
-
-        >>> MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}).is_acceptor
-        False
-        """
+        """Whether every arc writes what it reads."""
         same = self.input_symbols is self.output_symbols or self.input_symbols == self.output_symbols
         return same and bool(np.array_equal(self.inputs, self.outputs))
 
     def of_outputs(self) -> MachineParts:
-        """The acceptor of the outputs.
-
-        >>> MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0}).of_outputs().inputs.tolist()
-        [2]
-        """
+        """The acceptor of the outputs."""
         return replace(self, inputs=self.outputs, input_symbols=self.output_symbols)
 
     def words(self, side: str = "inputs") -> list[str]:

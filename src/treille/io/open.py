@@ -17,11 +17,7 @@ STANDARD_INPUT = "-"
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
-    """The name of a source in messages: its path, or `standard input` for `-`.
-
-    >>> source_name("-")
-    'standard input'
-    """
+    """The name of a source in messages: its path, or `standard input` for `-`."""
     return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
 
 
@@ -50,15 +46,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
 
 
 def open_bytes(path: str | os.PathLike[str]) -> Bytes:
-    """Open `path` for reading bytes, decompressed; errors are as in `open_text`.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
-    >>> _ = path.write_bytes(gzip.compress(b"treille"))
-    >>> with open_bytes(path) as stream:
-    ...     stream.peek(2), stream.read()
-    (b'tr', b'treille')
-    """
+    """Open `path` for reading bytes, decompressed; errors are as in `open_text`."""
     return Bytes(_opened(path), source_name(path))
 
 

@@ -28,11 +28,7 @@ SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 
 
 def looks_like_openfst(head: bytes) -> bool:
-    """Whether a file begins like OpenFst's binary files.
-
-    >>> looks_like_openfst(b"0 1 a b")
-    False
-    """
+    """Whether a file begins like OpenFst's binary files."""
     return head[:4] == struct.pack("<i", MAGIC)
 
 
@@ -99,11 +95,7 @@ def parse(data: bytes, source: str) -> MachineParts:
 
 
 def spell(parts: MachineParts, arc_type: str | None = None) -> bytes:
-    """The bytes of a file. By default `standard` arcs for the tropical semiring, otherwise `log64`: costs of positive weights.
-
-    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 1.0}))[8:14]
-    b'vector'
-    """
+    """The bytes of a file. By default `standard` arcs for the tropical semiring, otherwise `log64`: costs of positive weights."""
     if arc_type is None:
         arc_type = "standard" if parts.semiring == "tropical" else "log64"
     if arc_type not in REALS:

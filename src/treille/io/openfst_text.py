@@ -72,11 +72,7 @@ def _is_decimal(text: str) -> bool:
 
 
 def spell(parts: MachineParts, kind: str | None = None) -> str:
-    """The text of a machine, always with five columns; with its own weights, or converted to a kind.
-
-    >>> spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 2.0}))
-    '0\\t1\\t1\\t1\\t0.5\\n1\\t2.0\\n'
-    """
+    """The text of a machine, always with five columns; with its own weights, or converted to a kind."""
     if kind is not None:
         parts = as_kind(parts, kind)
     columns = (parts.sources.tolist(), parts.targets.tolist(), *spelt_sides(parts), parts.weights.tolist())

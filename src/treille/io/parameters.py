@@ -10,20 +10,13 @@ from treille.io.errors import InputError
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Raises an `InputError` unless the value is a positive, finite number.
-
-    >>> check_positive("C", 0.5)
-    """
+    """Raises an `InputError` unless the value is a positive, finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
 
 
 def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:
-    """The value as an int; raises an `InputError` unless it is a whole number of at least `least` and below 2^bits.
-
-    >>> check_whole("n", 5)
-    5
-    """
+    """The value as an int; raises an `InputError` unless it is a whole number of at least `least` and below 2^bits."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**bits:
         raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^{bits})")
     return int(value)

@@ -32,11 +32,7 @@ EXPECTED = "expected ((('word', weight, distance), ...), ...)"
 
 
 def looks_like_plf(line: str) -> bool:
-    """Whether a line is PLF and no other format.
-
-    >>> looks_like_plf("((('vine', -0.5, 1),),)"), looks_like_plf("(a remark)")
-    (True, False)
-    """
+    """Whether a line is PLF and no other format."""
     return re.match(r"""\s*\(\s*\(\s*\(\s*['"]""", line) is not None
 
 

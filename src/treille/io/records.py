@@ -13,11 +13,7 @@ Records = Iterator[Record]
 
 @dataclass(frozen=True, repr=False)
 class NumberRows:
-    """Rows of numbers with names of their columns, as a file holds them; `treille.Vectors` is made of them.
-
-    >>> len(NumberRows(sp.csr_matrix([[0.5, 1.0]]), ["3", "7"]))
-    1
-    """
+    """Rows of numbers with names of their columns, as a file holds them; `treille.Vectors` is made of them."""
 
     matrix: sp.csr_matrix
     names: list[str]

@@ -30,11 +30,7 @@ Numbered = tuple[int, Fields]  # with its line
 
 
 def looks_like_slf(line: str) -> bool:
-    """Whether a line can begin a file of this format.
-
-    >>> looks_like_slf("VERSION=1.0"), looks_like_slf("utt-1")
-    (True, False)
-    """
+    """Whether a line can begin a file of this format."""
     return re.match(r"\s*(VERSION|V|UTTERANCE|U|SUBLAT|NODES|N|lmname|lmscale|base)=", line) is not None
 
 
@@ -178,17 +174,7 @@ def _plain(escaped: re.Match[str]) -> str:
 
 
 def spell(parts: MachineParts) -> str:
-    """The lattice as a file, words on links. `a=` is the acoustic score if there is one, `l=` the rest of the weight.
-
-    >>> print(spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), end="")
-    VERSION=1.0
-    base=2.718281828459045 acscale=1 lmscale=1 wdpenalty=0
-    start=0 end=1
-    N=2 L=1
-    I=0
-    I=1
-    J=0 S=0 E=1 W=1 a=0.0 l=-0.5
-    """
+    """The lattice as a file, words on links. `a=` is the acoustic score if there is one, `l=` the rest of the weight."""
     if not parts.is_acceptor:
         raise InputError("is a transducer, and SLF holds acceptors: take one side of it with project")
     parts = one_final(as_kind(parts, "cost"))

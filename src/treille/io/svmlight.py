@@ -38,11 +38,7 @@ def guess_content(line: str, text: str | None) -> str | None:
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
-    """The rows of a file, and their labels.
-
-    >>> read(iter(["+1 3:0.5\\n"]), Request("vines.svm", "svmlight")).note
-    'vines.svm: 1 example, SVM-light, 1 columns, label first on its line'
-    """
+    """The rows of a file, and their labels."""
     source, (head, stream) = request.source, split_head(stream)
     place = f"{source}, line {len(head)}"
     fields = choose(["label", "text"], request.text, request.label, request.labelled, place)

@@ -55,9 +55,6 @@ def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (
     """The word of every arc as a format writes it: `epsilon` for the empty string.
 
     Refused are words that the format would read as the empty string (`taken`), and, if not `blanks`, those with white space.
-
-    >>> spelt(MachineParts.of([(0, 1, 1, 1.0, 1), (0, 0, 0, 1.0, 1)], {1: 1.0}), "inputs", "*EPS*")
-    ['1', '*EPS*']
     """
     words = parts.words(side)
     for word in set(words) - {""}:
@@ -69,13 +66,7 @@ def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (
 
 
 def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
-    """The same machines over one symbol table; those whose labels are plain numbers are unchanged.
-
-    >>> one = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"])
-    >>> other = MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "wine"])
-    >>> [machine.inputs.tolist() for machine in over_one_table([one, other])]
-    [[1], [2]]
-    """
+    """The same machines over one symbol table; those whose labels are plain numbers are unchanged."""
     if all(len({id(getattr(machine, table)) for machine in machines}) == 1 for table in SIDES.values()):
         return list(machines)
     coder = Coder()
@@ -85,12 +76,7 @@ def over_one_table(machines: Sequence[MachineParts]) -> list[MachineParts]:
 
 
 def with_own_table(machine: MachineParts) -> MachineParts:
-    """The machine with a table of only its own words.
-
-    >>> one = MachineParts.of([(0, 2, 2, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine", "wine"])
-    >>> with_own_table(one).input_symbols
-    ['<eps>', 'wine']
-    """
+    """The machine with a table of only its own words."""
     coder = Coder()
     return _with_table(machine, _recoded(machine, coder), coder.symbols())
 
@@ -106,14 +92,7 @@ def _recoded(machine: MachineParts, coder: Coder) -> dict[str, Any]:
 
 
 def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[str] | None:
-    """The symbol of every label, from a file with one `word label` per line; lists and None are returned unchanged.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
-    >>> _ = path.write_text("<eps> 0\\nvine 1\\n")
-    >>> read_symbols(path)
-    ['<eps>', 'vine']
-    """
+    """The symbol of every label, from a file with one `word label` per line; lists and None are returned unchanged."""
     if table is None or not isinstance(table, str | os.PathLike):
         return None if table is None else list(table)
     pairs, source = [], source_name(table)
@@ -157,11 +136,7 @@ def without_gaps(symbols: Sequence[str]) -> list[str]:
 
 
 def spell_symbols(symbols: Sequence[str]) -> str:
-    """A table as text. A symbol with white space in it cannot be written.
-
-    >>> spell_symbols(["<eps>", "vine"])
-    '<eps>\\t0\\nvine\\t1\\n'
-    """
+    """A table as text. A symbol with white space in it cannot be written."""
     for label, symbol in enumerate(symbols):
         if re.search(r"[ \t\r\n]", symbol):
             raise InputError(f"the symbol {symbol!r} of label {label} holds white space, which the table separates by")

@@ -59,11 +59,7 @@ def guess_content(line: str, text: str | None) -> str:
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
-    """The texts of a file, and their labels.
-
-    >>> read(iter(["text,label\\n", "red and sweet,grape\\n"]), Request("vines.csv", "csv")).X
-    ['red and sweet']
-    """
+    """The texts of a file, and their labels."""
     format, labelled = request.format, request.labelled
     head, stream = split_head(stream)
     between = lines.separator(head[-1], labelled if request.label is None else labelled is not False)
@@ -100,11 +96,7 @@ def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
 def records(
     format: str, stream: Iterator[str], source: str, between: str | None, text: str | None, label: str | None
 ) -> Records:
-    """The examples of a file as numbered records; `between` separates label and text in a file of lines.
-
-    >>> list(records("lines", iter(["spam\\tbuy now\\n"]), "mail.txt", "\\t", None, None))
-    [(1, {'label': 'spam', 'text': 'buy now'})]
-    """
+    """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
     if format == "jsonl":
         return jsonl.records(stream, source)
     if format == "fasta":
@@ -128,11 +120,7 @@ def collect(
     labelled: bool | None,
     get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
 ) -> tuple[Fields | None, list[str], list[Any], Found]:
-    """The fields, chosen on the first record; the names of that record; then for every record its text and its label.
-
-    >>> collect(iter([(1, {"text": "red", "label": "grape"})]), "vines.jsonl", "jsonl", None, None, None)[2:]
-    (['red'], [(1, 'grape')])
-    """
+    """The fields, chosen on the first record; the names of that record; then for every record its text and its label."""
     fields, names, texts, found = None, list[str](), list[Any](), Found()
     for number, record in records:
         place = f"{source}, line {number}"

@@ -31,11 +31,7 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class TreeParts:
-    """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them.
-
-    >>> len(pack([Tree(["S", "NP"], [-1, 0]), Tree(["S"], [-1])]))
-    2
-    """
+    """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them."""
 
     labels: np.ndarray
     parents: np.ndarray

@@ -68,20 +68,12 @@ def looks_like_tree(line: str) -> bool:
 
 
 def guess_content(line: str, text: str | None) -> str | None:
-    """The format of a file with this first line; None if it does not hold trees, or the user named a field of texts.
-
-    >>> guess_content("1\\t(S (NP he))", None), guess_content("a vine", None)
-    ('trees', None)
-    """
+    """The format of a file with this first line; None if it does not hold trees, or the user named a field of texts."""
     return "trees" if text is None and looks_like_tree(line) else None
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
-    """The trees of a file, and their labels.
-
-    >>> read(iter(["a\\t(S (NP))\\n", "b\\t(S)\\n"]), Request("trees.tsv", "trees")).labels
-    ['a', 'b']
-    """
+    """The trees of a file, and their labels."""
     return _examples(read_trees(request.format, stream, request.source, request.text, request.label), request)
 
 
@@ -102,12 +94,7 @@ def _examples(rows: TreeRows, request: Request) -> Examples:
 
 
 def read_trees(format: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
-    """The trees of a file of this format. `text` and `label` are the fields that the user named.
-
-    >>> rows = read_trees("trees", ["a\\t(S (NP))\\n", "b\\t(S)\\n"], "trees.tsv", None, None)
-    >>> len(rows.trees), rows.found
-    (2, [(1, 'a'), (2, 'b')])
-    """
+    """The trees of a file of this format. `text` and `label` are the fields that the user named."""
     if format == "conllu":
         return _conllu(lines, source, text, label)
     whole = "".join(lines)
@@ -121,15 +108,7 @@ def read_trees(format: str, lines: Iterable[str], source: str, text: str | None,
 
 
 def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
-    """The XML and HTML documents of a folder; those in folders inside it have the name of that folder as label.
-
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "red"
-    >>> place.mkdir()
-    >>> _ = (place / "one.xml").write_text("<vine><leaf/></vine>")
-    >>> read_folder(place.parent).found
-    [(1, 'red')]
-    """
+    """The XML and HTML documents of a folder; those in folders inside it have the name of that folder as label."""
     root = Path(folder)
     files = sorted(
         file for file in root.rglob("*") if file.is_file() and file.name.lower().removesuffix(".gz").endswith(DOCUMENTS)

@@ -17,10 +17,7 @@ SAY = 'Say what they are with --weights cost, logprob or prob (weights="logprob"
 
 
 def check_kind(weights: str | None) -> None:
-    """Refuses a word that names no kind of weights.
-
-    >>> check_kind("logprob")
-    """
+    """Refuses a word that names no kind of weights."""
     if weights is not None and weights not in KINDS:
         raise InputError(f"weights is {weights!r}, expected one of {', '.join(KINDS)}, or None to recognise it")
 
@@ -46,11 +43,7 @@ def kind_of(values: np.ndarray, source: str) -> tuple[str, str]:
 
 
 def in_semiring(values: np.ndarray, kind: str, source: str) -> np.ndarray:
-    """Numbers of a kind as weights of `SEMIRING[kind]`: log-probabilities become costs.
-
-    >>> in_semiring(np.array([-0.5]), "logprob", "a.plf").tolist()
-    [0.5]
-    """
+    """Numbers of a kind as weights of `SEMIRING[kind]`: log-probabilities become costs."""
     if kind == "prob" and len(values) and values.min() < 0:
         raise InputError(f"{source}: there is a weight of {values.min():.4g}, expected probabilities. {SAY}")
     return -values if kind == "logprob" else values
