@@ -33,12 +33,7 @@ MOST_CONFUSED = 10
 
 
 @options.reading_options("alphabet")
-def run(
-    model: options.ModelFile,
-    file: options.DataFile,
-    reading: Reading,
-    json: options.Json = False,
-) -> None:
+def run(model: options.ModelFile, file: options.DataFile, reading: Reading, json: options.Json = False) -> None:
     """Reads a model and labelled examples, and prints scores."""
     printer = Printer(json)
     estimator = load_model(model, file)

@@ -58,8 +58,7 @@ class Weights(str, Enum):
 DataFile = Annotated[
     str,
     typer.Argument(
-        metavar="FILE",
-        help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input.",
+        metavar="FILE", help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input."
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]

@@ -26,7 +26,7 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 @dataclass(frozen=True)
 class Member:
-    """One of several files: its name in messages, its label, which is the name of its folder ("" without labels), and its bytes."""
+    """One of several files: its name in messages, its label (the name of its folder, or "" without labels), and its bytes."""
 
     name: str
     label: str

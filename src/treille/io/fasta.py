@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from .errors import InputError
 from .records import Records
 
-TITLE = "FASTA"
-
 
 def records(lines: Iterable[str], source: str) -> Records:
     """The sequences of a FASTA file, as numbered records; white space inside a sequence is dropped.

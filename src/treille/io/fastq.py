@@ -8,8 +8,6 @@ from .errors import InputError
 from .fasta import record
 from .records import Records
 
-TITLE = "FASTQ"
-
 
 def records(lines: Iterable[str], source: str) -> Records:
     """The sequences of a FASTQ file, as numbered records, with the fields of FASTA.

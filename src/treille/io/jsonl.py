@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from .errors import InputError
 from .records import Records
 
-TITLE = "JSON lines"
 EXPECTED = 'expected one object per line, such as {"text": "...", "label": "..."}'
 
 

@@ -14,7 +14,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import Fields
 from .guess import guess
-from .labels import Found, as_labels
+from .labels import Found, labels_of
 from .machine import MachineList, MachineParts
 from .symbols import over_one_table
 from .text_files import DELIMITERS, collect, records, split_head
@@ -82,7 +82,7 @@ def _by_line(files: Sequence[Member], request: Request) -> _Found:
         numbers += [number for number, _ in found]
         places += [f"{file.name}, line {number}" for number, _ in found]
         if fields.label is not None:
-            labels += as_labels(found, fields.label, fields.value, file.name, fields.matches)
+            labels += labels_of(found, fields, file.name) or []
             label_note = f"label = {fields.label}{against_the_rest(fields, labels)}"
         elif file.label and request.labelled is not False:
             labels += [file.label] * len(own)

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from .errors import InputError
 from .records import Records
 
-TITLE = "one text per line"
-
 
 def separator(line: str, labelled: bool | None) -> str | None:
     """The separator of label and text in a file with this first line: a tab if the line has one, otherwise a blank.

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from .errors import InputError
 from .tree_parts import Tree
 
-TITLE = "Newick"
 UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 

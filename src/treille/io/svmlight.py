@@ -14,6 +14,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
+from .parameters import to_float
 from .records import NumberRows
 from .text_files import split_head
 
@@ -23,18 +24,13 @@ NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
 
 
-def looks_like_svmlight(line: str) -> bool:
-    """Whether a line is SVM-light and no other format.
-
-    >>> looks_like_svmlight("+1 3:0.5 7:1 # a vine"), looks_like_svmlight("1 vine")
-    (True, False)
-    """
-    return LINE.match(line) is not None
-
-
 def guess_content(line: str, text: str | None) -> str | None:
-    """The format of a file with this first line; None if it is another one."""
-    return "svmlight" if looks_like_svmlight(line) else None
+    """The format of a file with this first line; None if it is another one.
+
+    >>> guess_content("+1 3:0.5 7:1 # a vine", None), guess_content("1 vine", None)
+    ('svmlight', None)
+    """
+    return "svmlight" if LINE.match(line) else None
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
@@ -89,10 +85,7 @@ def _label(text: str, place: str) -> int | float:
     """`+1`, `1` and `1.0` are one label."""
     if ":" in text:
         raise InputError(f"{place}: found {text[:40]!r}, expected a label first: a number, 0 where there is none")
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = to_float(text)
     if not math.isfinite(value):
         raise InputError(f"{place}: the label is {text[:40]!r}, expected a number")
     return int(value) if value.is_integer() else value

@@ -13,7 +13,7 @@ from .errors import InputError
 from .records import Records
 
 TITLES = {",": "CSV", "\t": "TSV"}
-SPOKEN = {",": "comma", "\t": "tab"}
+NAMES = {",": "comma", "\t": "tab"}
 LONGEST_FIELD = 2**31 - 1
 
 
@@ -39,7 +39,7 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
             model = f"the header ({', '.join(names)})" if headed else "the first row"
             raise InputError(
                 f"{source}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, expected {len(names)} as in"
-                f" {model}; a field that holds a {SPOKEN[delimiter]} must be quoted"
+                f" {model}; a field that holds a {NAMES[delimiter]} must be quoted"
             )
         yield number, dict(zip(names, row, strict=True))
 
