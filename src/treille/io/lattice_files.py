@@ -40,14 +40,9 @@ def read(files: Sequence[Member], request: Request) -> Examples:
     understood = [f"in {len(files):,} files"] * (len(files) > 1)
     understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
     understood.append(f"weights = {found.weights}")
-    understood_as = note(
-        request,
-        lattices.TITLES[request.format] + request.how,
-        counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines)),
-        understood,
-        found.labels,
-        found.label_note,
-    )
+    title = lattices.TITLES[request.format] + request.how
+    n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
+    understood_as = note(request, title, n, understood, found.labels, found.label_note)
     return Examples(machines, found.labels, request.format, request.source, understood_as, found.lines, found.fields)
 
 

@@ -43,12 +43,9 @@ def read(stream: Iterator[str], request: Request) -> Examples:
         raise InputError(f"{source}: found comments and no example after them, expected at least one")
     labels = labels_of(found, fields, source)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
-    columns = [f"{len(numbers.names):,} columns"]
-    understood_as = note(
-        request, TITLES["svmlight"] + request.how, counted(len(numbers), "example"), columns, labels, label
-    )
-    lines = [number for number, _ in found]
-    return Examples(numbers, labels, "svmlight", source, understood_as, lines)
+    n, columns = counted(len(numbers), "example"), [f"{len(numbers.names):,} columns"]
+    understood_as = note(request, TITLES["svmlight"] + request.how, n, columns, labels, label)
+    return Examples(numbers, labels, "svmlight", source, understood_as, [number for number, _ in found])
 
 
 def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
