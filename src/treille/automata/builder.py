@@ -1,7 +1,5 @@
 """Builder: makes a machine state by state and arc by arc."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from treille.automata.fst import Fst

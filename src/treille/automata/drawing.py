@@ -1,7 +1,5 @@
 """Drawings of machines: the source text for Graphviz, and the picture if Graphviz is installed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """Single machines from and to text, files, and pynini objects."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

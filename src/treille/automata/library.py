@@ -8,8 +8,6 @@ All are over the reals unless stated otherwise, and over an alphabet: a text of 
 (2.0, 2.0, 0.0)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

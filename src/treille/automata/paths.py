@@ -1,7 +1,5 @@
 """The paths of a machine, and their number."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise

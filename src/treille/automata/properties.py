@@ -1,7 +1,5 @@
 """The parts, properties and weights of a machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any

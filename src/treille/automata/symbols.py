@@ -1,7 +1,5 @@
 """Symbol tables: lists of the symbol of every label; the first, of label 0, is the empty string."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Validation of machines: numbers and names are checked here, once, before a machine is built."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf, isfinite
 from numbers import Integral, Real

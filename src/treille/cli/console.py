@@ -1,7 +1,5 @@
 """Output of the commands: results on standard output, notes and progress on standard error, JSON for programs."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

@@ -12,8 +12,6 @@ not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absol
 OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -18,8 +18,6 @@ Row i, column j is k(x_i, x_j), with --against k(x_i, y_j), y_j being the exampl
 it is the distance of the two in the space of the kernel's features, sqrt(k(x, x) + k(y, y) - 2 k(x, y)).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Functions for the commands that write matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

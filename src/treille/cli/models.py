@@ -1,7 +1,5 @@
 """Model files and the estimators in them, as the commands use them."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

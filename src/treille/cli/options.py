@@ -1,7 +1,5 @@
 """The options that several commands share, declared once."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import shlex

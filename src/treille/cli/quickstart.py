@@ -10,8 +10,6 @@ three quarters of the functions, scores it on the rest, shows the most telling f
 commands to try next. Writes data, model and a report page into a folder.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Formatting of numbers and texts for people."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

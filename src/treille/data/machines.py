@@ -1,7 +1,5 @@
 """Machines from any source in flat arrays, validated; `Lattices` is built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Real data without a download: the functions of the Python standard library, from its source."""
 
-from __future__ import annotations
-
 import ast
 import sysconfig
 import tokenize

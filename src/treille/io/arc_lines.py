@@ -1,7 +1,5 @@
 """Lines of arcs and final states, as OpenFst and Kaldi write them: what both readers share."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Sequence

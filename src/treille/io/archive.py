@@ -1,7 +1,5 @@
 """Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import io

@@ -5,8 +5,6 @@ used. The format of Moses has a line `word p word p ...` for every slot, and a b
 `*DELETE*` of SRILM and `*EPS*` of Moses are the empty string in both formats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

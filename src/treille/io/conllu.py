@@ -1,7 +1,5 @@
 """CoNLL-U: dependency trees, one token per line in ten columns, a blank line after each sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from .errors import InputError

@@ -1,7 +1,5 @@
 """The arguments and the result of `read`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """FASTA: a header line `>LABEL key=value ...`, then a sequence over any number of lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError

@@ -1,7 +1,5 @@
 """FASTQ: four lines per record, `@LABEL key=value ...`, the sequence, `+`, and qualities, which are not used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError

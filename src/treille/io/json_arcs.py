@@ -4,8 +4,6 @@
 acceptor may leave its output out. Labels are words, or numbers; 0, "" and "<eps>" are the empty string.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """JSON documents as trees."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """JSON lines: one object per line. Blank lines are skipped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ Lattices have arcs `source target input output graph,acoustic`, where inputs are
 `source target word graph,acoustic,alignment`. Weights are pairs of costs: what counts is their sum. Alignments are not kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Labels as strings, from strings, numbers, or lists of which one value is set against the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Lattices of one or many files, with their labels."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The file formats of machines and lattices: how they are recognised, parsed and written."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """One text per line, with its label before the first tab or blank, or with no label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError

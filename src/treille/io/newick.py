@@ -1,7 +1,5 @@
 """Newick: phylogenetic trees, ``((A,B)C,D)E;``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

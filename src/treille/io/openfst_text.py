@@ -2,8 +2,6 @@
 `state [weight]` for a final state. The first state is the start; the default weight is the semiring's one. One machine per file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .arc_lines import ArcLines, coded, machine_lines, number, written_sides

@@ -1,7 +1,5 @@
 """Validation of numeric parameters."""
 
-from __future__ import annotations
-
 from math import inf, nan
 from numbers import Integral, Real
 from typing import Any

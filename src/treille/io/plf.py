@@ -4,8 +4,6 @@ A tuple for every state but the last, in topological order; in it a tuple for ev
 target. The last state is final. ``()`` and a blank line are empty lattices. ``*EPS*``, ``<eps>`` and ``''`` are the empty string.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A link's weight is, in natural logarithms, `acscale a + lmscale l + prscale r`, 
 node goes on the links that enter it. `!NULL` is the empty string; `<s>`, `</s>` and every other word are kept as they are.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """SVM-light text: `label id:value id:value ... # comment`, a line for each example. `qid` is not used."""
 
-from __future__ import annotations
-
 import math
 import re
 from array import array

@@ -1,7 +1,5 @@
 """Symbol tables: the word of each label. As text, one `word label` per line; label 0 is the empty string."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

@@ -3,8 +3,6 @@
 The first row is a header if it holds a known name; else there is no header, and the columns are called 1, 2, 3 and so on.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """Files of texts: JSON lines, tables, lines, FASTA and FASTQ."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain

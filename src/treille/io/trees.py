@@ -1,7 +1,5 @@
 """Files of trees: brackets with or without a label before them, CoNLL-U, Newick, and XML documents in folders."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """XML and HTML documents as trees of their elements."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 from xml.parsers import expat
