@@ -130,6 +130,8 @@ class SMO : SMOVariables {
   double curvature(std::size_t i, std::size_t j, const double* Ki) const {
     return diagonal_[i] + diagonal_[j] - (i == all_ || j == all_ ? 0.0 : 2 * Ki[example_[j]]);
   }
+  // Replaces a curvature that is not positive, as in LIBSVM, but relative to the diagonal.
+  static double positive(double curvature, double diagonal) { return std::max(curvature, kTau * diagonal + kLeast); }
 
   void start() {
     for (std::size_t k = 0; k < all_; ++k) {
@@ -177,7 +179,7 @@ class SMO : SMOVariables {
       weigh(K, [this](std::size_t k) { return example_[k]; });
     double best = 0;
     if (has_intercept() && g_[all_] > lowest_) {
-      best = (g_[all_] - lowest_) * (g_[all_] - lowest_) / std::max(curvature(first_, all_, K), kTau);
+      best = (g_[all_] - lowest_) * (g_[all_] - lowest_) / positive(curvature(first_, all_, K), diagonal_[first_] + diagonal_[all_]);
       pair.j = all_;
     }
     for (std::size_t k = 0; k < active_; ++k)
@@ -196,9 +198,9 @@ class SMO : SMOVariables {
     const double *g = g_.data(), *may_fall = may_fall_.data(), *diagonal = diagonal_.data();
     double* gains = gains_.data();
     for (std::size_t k = 0; k < active_; ++k) {
-      const double difference = g[k] + may_fall[k] - lowest, positive = difference > 0 ? difference : 0.0;
-      const double curvature = own + diagonal[k] - 2 * K[example(k)];
-      gains[k] = positive * positive / (curvature > kTau ? curvature : kTau);
+      const double difference = g[k] + may_fall[k] - lowest, violation = difference > 0 ? difference : 0.0;
+      const double both = own + diagonal[k];
+      gains[k] = violation * violation / positive(both - 2 * K[example(k)], both);
     }
   }
 
@@ -216,7 +218,7 @@ class SMO : SMOVariables {
     const double* Kj = row(j, row_j);
     const double bend = curvature(i, j, Ki), slope = g_[j] - g_[i];
     const double up = hi_[i] - beta_[i], down = beta_[j] - lo_[j];
-    const double amount = std::min({slope / std::max(bend, kTau), up, down});
+    const double amount = std::min({slope / positive(bend, diagonal_[i] + diagonal_[j]), up, down});
     const double before_i = at_bound(i), before_j = at_bound(j);
     beta_[i] = amount == up ? hi_[i] : beta_[i] + amount;  // bounds are met exactly
     beta_[j] = amount == down ? lo_[j] : beta_[j] - amount;
@@ -315,7 +317,7 @@ class SMO : SMOVariables {
     return s;
   }
 
-  static constexpr double kTau = 1e-12;    // stands for a curvature that is not positive, as in LIBSVM
+  static constexpr double kTau = 1e-12, kLeast = 1e-300;
   static constexpr double kFloor = 1e-13;  // a violation below this, relative to g, is rounding
 
   R& rows_;

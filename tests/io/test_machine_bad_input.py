@@ -16,7 +16,7 @@ from treille.io.lattices import write_lattices
 from treille.io.machine import MachineParts
 from treille.io.symbols import read_symbols
 
-BINARY = openfst_binary.spell(tiny(["vine", "wine"], [0.5, 0.25]))
+BINARY = openfst_binary.format_machine(tiny(["vine", "wine"], [0.5, 0.25]))
 
 
 @pytest.mark.parametrize("size", [2, 9, 30, 70, 100, len(BINARY) - 30, len(BINARY) - 1])
@@ -98,7 +98,7 @@ def test_labels_without_a_symbol_are_named():
     with pytest.raises(InputError, match="line 1: 'wine' is not in the symbol table of 2 symbols"):
         openfst_text.parse("0 1 wine vine\n", "a.txt", "real", table, table)
     with pytest.raises(InputError, match="reads label 3, which has no symbol"):
-        plf.spell(MachineParts.of([(0, 3, 3, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
+        plf.format_machine(MachineParts.of([(0, 3, 3, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "vine"]))
 
 
 @pytest.mark.parametrize(

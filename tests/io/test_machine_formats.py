@@ -18,13 +18,13 @@ NO_BLANKS = [word for word in WORDS if " " not in word]
 @given(machines(words=NO_BLANKS, spelt=True))
 @settings(deadline=None)
 def test_openfst_text_is_read_back(parts):
-    assert_same(openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring), parts)
+    assert_same(openfst_text.parse(openfst_text.format_machine(parts), "a.txt", parts.semiring), parts)
 
 
 @given(machines(words=NO_BLANKS, spelt=False))
 @settings(deadline=None)
 def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labels(parts):
-    back = openfst_text.parse(openfst_text.spell(parts), "a.txt", parts.semiring, acceptor=False)
+    back = openfst_text.parse(openfst_text.format_machine(parts), "a.txt", parts.semiring, acceptor=False)
     assert_same(back, parts)
     assert back.input_symbols is None
 
@@ -32,7 +32,7 @@ def test_openfst_text_of_plain_labels_is_read_back_with_the_same_states_and_labe
 @given(machines(words=NO_BLANKS))
 @settings(deadline=None)
 def test_openfst_binary_is_read_back(parts):
-    back = openfst_binary.parse(openfst_binary.spell(parts, "log64"), "a.fst")
+    back = openfst_binary.parse(openfst_binary.format_machine(parts, "log64"), "a.fst")
     assert_same(back, parts)
     assert back.semiring == "log"
     if parts.semiring == "log" and parts.n_states:
@@ -44,21 +44,21 @@ def test_openfst_binary_is_read_back(parts):
 @given(machines(words=NO_BLANKS))
 @settings(deadline=None)
 def test_kaldi_is_read_back(parts):
-    (back,) = kaldi.parse(kaldi.spell(parts), "a.lat")
+    (back,) = kaldi.parse(kaldi.format_machine(parts), "a.lat")
     assert_same(back, parts)
 
 
 @given(machines(acceptor=True))
 @settings(deadline=None)
 def test_slf_is_read_back(parts):
-    assert_same(slf.parse(slf.spell(parts), "a.slf"), parts)
+    assert_same(slf.parse(slf.format_machine(parts), "a.slf"), parts)
 
 
 @given(machines(acceptor=True))
 @settings(max_examples=200, deadline=None)
 def test_plf_is_read_back_whatever_its_numbers_are(parts):
     for kind in ("cost", "logprob", "prob"):
-        (back,), meant, how = plf.parse([plf.spell(parts, kind)], ["a.plf, line 1"], "a.plf", kind)
+        (back,), meant, how = plf.parse([plf.format_machine(parts, kind)], ["a.plf, line 1"], "a.plf", kind)
         assert_same(back, parts)
         assert (meant, how) == (kind, "as requested")
 
@@ -66,10 +66,10 @@ def test_plf_is_read_back_whatever_its_numbers_are(parts):
 @given(machines(acceptor=True, words=NO_BLANKS, sausage=True))
 @settings(deadline=None)
 def test_confusion_networks_are_read_back_in_both_forms(parts):
-    (mesh,) = confusion.parse_mesh(confusion.spell_mesh(parts), "a.mesh")
+    (mesh,) = confusion.parse_mesh(confusion.format_mesh(parts), "a.mesh")
     assert_same(mesh, parts)
     for kind in ("prob", "cost"):
-        (columns,) = confusion.parse_columns(confusion.spell_columns(parts, kind), "a.cn", kind)
+        (columns,) = confusion.parse_columns(confusion.format_columns(parts, kind), "a.cn", kind)
         assert_same(columns, parts)
 
 
@@ -78,7 +78,7 @@ def test_confusion_networks_are_read_back_in_both_forms(parts):
 def test_json_arcs_are_read_back(parts):
     import json
 
-    (back,) = json_arcs.parse([json.loads(json_arcs.spell(parts))], ["a.jsonl, line 1"])
+    (back,) = json_arcs.parse([json.loads(json_arcs.format_machine(parts))], ["a.jsonl, line 1"])
     assert_same(back, parts)
     if parts.n_states:
         assert back.semiring == parts.semiring
@@ -92,7 +92,7 @@ def test_json_arcs_are_read_back(parts):
 def test_pynini_reads_what_is_written_and_writes_what_is_read(parts):
     pywrapfst = pytest.importorskip("pywrapfst")
     for arc_type in ("log64", "log", "standard"):
-        fst = pywrapfst.Fst.read_from_string(openfst_binary.spell(parts, arc_type))
+        fst = pywrapfst.Fst.read_from_string(openfst_binary.format_machine(parts, arc_type))
         assert (fst.arc_type(), fst.num_states()) == (arc_type, parts.n_states)
         assert fst.verify()
         back = openfst_binary.parse(fst.write_to_string(), "a.fst")
@@ -188,11 +188,11 @@ def test_kaldi_lattices_and_compact_lattices():
 def test_kaldi_keeps_acoustic_costs_when_it_is_written():
     text = "utt\n0\t1\thello\t4.5,-2.0,1_2\n1\t0.5,0.25,\n\n"
     (one,) = kaldi.parse(text, "a.lat")
-    (back,) = kaldi.parse(kaldi.spell(one), "a.lat")
+    (back,) = kaldi.parse(kaldi.format_machine(one), "a.lat")
     for scores in ("scores", "final_scores"):
         for name, values in getattr(one, scores).items():
             assert getattr(back, scores)[name].tolist() == values.tolist()
-    assert slf.parse(slf.spell(one), "a.slf").scores["acoustic"].tolist() == [-2.0, 0.25]
+    assert slf.parse(slf.format_machine(one), "a.slf").scores["acoustic"].tolist() == [-2.0, 0.25]
 
 
 SLF = """# from a recogniser
@@ -286,11 +286,11 @@ def test_weights_of_zero_are_left_out_where_there_is_no_logarithm():
 
 def test_an_empty_lattice_and_the_empty_string_are_not_the_same():
     empty, string = MachineParts.nothing(), MachineParts.of([], {0: 1.0})
-    for text, n in ((plf.spell(empty), 0), (plf.spell(string), 1)):
+    for text, n in ((plf.format_machine(empty), 0), (plf.format_machine(string), 1)):
         assert len(strings(plf.parse([text], [""], "a.plf")[0][0])) == n
     for parts, n in ((empty, 0), (string, 1)):
-        assert len(strings(kaldi.parse(kaldi.spell(parts), "a")[0])) == n
-        assert len(strings(slf.parse(slf.spell(parts), "a"))) == n
-        assert len(strings(openfst_binary.parse(openfst_binary.spell(parts), "a"))) == n
-        assert len(strings(openfst_text.parse(openfst_text.spell(parts), "a", "real"))) == n
-        assert len(strings(confusion.parse_mesh(confusion.spell_mesh(parts), "a")[0])) == n
+        assert len(strings(kaldi.parse(kaldi.format_machine(parts), "a")[0])) == n
+        assert len(strings(slf.parse(slf.format_machine(parts), "a"))) == n
+        assert len(strings(openfst_binary.parse(openfst_binary.format_machine(parts), "a"))) == n
+        assert len(strings(openfst_text.parse(openfst_text.format_machine(parts), "a", "real"))) == n
+        assert len(strings(confusion.parse_mesh(confusion.format_mesh(parts), "a")[0])) == n

@@ -254,6 +254,6 @@ def test_the_ami_lattices_are_read_and_written():
     from treille.io import slf
 
     for machine in read(lattice_set("ami_htk_lattices")).X.machines:
-        back = slf.parse(slf.spell(machine), "a.slf")
+        back = slf.parse(slf.format_machine(machine), "a.slf")
         assert back.words() == machine.words()
         assert back.weights.tolist() == machine.weights.tolist()

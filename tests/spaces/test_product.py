@@ -49,5 +49,5 @@ def test_kernels_without_a_product_say_so():
     kernel = Constant()
     assert not kernel.has_product
     assert not kernel.normalized().has_product
-    with pytest.raises(InputError, match=r"Constant\(\) has no fast product: use it by way of its matrix"):
+    with pytest.raises(InputError, match=r"Constant\(\) has no fast product: use its matrix"):
         ProductSpace.build(kernel, kernel.batch(X))

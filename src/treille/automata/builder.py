@@ -1,7 +1,5 @@
 """Builder: makes a machine state by state and arc by arc."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from treille.automata.fst import Fst
@@ -36,7 +34,7 @@ class Builder:
         self._n_states = 0
 
     def add_state(self, final: float | bool | None = None) -> int:
-        """One more state, and its number; `final` is its final weight, True the semiring's one, None where it is not final."""
+        """Adds a state and returns its number. `final` is its final weight; True: the semiring's one; None: it is not final."""
         state = self._n_states
         if final is not None and final is not False:
             one = ONE[self._semiring]
@@ -45,11 +43,11 @@ class Builder:
         return state
 
     def add_arc(self, source: int, input: Any, output: Any, weight: float, target: int) -> None:
-        """One more arc, between states that are there now or will be when the machine is built."""
+        """Adds an arc. Its states may be added later."""
         self._arcs.add(source, input, output, weight, target)
 
     def build(self, start: int = 0) -> Fst:
-        """The machine, checked; the builder can go on from here."""
+        """The machine, validated. More states and arcs can be added afterwards."""
         if self._n_states == 0:
             raise InputError("the machine has no start, as it has no states: add_state() makes one")
         return Fst.from_parts(self._arcs.parts(self._n_states, self._finals, start, self._semiring))

@@ -1,7 +1,5 @@
 """Drawings of machines: the source text for Graphviz, and the picture if Graphviz is installed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 
@@ -15,7 +13,7 @@ def dot_text(parts: MachineParts) -> str:
     """The machine in Graphviz's language."""
     one = ONE[parts.semiring]
 
-    def spell(label: int, symbols: list[str] | None) -> str:
+    def name(label: int, symbols: list[str] | None) -> str:
         return "ε" if label == 0 else str(label) if symbols is None else symbols[label]
 
     def weighted(text: str, weight: float) -> str:
@@ -31,7 +29,7 @@ def dot_text(parts: MachineParts) -> str:
         lines.append(f'  {state} [label="{weighted(str(state), finals.get(state, one))}"{shape}{style}]')
     columns = (parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets)
     for source, input, output, weight, target in zip(*(column.tolist() for column in columns), strict=True):
-        sides = [spell(input, tables[0]), spell(output, tables[1])]
+        sides = [name(input, tables[0]), name(output, tables[1])]
         label = weighted(sides[0] if sides[0] == sides[1] else ":".join(sides), weight)
         lines.append(f'  {source} -> {target} [label="{label}"]')
     return "\n".join([*lines, "}", ""])

@@ -1,14 +1,13 @@
 """Single machines from and to text, files, and pynini objects."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any
 
+from treille.automata.validation import check_semiring
 from treille.io import openfst_binary, openfst_text
 from treille.io.errors import InputError
-from treille.io.machine import SEMIRINGS, MachineList, MachineParts
+from treille.io.machine import MachineList, MachineParts
 from treille.io.open import open_text, source_name
 from treille.io.read import read
 from treille.io.symbols import read_symbols
@@ -20,8 +19,7 @@ def from_text(
     text_or_path: str | os.PathLike[str], semiring: str, isymbols: Table, osymbols: Table, acceptor: bool | None
 ) -> MachineParts:
     """The machine of a text, or of a file: a string without white space that is not a number is a path."""
-    if semiring not in SEMIRINGS:
-        raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(SEMIRINGS)}")
+    check_semiring(semiring)
     text, source = text_or_path, "text"
     if not isinstance(text, str) or ("\n" not in text and not text.isdecimal() and len(text.split()) == 1):
         source = source_name(text)
@@ -53,7 +51,7 @@ def from_pynini(fst: Any) -> MachineParts:
 
 def to_pynini(parts: MachineParts) -> Any:
     """The machine of pynini with these parts."""
-    return _imported("pynini").Fst.read_from_string(openfst_binary.spell(parts))
+    return _imported("pynini").Fst.read_from_string(openfst_binary.format_machine(parts))
 
 
 def _imported(name: str) -> Any:

@@ -198,13 +198,13 @@ class Fst(FstProperties):
             return self._with(self.machine.scaling(check_weight("the factor", other), self.semiring))
         return NotImplemented
 
-    __rmul__ = __mul__  # a number on the left; two machines meet in __mul__
+    __rmul__ = __mul__  # for a number on the left
 
     def __invert__(self) -> Fst:
         return Fst(self.machine.inverse(), self.semiring, self.output_symbols, self.input_symbols)
 
     def closure(self) -> Fst:
-        """T* = 1 + T + T T + ...: any number of rounds through the machine.
+        """T* = 1 + T + T T + ...: zero or more repetitions.
 
         >>> A = Fst.from_string("ab", weight=0.5).closure()
         >>> A(""), A("abab"), A.total()
@@ -220,15 +220,11 @@ class Fst(FstProperties):
         """
         if side not in ("input", "output"):
             raise InputError(f"side is {side!r}, expected 'input' or 'output'")
-        machine, table = (
-            (self.machine.input_projection(), self.input_symbols)
-            if side == "input"
-            else (self.machine.output_projection(), self.output_symbols)
-        )
+        machine, table = getattr(self.machine, f"{side}_projection")(), getattr(self, f"{side}_symbols")
         return Fst(machine, self.semiring, table, table)
 
     def reverse(self) -> Fst:
-        """The machine that reads and writes everything backwards.
+        """The machine of the reversed strings.
 
         >>> Fst.from_string("abc").reverse()("cba")
         1.0
@@ -244,13 +240,13 @@ class Fst(FstProperties):
         return self._with(self.machine.connect(self.semiring))
 
     def topological_sort(self) -> Fst:
-        """The states renumbered so that every arc leads to a higher number; an error that prints a cycle, where there is one.
+        """The same machine with states numbered so that every arc leads to a larger number; a cycle raises an error that shows it.
 
         >>> list(Fst.from_arcs([(1, "a", "a", 1.0, 0)], {0: 1.0}, start=1).topological_sort().arcs())
         [(0, 1, 1, 1.0, 1)]
         """
         if cycle := self.machine.cycle():
-            raise InputError(f"the machine has a cycle, {self._spell_cycle(cycle)}, so that its states have no order")
+            raise InputError(f"the machine has a cycle, {self._format_cycle(cycle)}, so that its states have no order")
         return self._with(self.machine.topological_sort())
 
     def _with(self, machine: _core.Machine, semiring: str | None = None) -> Fst:
@@ -284,7 +280,7 @@ class Fst(FstProperties):
         osymbols: files.Table = None,
         acceptor: bool | None = None,
     ) -> Fst:
-        """From OpenFst's text, or a file of it; weights are taken as they are for those of `semiring`: costs want "log".
+        """From text in OpenFst's format, or a file. Weights are interpreted in `semiring`: use "log" for costs.
 
         >>> list(Fst.from_text("0 1 a b 0.5\\n1 2.0").arcs())
         [(0, 1, 1, 0.5, 1)]
@@ -292,12 +288,12 @@ class Fst(FstProperties):
         return cls.from_parts(files.from_text(text_or_path, semiring, isymbols, osymbols, acceptor))
 
     def to_text(self) -> str:
-        """OpenFst's text, weights as they are.
+        """The machine in OpenFst's text format, with unchanged weights.
 
         >>> Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0}).to_text()
         '0\\t1\\ta\\tb\\t0.5\\n1\\t2.0\\n'
         """
-        return openfst_text.spell(self.parts())
+        return openfst_text.format_machine(self.parts())
 
     @classmethod
     def read(
@@ -308,7 +304,7 @@ class Fst(FstProperties):
         weights: str | None = None,
         symbols: files.Table = None,
     ) -> Fst:
-        """The one machine of a file of any format that `treille.io.read` knows, weights as it understands them."""
+        """The machine of a file that holds one, in any format of `treille.io.read`, with weights interpreted as there."""
         return cls.from_parts(files.read_one(path, format, weights, symbols))
 
     def write(self, path: str | os.PathLike[str], *, format: str | None = None, weights: str | None = None) -> None:

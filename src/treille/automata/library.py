@@ -8,8 +8,6 @@ All are over the reals unless stated otherwise, and over an alphabet: a text of 
 (2.0, 2.0, 0.0)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -117,7 +115,7 @@ def counting(acceptor: Fst, alphabet: Sequence[str] | None = None) -> Fst:
 
 
 def edit_neighbourhood(max_edits: int, alphabet: Sequence[str], weight: float = 1.0, semiring: str = "real") -> Fst:
-    """Sum over the ways to turn x into z by at most `max_edits` edits of weight^edits: symbols are replaced, left out or put in.
+    """Sum of weight^edits over the ways to turn x into z with at most `max_edits` edits: replacing, deleting or inserting a symbol.
 
     Over "tropical", with weight 1, T(x, z) is the edit distance, infinite beyond `max_edits`. max_edits + 1 states.
 

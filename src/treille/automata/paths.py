@@ -1,7 +1,5 @@
 """The paths of a machine, and their number."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
@@ -32,7 +30,7 @@ class Walks:
         return a * b if self.multiplies else a + b
 
     def depth_first(self) -> Iterator[tuple[Labels, Labels, float]]:
-        """For machines without cycles: as little memory as the longest path takes."""
+        """For machines without cycles. Needs memory for one path only."""
         if self.start < 0:
             return
         inputs, outputs, weights = [0], [0], [self.one]  # of the arcs so far
@@ -51,14 +49,11 @@ class Walks:
             weights.append(self.times(weights[-1], weight))
             stack.append(iter(self.arcs[target]))
             if target in self.finals:
-                yield (
-                    tuple(filter(None, inputs)),
-                    tuple(filter(None, outputs)),
-                    self.times(weights[-1], self.finals[target]),
-                )
+                total = self.times(weights[-1], self.finals[target])
+                yield tuple(filter(None, inputs)), tuple(filter(None, outputs)), total
 
     def by_length(self) -> Iterator[tuple[Labels, Labels, float]]:
-        """For machines with cycles: by increasing number of arcs, without end. All paths of one length are in memory."""
+        """For machines with cycles: by increasing number of arcs, endlessly. All paths of one length are in memory."""
         waiting: deque[tuple[int, Labels, Labels, float]] = deque([(self.start, (), (), self.one)])
         while waiting:
             state, inputs, outputs, so_far = waiting.popleft()

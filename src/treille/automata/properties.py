@@ -1,7 +1,5 @@
 """The parts, properties and weights of a machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -53,7 +51,7 @@ class FstProperties:
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def __eq__(self, other: object) -> bool:
-        """Whether states, arcs, weights and symbols are the same, number by number; `equivalent` compares what machines mean."""
+        """Whether states, arcs, weights and symbols are identical; `equivalent` compares the weights of strings."""
         if not isinstance(other, FstProperties):
             return NotImplemented
         kinds = [(fst.semiring, fst.input_symbols, fst.output_symbols) for fst in (self, other)]
@@ -142,7 +140,7 @@ class FstProperties:
         weight, cycle = self.machine.total(self.semiring)
         if cycle:
             raise InputError(
-                f"the sum over all paths diverges: the weights on cycles such as {self._spell_cycle(cycle)} are too large"
+                f"the sum over all paths diverges: the weights on cycles such as {self._format_cycle(cycle)} are too large"
             )
         return weight
 
@@ -163,7 +161,7 @@ class FstProperties:
         tables = (self.input_symbols, self.output_symbols)
         return [None if table is None else {name: label for label, name in enumerate(table)} for table in tables]
 
-    def _spell_cycle(self, states: list[int]) -> str:
+    def _format_cycle(self, states: list[int]) -> str:
         """A cycle as its states and what is read and written between them, at most eight of them."""
         parts = self.parts()
         tables = (self.input_symbols, self.output_symbols)

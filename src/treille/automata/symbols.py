@@ -1,7 +1,5 @@
 """Symbol tables: lists of the symbol of every label; the first, of label 0, is the empty string."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,11 +8,11 @@ import numpy as np
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
 
-EMPTY = ("", EPSILON)  # what people write for label 0
+EMPTY = ("", EPSILON)  # names of label 0
 
 
 def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
-    """A table as users give it, with the empty string first whether or not they wrote it. A text is its characters.
+    """A user's table, with the empty string inserted first if it is missing. A text is split into characters.
 
     >>> check_table("symbols", "ab")
     ['<eps>', 'a', 'b']
@@ -24,9 +22,7 @@ def check_table(what: str, symbols: Iterable[Any]) -> list[str]:
 
 
 def check_names(what: str, symbols: Sequence[Any]) -> list[str]:
-    """A table whose first symbol is that of label 0, however it is spelled. A list that is right is not copied: thousands of
-    machines may share it.
-    """
+    """A table whose first symbol, of whatever name, is that of label 0. A valid list is not copied: many machines may share it."""
     table = symbols if isinstance(symbols, list) and symbols[:1] == [EPSILON] else [EPSILON, *symbols[1:]]
     if set(map(type, table)) == {str} and len(names := set(table)) == len(table) and "" not in names:
         return table

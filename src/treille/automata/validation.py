@@ -1,7 +1,6 @@
 """Validation of machines: numbers and names are checked here, once, before a machine is built."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -11,21 +10,21 @@ import numpy as np
 from treille.automata.symbols import EMPTY, check_names, check_table
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, SEMIRINGS, MachineParts
+from treille.io.weights import ONE as ONE
 
 ZERO = {"real": 0.0, "log": inf, "tropical": inf}
-ONE = {"real": 1.0, "log": 0.0, "tropical": 0.0}
 LARGEST = 2**31 - 1
 
 
 def check_semiring(semiring: Any) -> str:
-    """Refuses what is no semiring."""
+    """The semiring; raises an `InputError` for any other value."""
     if semiring not in SEMIRINGS:
         raise InputError(f"semiring is {semiring!r}, expected one of {', '.join(map(repr, SEMIRINGS))}")
     return str(semiring)
 
 
 def check_weight(what: str, weight: Any) -> float:
-    """The weight as a float; refuses what is not a finite number."""
+    """The weight as a float; raises an `InputError` unless it is a finite number."""
     if type(weight) is float and isfinite(weight):
         return weight
     if not isinstance(weight, Real) or isinstance(weight, bool) or not isfinite(weight):
@@ -34,7 +33,7 @@ def check_weight(what: str, weight: Any) -> float:
 
 
 def check_state(what: str, state: Any) -> int:
-    """The state as an int; refuses what is not a whole number from 0."""
+    """The state as an int; raises an `InputError` unless it is a whole number from 0."""
     if type(state) is int and 0 <= state < LARGEST:
         return state
     if not isinstance(state, Integral) or isinstance(state, bool) or not 0 <= int(state) < LARGEST:
@@ -43,7 +42,7 @@ def check_state(what: str, state: Any) -> int:
 
 
 class ArcList:
-    """Arcs as they come, one by one: each is checked, and its labels are coded.
+    """Arcs added one by one: each is checked, and its labels are coded.
 
     Tables that are given are fixed; where there are none, strings get labels in order of first use, in one table for both sides.
     """
@@ -64,7 +63,7 @@ class ArcList:
         return len(self.rows)
 
     def add(self, source: Any, input: Any, output: Any, weight: Any, target: Any) -> None:
-        """One more arc."""
+        """Adds an arc."""
         try:
             ends = check_state("its source", source), check_state("its target", target)
             number = check_weight("its weight", weight)
@@ -106,21 +105,18 @@ class ArcList:
 
     def parts(self, n_states: int, finals: dict[int, float], start: int, semiring: str) -> MachineParts:
         """All arcs, with final states and a start that are checked already."""
-        sources, inputs, outputs, weights, targets = list(zip(*self.rows, strict=True)) or [()] * 5
-        whole = [np.array(column, np.int32) for column in (sources, inputs, outputs, targets)]
-        arrays = (whole[0], whole[1], whole[2], np.array(weights, np.float64), whole[3])
-        ends = (np.array(list(finals), np.int32), np.array(list(finals.values()), np.float64))
         named = not self.grows or str in self.kinds
-        inputs_table, outputs_table = (list(codes) if named else None for codes in self.codes)
-        return MachineParts(start, n_states, *arrays, *ends, semiring, inputs_table, outputs_table)
+        inputs, outputs = (list(codes) if named else None for codes in self.codes)
+        parts = MachineParts.of(self.rows, finals, start, semiring)
+        return replace(parts, n_states=n_states, input_symbols=inputs, output_symbols=outputs)
 
 
 def check_parts(parts: MachineParts) -> MachineParts:
-    """The parts with arrays of the right types; refuses numbers that do not fit together, naming the first that does not."""
+    """The parts with arrays of the right types; raises an `InputError` that names the first invalid number."""
     zero, n = ZERO[check_semiring(parts.semiring)], parts.n_states
     names = ("sources", "inputs", "outputs", "targets", "final_states")
-    sources, inputs, outputs, targets, ends = (_whole(name, getattr(parts, name)) for name in names)
-    weights, end_weights = (_floats(name, getattr(parts, name)) for name in ("weights", "final_weights"))
+    sources, inputs, outputs, targets, ends = (_column(parts, name, "whole numbers", np.int64) for name in names)
+    weights, end_weights = (_column(parts, name, "numbers", np.float64) for name in ("weights", "final_weights"))
     if not len(sources) == len(inputs) == len(outputs) == len(weights) == len(targets):
         raise InputError("the columns sources, inputs, outputs, weights and targets of the arcs have different lengths")
     if len(ends) != len(end_weights):
@@ -158,15 +154,8 @@ def check_parts(parts: MachineParts) -> MachineParts:
     return MachineParts(int(parts.start), int(n), *arrays, parts.semiring, tables[0], tables[1])
 
 
-def _whole(name: str, values: Any) -> np.ndarray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise InputError(f"{name}: expected an array of whole numbers, found {array.dtype} of {array.ndim} dimensions")
-    return array.astype(np.int64, copy=False)
-
-
-def _floats(name: str, values: Any) -> np.ndarray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iuf" and array.size):
-        raise InputError(f"{name}: expected an array of numbers, found {array.dtype} of {array.ndim} dimensions")
-    return np.ascontiguousarray(array, np.float64)
+def _column(parts: MachineParts, name: str, what: str, dtype: type[Any]) -> np.ndarray:
+    array = np.asarray(getattr(parts, name))
+    if array.ndim != 1 or (array.dtype.kind not in ("iu" if dtype is np.int64 else "iuf") and array.size):
+        raise InputError(f"{name}: expected an array of {what}, found {array.dtype} of {array.ndim} dimensions")
+    return np.ascontiguousarray(array, dtype)

@@ -1,7 +1,5 @@
 """The command line: one module per command, whose docstring is the help of the command."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Sequence

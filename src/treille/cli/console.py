@@ -1,7 +1,5 @@
 """Output of the commands: results on standard output, notes and progress on standard error, JSON for programs."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap
@@ -108,9 +106,9 @@ def fail(message: str) -> None:
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Lines with their cells in columns."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(_padded(row[i], width, i < left) for i, width in enumerate(widths)).rstrip() for row in rows]
 
+    def padded(i: int, cell: str) -> str:
+        blanks = " " * (widths[i] - cell_len(cell))
+        return cell + blanks if i < left else blanks + cell
 
-def _padded(cell: str, width: int, left: bool) -> str:
-    blanks = " " * (width - cell_len(cell))
-    return cell + blanks if left else blanks + cell
+    return ["  ".join(map(padded, range(len(row)), row)).rstrip() for row in rows]

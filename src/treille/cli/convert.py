@@ -23,8 +23,6 @@ machine per file and there are several. Numbers are read as the format defines, 
 a note says how. Formats with one word per arc get the outputs of transducers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -12,8 +12,6 @@ not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absol
 OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,12 +31,7 @@ MOST_CONFUSED = 10
 
 
 @options.reading_options("alphabet")
-def run(
-    model: options.ModelFile,
-    file: options.DataFile,
-    reading: Reading,
-    json: options.Json = False,
-) -> None:
+def run(model: options.ModelFile, file: options.DataFile, reading: Reading, json: options.Json = False) -> None:
     """Reads a model and labelled examples, and prints scores."""
     printer = Printer(json)
     estimator = load_model(model, file)

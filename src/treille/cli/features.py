@@ -16,8 +16,6 @@ The suffix of --output selects the format:
 NAME.features.tsv gets the names of the columns, and NAME.labels.txt the labels, if FILE has some.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any

@@ -18,13 +18,10 @@ Row i, column j is k(x_i, x_j), with --against k(x_i, y_j), y_j being the exampl
 it is the distance of the two in the space of the kernel's features, sqrt(k(x, x) + k(y, y) - 2 k(x, y)).
 """
 
-from __future__ import annotations
-
-import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -112,16 +109,9 @@ def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[s
         labels_file = output.with_suffix(".labels.txt")
         write_lines(labels_file, map(one_line, examples.labels))
         return [output, labels_file]
-    lines = _libsvm(K, examples, other_labels or []) if output.suffix == ".libsvm" else _phylip(K, examples)
-    atomic_write(output, lambda file: _fill(file, lines), "matrix")
+    is_libsvm = output.suffix == ".libsvm"
+    write_lines(output, _libsvm(K, examples, other_labels or []) if is_libsvm else _phylip(K, examples))
     return [output]
-
-
-def _fill(file: IO[bytes], lines: Iterator[str]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-    text.writelines(f"{line}\n" for line in lines)
-    text.flush()
-    text.detach()
 
 
 def _libsvm(K: np.ndarray, examples: Examples, other_labels: list[str]) -> Iterator[str]:

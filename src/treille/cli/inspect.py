@@ -12,8 +12,6 @@ For a data file: how it was understood, its fields and classes, sizes and first 
 machines: states, arcs, paths, words, empty arcs, cycles and totals.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Functions for the commands that write matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import numpy as np
 import typer
 
 from treille.cli.models import check_writable
+from treille.io.atomic_write import atomic_write
 
 
 def check_output(output: Path, suffixes: Iterable[str]) -> None:
@@ -19,9 +18,8 @@ def check_output(output: Path, suffixes: Iterable[str]) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Writes a file of these lines."""
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    """Writes a file of these lines, as a whole or not at all."""
+    atomic_write(path, lambda file: file.writelines(f"{line}\n".encode() for line in lines), "matrix")
 
 
 def label_numbers(labels: list[str] | None, n: int, others: list[str]) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Model files and the estimators in them, as the commands use them."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path
@@ -15,7 +13,7 @@ from treille.cli.console import Printer
 from treille.cli.options import Alphabet
 from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
 from treille.io import Examples
-from treille.io.labels import spell
+from treille.io.labels import label_text
 from treille.io.model import read_model, read_spec, write_model
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
@@ -66,7 +64,7 @@ def class_names(model: Any) -> list[str]:
     """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
     if hasattr(model, "classes_"):
         labels = [int(c) if isinstance(c, float) and c.is_integer() else c for c in model.classes_.tolist()]
-        return [spell(label) or str(label) for label in labels]
+        return [label_text(label) or str(label) for label in labels]
     return ["-1", "1"] if hasattr(model, "decision_function") else []
 
 

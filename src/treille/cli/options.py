@@ -1,7 +1,5 @@
 """The options that several commands share, declared once."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import shlex
@@ -13,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+import numpy as np
 import typer
 
 from treille import InputError
@@ -58,53 +57,35 @@ class Weights(str, Enum):
 DataFile = Annotated[
     str,
     typer.Argument(
-        metavar="FILE",
-        help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input.",
+        metavar="FILE", help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input."
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
 
-FIELD_BY_NAME = "recognised by its name"
+
+def _option(metavar: str, help: str, default: str | bool = True) -> Any:
+    return typer.Option(metavar=metavar, help=help, show_default=default)
+
+
+TEXT = _option("FIELD", "Field of the text; title+body joins two.", "recognised by its name")
+LABEL_HELP = "Field of the label; topics=acq sets acq against the rest, title~REGEX those that match."
+LABEL = _option("FIELD", LABEL_HELP, "recognised by its name")
+FORMAT = _option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", "recognised by name or content")
+ENCODING = _option("NAME", "Encoding of the file, such as latin-1.")
+NUMBERS = _option("KIND", "Numbers in lattices: cost, logprob or prob.", "as the file has them")
+ALPHABET = _option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
 
 
 @dataclass(frozen=True)
 class Reading:
     """How to read a file: the values of the reading options. Its fields declare the options; see `reading_options`."""
 
-    text: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field of the text; title+body joins two.", show_default=FIELD_BY_NAME),
-    ] = None
-    label: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Field of the label; topics=acq sets acq against the rest, title~REGEX those that match.",
-            show_default=FIELD_BY_NAME,
-        ),
-    ] = None
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
-            show_default="recognised by name or content",
-        ),
-    ] = None
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the file, such as latin-1.")] = "utf-8"
-    weights: Annotated[
-        Weights | None,
-        typer.Option(
-            metavar="KIND", help="Numbers in lattices: cost, logprob or prob.", show_default="as the file has them"
-        ),
-    ] = None
-    alphabet: Annotated[
-        Alphabet | None,
-        typer.Option(
-            metavar="NAME",
-            help="dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.",
-        ),
-    ] = None
+    text: Annotated[str | None, TEXT] = None
+    label: Annotated[str | None, LABEL] = None
+    format: Annotated[str | None, FORMAT] = None
+    encoding: Annotated[str, ENCODING] = "utf-8"
+    weights: Annotated[Weights | None, NUMBERS] = None
+    alphabet: Annotated[Alphabet | None, ALPHABET] = None
 
     def read(self, printer: Printer, path: str, labelled: bool | None) -> Examples:
         """The examples of a file, after a note on how they were understood."""
@@ -135,17 +116,13 @@ class Reading:
             expected = f"texts over the alphabet {self.alphabet.value}"
             raise InputError(f"{examples.source}: holds {kind.title}, expected {expected}")
         alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
-        batch = over(
-            alphabet,
-            examples.X,
-            "keep",
-            rna,
-            -1,
-            lambda i: f"{examples.source}, the example on line {examples.lines[i]}",
-        )
-        kept = 0
-        if alphabet.unknown in batch.alphabet:
-            kept = int((batch.symbols == batch.alphabet.index(alphabet.unknown)).sum())
+
+        def place(i: int) -> str:
+            return f"{examples.source}, the example on line {examples.lines[i]}"
+
+        batch = over(alphabet, examples.X, "keep", rna, -1, place)
+        unknown = [code for code, letter in enumerate(batch.alphabet) if letter == alphabet.unknown]
+        kept = int(np.isin(batch.symbols, unknown).sum())
         share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {alphabet.unknown}"
         printer.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
         return batch

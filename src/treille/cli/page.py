@@ -1,7 +1,5 @@
 """The report of `treille quickstart`: one self-contained page of HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

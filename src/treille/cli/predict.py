@@ -12,8 +12,6 @@ With --scores, a table with a header: the label, then the score of each class; t
 for outliers. Labels in FILE are not read: give its --text only.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace

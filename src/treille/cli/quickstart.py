@@ -10,8 +10,6 @@ three quarters of the functions, scores it on the rest, shows the most telling f
 commands to try next. Writes data, model and a report page into a folder.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +17,12 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from treille import SVC, Trees
 from treille.cli import options
 from treille.cli.console import Printer
+from treille.cli.matrices import write_lines
 from treille.cli.models import check_writable, print_features
 from treille.cli.options import command
 from treille.cli.page import page
@@ -34,6 +32,7 @@ from treille.datasets import functions
 from treille.kernels import Kernel, NGram, SubTree
 from treille.kernels.parse import format_kernel
 
+FOLDER = Path("treille-quickstart")
 HELD_OUT = 0.25
 TELLING = 8
 HEADER = ("kind", "kernel", "examples", "classes", "accuracy", "seconds", "gap")
@@ -90,9 +89,7 @@ class Outcome:
 
 
 def run(
-    folder: Annotated[Path, typer.Option("--folder", metavar="PATH", help="Where to write.")] = Path(
-        "treille-quickstart"
-    ),
+    folder: Annotated[Path, typer.Option("--folder", metavar="PATH", help="Where to write.")] = FOLDER,
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="PATH", help="The report page. [default: report.html in the folder]"),
@@ -128,7 +125,8 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     printer.note(f"{count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label")
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)
     for name, rows in (("train", train), ("test", test)):
-        _write_jsonl(folder / f"{kind.name}.{name}.jsonl", texts, labels, rows)
+        lines = (dumps({"text": texts[i], "label": labels[i]}) for i in rows)
+        write_lines(folder / f"{kind.name}.{name}.jsonl", lines)
     model = SVC(kind.kernel, n_jobs=-1, verbose=1)
     begun = time.perf_counter()
     fit(model, [texts[i] for i in train], [labels[i] for i in train])
@@ -136,11 +134,6 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     model.save(folder / f"{kind.name}.treille")
     accuracy = float(model.score([texts[i] for i in test], [labels[i] for i in test]))
     return Outcome(kind, model, len(texts), accuracy, spent)
-
-
-def _write_jsonl(path: Path, texts: list[str], labels: list[str], rows: np.ndarray) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(dumps({"text": texts[i], "label": labels[i]}) + "\n" for i in rows)
 
 
 def _next(stem: Path) -> list[str]:

@@ -1,7 +1,5 @@
 """Scores of predictions, as `train` and `evaluate` print them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

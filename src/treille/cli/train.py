@@ -13,8 +13,6 @@ to the optimum. Scores are computed on examples that were not used for training;
 of FILE. It stores --alphabet: predict and evaluate read new files in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

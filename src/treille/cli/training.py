@@ -1,7 +1,5 @@
 """Fitting models, and scoring them on held-out examples."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

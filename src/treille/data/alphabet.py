@@ -1,7 +1,5 @@
 """Alphabets of two batches, aligned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

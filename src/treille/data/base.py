@@ -102,6 +102,45 @@ class Batch(ABC):
         yield self
 
 
+class FlatBatch(Batch):
+    """A batch in flat arrays, where the symbols of example i are those from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    >>> import treille
+    >>> [list(run) for run in treille.Strings(["abba", "b", "aaabbba"]).chunks(6)]
+    [['abba', 'b'], ['aaabbba']]
+    """
+
+    stored: ClassVar[tuple[str, ...]]  # the attributes that are arrays
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self._stored_arrays().values())
+
+    @staticmethod
+    def _are_offsets(array: np.ndarray, n: int) -> bool:
+        """Whether an array rises from 0 to n."""
+        ends = array.ndim == 1 and len(array) > 0 and array[0] == 0 and array[-1] == n
+        return bool(ends and (np.diff(array) >= 0).all())
+
+    def _stored_arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.stored}
+
+    def chunks(self, n_symbols: int) -> Iterator[Any]:
+        if self.offsets[-1] <= n_symbols:
+            yield self
+            return
+        start = 0
+        while start < len(self):
+            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_symbols, side="right")) - 1
+            stop = max(stop, start + 1)
+            yield self[start:stop]
+            start = stop
+
+
 def kind_of(data: Any) -> type[Batch]:
     """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does.
 
@@ -123,25 +162,6 @@ def refuse_other_kind(data: Any, cls: type[Batch]) -> None:
     if not issubclass(kind, cls):
         hint = f": the default kernel for {kind.title} is {kind.default_kernels(data)[0][0]}" if kind.parts else ""
         raise InputError(f"found {kind.title}, expected {cls.title}{hint}")
-
-
-def runs(batch: Batch, offsets: np.ndarray, n_symbols: int) -> Iterator[Any]:
-    """`Batch.chunks` of a batch whose example i holds the symbols ``offsets[i]`` to ``offsets[i + 1]``.
-
-    >>> import treille
-    >>> batch = treille.Strings(["abba", "b", "aaabbba"])
-    >>> [list(run) for run in runs(batch, batch.offsets, 6)]
-    [['abba', 'b'], ['aaabbba']]
-    """
-    if offsets[-1] <= n_symbols:
-        yield batch
-        return
-    start = 0
-    while start < len(batch):
-        stop = int(np.searchsorted(offsets, offsets[start] + n_symbols, side="right")) - 1
-        stop = max(stop, start + 1)
-        yield batch[start:stop]
-        start = stop
 
 
 def first_item(data: Any) -> Any:

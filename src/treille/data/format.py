@@ -1,7 +1,5 @@
 """Formatting of numbers and texts for people."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,8 +26,8 @@ def legend(texts: Iterable[str]) -> str:
     >>> legend(["if x:", "\\tx"]), legend(["x"])
     ('; · is a blank, ⇥ is a tab', '')
     """
-    met = set().union(*texts)
-    used = [f"{mark} is {MEANING[c]}" for c, mark in MARKS.items() if c in met]
+    characters = set().union(*texts)
+    used = [f"{mark} is {MEANING[c]}" for c, mark in MARKS.items() if c in characters]
     return f"; {', '.join(used)}" if used else ""
 
 

@@ -1,7 +1,5 @@
 """What a batch of lattices reports about itself, and what `treille inspect` shows of machines, which may have cycles."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
-from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
+from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
@@ -25,11 +25,11 @@ ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "fina
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
 
 
-class Lattices(Batch):
+class Lattices(FlatBatch):
     """Many acyclic weighted automata in flat arrays: arcs of lattice i are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     The weight of a sequence in a lattice is the sum, over the paths that read it, of the product of their weights. States are
-    sorted so that every arc leads to a later one, the first is the start, and those on no accepting path are gone.
+    sorted so that every arc leads to a later one, the first is the start, and states on no accepting path are removed.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Lattices(Batch):
     log_totals : float64 array
         The logarithm of the total each machine had; -inf where it accepts nothing.
     lost : float64 array
-        Which share of each lattice was pruned.
+        The share of each lattice that was pruned.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class Lattices(Batch):
     title = "lattices"
     parts = MachineList
     formats = tuple(lattice_formats.TITLES)
+    stored = (*ARRAYS, "log_totals", "lost")
     states: np.ndarray
-    offsets: np.ndarray
     sources: np.ndarray
     symbols: np.ndarray
     targets: np.ndarray
@@ -91,11 +91,7 @@ class Lattices(Batch):
     lost: np.ndarray
 
     def __init__(
-        self,
-        machines: Any,
-        normalize: bool = True,
-        scale: Mapping[str, float] | None = None,
-        n_jobs: int | None = None,
+        self, machines: Any, normalize: bool = True, scale: Mapping[str, float] | None = None, n_jobs: int | None = None
     ):
         if not isinstance(normalize, (bool, np.bool_)):
             raise InputError(f"normalize is {normalize!r}, expected True or False")
@@ -143,8 +139,9 @@ class Lattices(Batch):
         sources = (np.arange(len(batch.symbols)) - np.repeat(batch.offsets[:-1], lengths)).astype(np.int32)
         finals = np.zeros(states[-1])
         finals[states[1:] - 1] = 1.0
-        arrays = (states, batch.offsets, sources, batch.symbols, sources + np.int32(1), np.ones(len(sources)), finals)
-        self._set(arrays, batch.alphabet, batch.unit, normalize, np.zeros(len(batch)), np.zeros(len(batch)))
+        arcs = (sources, batch.symbols, sources + np.int32(1), np.ones(len(sources)))
+        log_totals, lost = np.zeros(len(batch)), np.zeros(len(batch))
+        self._set((states, batch.offsets, *arcs, finals, log_totals, lost), batch.alphabet, batch.unit, normalize)
 
     def _set_machines(self, flat: FlatMachines, normalize: bool, n_jobs: int | None) -> None:
         arrays, log_totals, cyclic, cycle = _core.build_lattices(
@@ -152,25 +149,17 @@ class Lattices(Batch):
         )
         if cyclic >= 0:
             raise InputError(
-                f"{flat.item(cyclic)} has a cycle: {flat.spell(cyclic, cycle)}; expected none, since it has infinitely many paths:"
-                " remove the cycle, or keep the best paths"
+                f"{flat.items[cyclic]} has a cycle: {flat.format_cycle(cyclic, cycle)}; expected none, since it has infinitely"
+                " many paths: remove the cycle, or keep the best paths"
             )
-        self._set(arrays, flat.alphabet, flat.unit, normalize, log_totals, np.zeros(len(log_totals)))
+        self._set((*arrays, log_totals, np.zeros(len(log_totals))), flat.alphabet, flat.unit, normalize)
 
-    def _set(
-        self,
-        arrays: Sequence[np.ndarray],
-        alphabet: list[Any],
-        unit: str,
-        normalized: bool,
-        log_totals: np.ndarray,
-        lost: np.ndarray,
-    ) -> None:
-        for name, array in zip(ARRAYS, arrays, strict=True):
+    def _set(self, arrays: Iterable[np.ndarray], alphabet: list[Any], unit: str, normalized: bool) -> Lattices:
+        for name, array in zip(self.stored, arrays, strict=True):
             array.flags.writeable = False
             setattr(self, name, array)
         self.alphabet, self.unit, self.normalized = list(alphabet), unit, normalized
-        self.log_totals, self.lost = log_totals, lost
+        return self
 
     @classmethod
     def from_file(
@@ -199,13 +188,6 @@ class Lattices(Batch):
             expected = f"lattices: name their format, one of {', '.join(cls.formats)}"
             raise InputError(f"{examples.source}: was read as {examples.format}, expected {expected}")
         return cls(examples.X, normalize, scale, n_jobs)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def nbytes(self) -> int:
-        return int(sum(getattr(self, name).nbytes for name in (*ARRAYS, "log_totals", "lost")))
 
     @property
     def report(self) -> LatticeReport:
@@ -236,12 +218,10 @@ class Lattices(Batch):
         arcs, offsets = selected(self.offsets, key)
         columns = (np.ascontiguousarray(getattr(self, name)[arcs]) for name in ARRAYS[2:6])
         arrays = (state_offsets, offsets, *columns, np.ascontiguousarray(self.finals[states]))
-        return self._like(arrays, self.log_totals[key], self.lost[key])
+        return self._like(*arrays, self.log_totals[key], self.lost[key])
 
-    def _like(self, arrays: Sequence[np.ndarray], log_totals: np.ndarray, lost: np.ndarray) -> Lattices:
-        batch = Lattices.__new__(Lattices)
-        batch._set(arrays, self.alphabet, self.unit, self.normalized, log_totals, lost)
-        return batch
+    def _like(self, *arrays: np.ndarray) -> Lattices:
+        return Lattices.__new__(Lattices)._set(arrays, self.alphabet, self.unit, self.normalized)
 
     def _machine(self, i: int) -> Fst:
         arcs = slice(self.offsets[i], self.offsets[i + 1])
@@ -283,7 +263,7 @@ class Lattices(Batch):
         share = np.exp(np.where(full, totals, 0.0) - np.where(full, before, 0.0))
         fewer = np.diff(arrays[1]) < np.diff(self.offsets)
         lost = np.where(fewer, np.maximum(1 - (1 - self.lost) * share, 0.0), self.lost)
-        return self._like(arrays, self.log_totals if self.normalized else totals, lost)
+        return self._like(*arrays, self.log_totals if self.normalized else totals, lost)
 
     def best(self, n_jobs: int | None = None) -> Strings:
         """The sequence of the heaviest path of each lattice; for an empty lattice, the empty sequence.
@@ -327,48 +307,32 @@ class Lattices(Batch):
             raise InputError(f"item {item} has the weight {self.weights[wrong[0]]}: {what} needs weights of 0 or more")
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {name: getattr(self, name) for name in (*ARRAYS, "log_totals", "lost")}
         spec = {"alphabet": self.alphabet, "unit": self.unit, "normalized": self.normalized}
-        return spec, arrays
+        return spec, self._stored_arrays()
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Lattices:
-        kinds = [np.int64, np.int64, np.int32, np.int32, np.int32, np.float64, np.float64]
-        columns = [np.ascontiguousarray(arrays[name], kind) for name, kind in zip(ARRAYS, kinds, strict=True)]
-        log_totals, lost = np.array(arrays["log_totals"], np.float64), np.array(arrays["lost"], np.float64)
-        states, offsets, sources, symbols, targets, weights, finals = columns
-        n_arcs, n_states = len(sources), np.diff(states)
-        sound = len({n_arcs, len(symbols), len(targets), len(weights)}) == 1 and len(log_totals) == len(lost) == len(
-            n_states
-        )
-        sound = sound and all(len(ends) and ends[0] == 0 and (np.diff(ends) >= 0).all() for ends in (states, offsets))
-        sound = sound and len(states) == len(offsets) and states[-1] == len(finals) and offsets[-1] == n_arcs
+        kinds = [np.int64] * 2 + [np.int32] * 3 + [np.float64] * 4
+        columns = [np.ascontiguousarray(arrays[name], kind) for name, kind in zip(cls.stored, kinds, strict=True)]
+        states, offsets, sources, symbols, targets, weights, finals, log_totals, lost = columns
+        sound = len(states) - 1 == len(offsets) - 1 == len(log_totals) == len(lost)
+        sound = sound and cls._are_offsets(states, len(finals))
+        sound = sound and all(cls._are_offsets(offsets, len(column)) for column in (sources, symbols, targets, weights))
         if sound:
-            size = np.repeat(n_states, np.diff(offsets))
-            own = np.repeat(np.arange(len(n_states)), np.diff(offsets))
-            sorted_arcs = (np.diff(sources) >= 0) | (np.diff(own) > 0)
-            sound = bool(
-                (sources >= 0).all()
-                and (sources < targets).all()
-                and (targets < size).all()
-                and (symbols >= -1).all()
-                and (symbols < len(spec["alphabet"])).all()
-                and sorted_arcs.all()
-            )
+            own = np.repeat(np.arange(len(lost)), np.diff(offsets))
+            forward = (sources >= 0) & (sources < targets) & (targets < np.diff(states)[own])
+            known = (symbols >= -1) & (symbols < len(spec["alphabet"]))
+            ordered = (np.diff(sources) >= 0) | (np.diff(own) > 0)
+            sound = bool(forward.all() and known.all() and ordered.all())
         if not sound:
             raise InputError("the lattices in the file do not fit together")
-        batch = cls.__new__(cls)
-        batch._set(columns, spec["alphabet"], spec["unit"], bool(spec["normalized"]), log_totals, lost)
-        return batch
+        return cls.__new__(cls)._set(columns, spec["alphabet"], spec["unit"], bool(spec["normalized"]))
 
     def __getstate__(self) -> Any:
         return self._state()
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(self._read_state(*state).__dict__)
-
-    def chunks(self, n_symbols: int) -> Iterator[Lattices]:
-        return runs(self, self.offsets, n_symbols)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} lattices, {int(self.states[-1]):,} states, {len(self.sources):,} arcs"

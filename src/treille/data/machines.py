@@ -1,9 +1,8 @@
 """Machines from any source in flat arrays, validated; `Lattices` is built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from numbers import Real
 from typing import Any
 
@@ -16,6 +15,7 @@ from treille.io.errors import InputError
 from treille.io.machine import SEMIRINGS, MachineParts
 
 SMALLEST, LARGEST = -709.0, 745.0  # costs whose exp(-cost) a double holds
+ENDS = ("sources", "targets")
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,9 @@ class FlatMachines:
     costs: np.ndarray  # whether weights are costs
     alphabet: list[Any]
     unit: str
-    names: list[str]
+    items: list[str]  # how messages name each machine
 
-    def item(self, i: int) -> str:
-        """How errors name a machine."""
-        return f"item {i} ({self.names[i]})" if self.names[i] else f"item {i}"
-
-    def spell(self, i: int, cycle: Sequence[int]) -> str:
+    def format_cycle(self, i: int, cycle: Sequence[int]) -> str:
         """A cycle, state by state."""
         offsets, sources, symbols, targets = self.arrays[1:5]
         arcs = [int(offsets[i]) + arc for arc in cycle]
@@ -43,7 +39,8 @@ class FlatMachines:
 
 def is_machine(item: Any) -> bool:
     """Whether this is an automaton, of treille, of a file or of pynini."""
-    return isinstance(item, (Fst, MachineParts)) or _is_pynini(item)
+    module = type(item).__module__.split(".")[0].lstrip("_")
+    return isinstance(item, (Fst, MachineParts)) or module in ("pynini", "pywrapfst")
 
 
 def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool) -> FlatMachines:
@@ -55,8 +52,7 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
             )
     sequences = iter(Strings([item for item in items if not is_machine(item)]))
     parts = [machine_parts(item) if is_machine(item) else _line(next(sequences)) for item in items]
-    names = [p.name for p in parts]
-    item_names = [f"item {i} ({name})" if name else f"item {i}" for i, name in enumerate(names)]
+    item_names = [f"item {i} ({p.name})" if p.name else f"item {i}" for i, p in enumerate(parts)]
     for i, p in enumerate(parts):
         _check_machine(p, item_names[i])
     factors = _checked_scale(scale, parts, item_names)
@@ -68,18 +64,13 @@ def flatten(items: list[Any], scale: Mapping[str, float] | None, normalize: bool
     for p, first, values in zip(parts, states[:-1], final_weights, strict=True):
         finals[first + p.final_states] = values
     symbols, alphabet, unit = _symbols(parts, item_names)
-    sources, targets = (
-        np.concatenate([getattr(p, side) for p in parts]).astype(np.int32) for side in ("sources", "targets")
-    )
+    sources, targets = (np.concatenate([getattr(p, end) for p in parts]).astype(np.int32) for end in ENDS)
     all_weights = np.concatenate(weights).astype(np.float64)
-    _check_weights(all_weights, finals, offsets, states, costs, normalize, item_names)
+    _check_weights("arc", all_weights, offsets, costs, normalize, item_names)
+    _check_weights("the final state", finals, states, costs, normalize, item_names)
     arrays = (states, offsets, sources, symbols, targets, all_weights, finals)
     starts = np.array([p.start for p in parts], np.int32)
-    return FlatMachines(arrays, starts, costs, alphabet, unit, names)
-
-
-def _is_pynini(item: Any) -> bool:
-    return type(item).__module__.split(".")[0].lstrip("_") in ("pynini", "pywrapfst")
+    return FlatMachines(arrays, starts, costs, alphabet, unit, item_names)
 
 
 def machine_parts(item: Any) -> MachineParts:
@@ -115,7 +106,7 @@ def _check_machine(p: MachineParts, item: str) -> None:
     if p.n_states and not 0 <= p.start < p.n_states:
         found = "no start" if p.start == -1 else f"the start {p.start}"
         raise InputError(f"{item} has {found}, but {p.n_states} states: expected one of 0..{p.n_states - 1}")
-    for side in ("sources", "targets"):
+    for side in ENDS:
         ends = getattr(p, side)
         if len(ends) and not 0 <= ends.min() <= ends.max() < p.n_states:
             arc = int(np.flatnonzero((ends < 0) | (ends >= p.n_states))[0])
@@ -149,11 +140,12 @@ def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.
     """Weights of arcs and finals: the sums of their scores, each times its factor, if there are factors."""
     if not factors:
         return p.weights, p.final_weights
-    weights = sum((factors.get(name, 1.0) * values for name, values in p.scores.items()), np.zeros(len(p.weights)))
-    if not p.final_scores:
-        return weights, p.final_weights
-    none = np.zeros(len(p.final_weights))
-    return weights, sum((factors.get(name, 1.0) * values for name, values in p.final_scores.items()), none)
+
+    def total(scores: dict[str, np.ndarray], n: int) -> np.ndarray:
+        return sum((factors.get(name, 1.0) * values for name, values in scores.items()), np.zeros(n))
+
+    finals = total(p.final_scores, len(p.final_weights)) if p.final_scores else p.final_weights
+    return total(p.scores, len(p.weights)), finals
 
 
 def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarray, list[Any], str]:
@@ -199,13 +191,10 @@ def _symbols(parts: list[MachineParts], item_names: list[str]) -> tuple[np.ndarr
 def _same_tables(parts: list[MachineParts]) -> Iterable[tuple[int, int]]:
     """Runs of machines with one symbol table for each side."""
     first = 0
-    for i in range(1, len(parts) + 1):
-        if i < len(parts) and all(
-            getattr(parts[i], side) is getattr(parts[first], side) for side in ("input_symbols", "output_symbols")
-        ):
-            continue
-        yield first, i
-        first = i
+    for _, run in groupby(parts, key=lambda p: (id(p.input_symbols), id(p.output_symbols))):
+        last = first + len(list(run))
+        yield first, last
+        first = last
 
 
 def _coded(
@@ -228,31 +217,19 @@ def _coded(
 
 
 def _check_weights(
-    weights: np.ndarray,
-    finals: np.ndarray,
-    offsets: np.ndarray,
-    states: np.ndarray,
-    costs: np.ndarray,
-    normalize: bool,
-    item_names: list[str],
+    what: str, values: np.ndarray, ends: np.ndarray, costs: np.ndarray, normalize: bool, item_names: list[str]
 ) -> None:
-    for values, ends, what in ((weights, offsets, "arc"), (finals, states, "the final state")):
-        cost = np.repeat(costs, np.diff(ends)) > 0
-        nothing = cost & (values == np.inf)
-        checks: list[tuple[np.ndarray, str]] = [
-            (~np.isfinite(values) & ~nothing, "a number; NaN and infinity are no weights"),
-        ]
-        if normalize:
-            checks.append((~cost & (values < 0), "0 or more in a distribution; for signed weights use normalize=False"))
-        else:
-            beyond = cost & ~nothing & ((values < SMALLEST) | (values > LARGEST))
-            checks.append(
-                (beyond, f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True")
-            )
-        for wrong, expected in checks:
-            if wrong.any():
-                at = int(np.flatnonzero(wrong)[0])
-                item = int(np.searchsorted(ends, at, side="right")) - 1
-                raise InputError(
-                    f"{item_names[item]}: {what} {at - ends[item]} has the weight {values[at]}, expected {expected}"
-                )
+    cost = np.repeat(costs, np.diff(ends)) > 0
+    nothing = cost & (values == np.inf)
+    checks = {"a number; NaN and infinity are no weights": ~np.isfinite(values) & ~nothing}
+    if normalize:
+        checks["0 or more in a distribution; for signed weights use normalize=False"] = ~cost & (values < 0)
+    else:
+        limits = f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True"
+        checks[limits] = cost & ~nothing & ((values < SMALLEST) | (values > LARGEST))
+    for expected, wrong in checks.items():
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            item = int(np.searchsorted(ends, at, side="right")) - 1
+            place = f"{item_names[item]}: {what} {at - ends[item]}"
+            raise InputError(f"{place} has the weight {values[at]}, expected {expected}")

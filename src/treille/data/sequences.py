@@ -1,7 +1,5 @@
 """DNA and proteins: strings over a fixed alphabet, with case, ambiguity codes and masks normalised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

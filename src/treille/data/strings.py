@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.alphabet import codes_of
-from treille.data.base import Batch, Summary, as_index, first_item, refuse_other_kind, running_sum, runs, selected
+from treille.data.base import FlatBatch, Summary, as_index, first_item, refuse_other_kind, running_sum, selected
 from treille.data.format import count, visible
 from treille.io import text_files
 from treille.io.errors import InputError
@@ -20,7 +20,7 @@ UNITS = ("char", "word", "byte")
 SHOWN = 40  # symbols of the alphabet in a summary
 
 
-class Strings(Batch):
+class Strings(FlatBatch):
     """Many sequences in flat arrays: symbols of sequence i are ``symbols[offsets[i]:offsets[i + 1]]``.
 
     Parameters
@@ -59,8 +59,8 @@ class Strings(Batch):
 
     title = "strings"
     formats = tuple(text_files.TITLES)
+    stored = ("symbols", "offsets")
     symbols: np.ndarray
-    offsets: np.ndarray
     alphabet: list[Any]
     unit: str
 
@@ -93,9 +93,9 @@ class Strings(Batch):
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
-        first = (
-            data if isinstance(data, Strings) else cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
-        )
+        first = data
+        if not isinstance(first, Strings):
+            first = cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
         if first.unit in ("word", "token", "integer"):
             why = "single symbols and pairs, with lengths normalised, suit sequences of words or events"
             return (("ngram(2, min_n=1, unit=word).normalized()", why),)
@@ -125,14 +125,7 @@ class Strings(Batch):
         """
         batch = cls.__new__(cls)
         batch._set(np.array(symbols, np.int32), np.array(offsets, np.int64), alphabet, unit)
-        ends = batch.offsets
-        if (
-            ends.ndim != 1
-            or len(ends) == 0
-            or ends[0] != 0
-            or ends[-1] != len(batch.symbols)
-            or (np.diff(ends) < 0).any()
-        ):
+        if not cls._are_offsets(batch.offsets, len(batch.symbols)):
             raise InputError(f"offsets must rise from 0 to the number of symbols, {len(batch.symbols)}")
         if len(batch.symbols) and not 0 <= batch.symbols.min() <= batch.symbols.max() < len(batch.alphabet):
             raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
@@ -150,34 +143,25 @@ class Strings(Batch):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
 
-    def _set_tokens(self, items: list[Sequence[str]], unit: str = "token") -> None:
+    def _set_tokens(self, items: list[Sequence[str]]) -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
         code = codes_of(alphabet)
         offsets = running_sum([len(item) for item in items])
         symbols = np.fromiter(map(code.__getitem__, chain.from_iterable(items)), np.int32, count=offsets[-1])
-        self._set(symbols, offsets, alphabet, unit)
+        self._set(symbols, offsets, alphabet, unit="token")
 
     def _set_integers(self, items: list[np.ndarray]) -> None:
         offsets = running_sum([len(item) for item in items])
         values, symbols = np.unique(np.concatenate([np.empty(0, np.int64), *filter(len, items)]), return_inverse=True)
         self._set(symbols.astype(np.int32), offsets, values.tolist(), unit="integer")
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.symbols.nbytes + self.offsets.nbytes)
-
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
-            i = key
-            return self._item(self.symbols[self.offsets[i] : self.offsets[i + 1]])
+            return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
         places, offsets = selected(self.offsets, key)
-        symbols = self.symbols[places]
         batch = Strings.__new__(Strings)
-        batch._set(symbols, offsets, self.alphabet, self.unit)
+        batch._set(self.symbols[places], offsets, self.alphabet, self.unit)
         return batch
 
     def _item(self, symbols: np.ndarray) -> Any:
@@ -196,9 +180,6 @@ class Strings(Batch):
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
         return cls.from_arrays(arrays["symbols"], arrays["offsets"], spec["alphabet"], spec["unit"])
-
-    def chunks(self, n_symbols: int) -> Iterator[Strings]:
-        return runs(self, self.offsets, n_symbols)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"
@@ -250,11 +231,9 @@ def _sequence(item: Any, i: int) -> Any:
         if tokens and all(isinstance(t, (int, np.integer)) and not isinstance(t, bool) for t in tokens):
             return _int64(tokens, i)
         return _token_list(tokens, i)
-    expected = (
-        "a string, a list of tokens or an array of integers"
-        if i == 0
-        else "a list of tokens or integers like the items before it"
-    )
+    expected = "a list of tokens or integers like the items before it"
+    if i == 0:
+        expected = "a string, a list of tokens or an array of integers"
     raise InputError(f"item {i} is {_describe(item)}, expected {expected}")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.alphabet import align
-from treille.data.base import Batch, Summary, as_index, first_item, running_sum, runs, selected
+from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import listed, visible
 from treille.io import brackets
 from treille.io import trees as tree_files
@@ -27,7 +28,7 @@ from treille.io.xml_trees import html_tree, xml_tree
 T = TypeVar("T")
 
 
-class Trees(Batch):
+class Trees(FlatBatch):
     """Many trees in flat arrays: nodes of tree i, in preorder, are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     ``batch[i]`` is a `Tree`, the labels and parents of one tree, and ``str(batch[i])`` is that tree in brackets. Words of a
@@ -67,9 +68,9 @@ class Trees(Batch):
     title = "trees"
     parts = TreeParts
     formats = tuple(tree_files.TITLES)
+    stored = ("labels", "parents", "offsets")
     labels: np.ndarray
     parents: np.ndarray
-    offsets: np.ndarray
     alphabet: list[str]
 
     def __init__(self, data: Any, n_jobs: int | None = None):
@@ -145,12 +146,9 @@ class Trees(Batch):
         >>> str(Trees.from_arrays([1, 0], [-1, 0], [0, 2], ["NP", "S"])[0])
         '(S NP)'
         """
-        parts = TreeParts(
-            np.array(labels, np.int32), np.array(parents, np.int32), np.array(offsets, np.int64), list(alphabet)
-        )
-        ends = parts.offsets
-        rising = ends.ndim == 1 and len(ends) > 0 and ends[0] == 0 and not (np.diff(ends) < 0).any()
-        if not rising or not len(parts.labels) == len(parts.parents) == ends[-1]:
+        nodes, ends = (np.array(labels, np.int32), np.array(parents, np.int32)), np.array(offsets, np.int64)
+        parts = TreeParts(*nodes, ends, list(alphabet))
+        if not all(cls._are_offsets(ends, len(array)) for array in nodes):
             raise InputError("labels, parents and offsets do not fit together")
         if len(parts.labels) and not 0 <= parts.labels.min() <= parts.labels.max() < len(parts.alphabet):
             raise InputError(f"labels must lie in 0..{len(parts.alphabet) - 1}, the indices of the alphabet")
@@ -221,13 +219,9 @@ class Trees(Batch):
         return cls(pack(tree for _, tree in newick_trees(text, "Newick")))
 
     def _set(self, parts: TreeParts) -> None:
-        self.labels, self.parents, self.offsets, self.alphabet = (
-            parts.labels,
-            parts.parents,
-            parts.offsets,
-            parts.alphabet,
-        )
-        for array in (self.labels, self.parents, self.offsets):
+        self.labels, self.parents, self.offsets = parts.labels, parts.parents, parts.offsets
+        self.alphabet = parts.alphabet
+        for array in self.arrays:
             array.flags.writeable = False
         self._derived: dict[Any, Any] = {}
 
@@ -236,13 +230,6 @@ class Trees(Batch):
 
     def __setstate__(self, state: TreeParts) -> None:
         self._set(state)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.labels.nbytes + self.parents.nbytes + self.offsets.nbytes)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -302,7 +289,7 @@ class Trees(Batch):
         '(S (NP PRP) (VP V))'
         """
         kept = ~self.is_leaf | (self.parents < 0)
-        before = np.concatenate([[0], np.cumsum(kept)])  # how many are kept before each node
+        before = running_sum(kept)  # how many are kept before each node
         roots = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         above = np.where(self.parents < 0, 0, self.parents) + roots
         parents = np.where(self.parents < 0, -1, before[above] - before[roots]).astype(np.int32)
@@ -314,9 +301,7 @@ class Trees(Batch):
         >>> str(Trees(["(S (NP-SBJ=2 (PRP twenty-one)))"]).strip_function_tags()[0])
         '(S (NP (PRP twenty-one)))'
         """
-        return self._renamed(
-            lambda label: label[:1] + label[1:].partition("-")[0].partition("=")[0], ~self.is_leaf, "-"
-        )
+        return self._renamed(lambda label: label[:1] + re.split("[-=]", label[1:], maxsplit=1)[0], ~self.is_leaf, "-")
 
     def lowercase(self) -> Trees:
         """The trees with their leaves, the words of a parse tree, in lower case.
@@ -337,15 +322,11 @@ class Trees(Batch):
         return Trees(TreeParts(labels.astype(np.int32), self.parents, self.offsets, names))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {"labels": self.labels, "parents": self.parents, "offsets": self.offsets}
-        return {"alphabet": self.alphabet}, arrays
+        return {"alphabet": self.alphabet}, self._stored_arrays()
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trees:
         return cls.from_arrays(arrays["labels"], arrays["parents"], arrays["offsets"], spec["alphabet"])
-
-    def chunks(self, n_symbols: int) -> Iterator[Trees]:
-        return runs(self, self.offsets, n_symbols)
 
     def __repr__(self) -> str:
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data.base import Batch, Summary, as_index, first_item, runs
-from treille.data.format import listed
+from treille.data.alphabet import codes_of
+from treille.data.base import FlatBatch, Summary, as_index, first_item
+from treille.data.format import count, listed
 from treille.io import svmlight
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
@@ -19,7 +20,7 @@ from treille.io.records import NumberRows
 MOST_COLUMNS = 2**31 - 1
 
 
-class Vectors(Batch):
+class Vectors(FlatBatch):
     """Many rows of numbers, without zeros: row i has ``values[offsets[i]:offsets[i + 1]]`` in ``columns[...]``.
 
     Parameters
@@ -56,9 +57,9 @@ class Vectors(Batch):
     title = "rows of numbers"
     parts = NumberRows
     formats = tuple(svmlight.TITLES)
+    stored = ("values", "columns", "offsets")
     values: np.ndarray
     columns: np.ndarray
-    offsets: np.ndarray
     names: list[str] | None
     n_columns: int
 
@@ -111,13 +112,6 @@ class Vectors(Batch):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.values.nbytes + self.columns.nbytes + self.offsets.nbytes)
-
     def to_csr(self) -> sp.csr_matrix:
         """The same rows as a scipy matrix; it shares their memory.
 
@@ -142,28 +136,21 @@ class Vectors(Batch):
         return batch
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        arrays = {"values": self.values, "columns": self.columns, "offsets": self.offsets}
-        return {"names": self.names, "n_columns": self.n_columns}, arrays
+        return {"names": self.names, "n_columns": self.n_columns}, self._stored_arrays()
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
-        values, columns, offsets = (arrays[name] for name in ("values", "columns", "offsets"))
-        shape = (len(offsets) - 1, int(spec["n_columns"]))
+        shape = (len(arrays["offsets"]) - 1, int(spec["n_columns"]))
         try:
-            matrix = sp.csr_matrix((values, columns, offsets), shape=shape)
+            matrix = sp.csr_matrix(tuple(arrays[name] for name in cls.stored), shape=shape)
             matrix.check_format(full_check=True)
         except ValueError as error:
             raise InputError(f"the vectors in the file cannot be read: {error}") from None
         return cls(matrix, spec["names"])
 
-    def chunks(self, n_symbols: int) -> Iterator[Vectors]:
-        return runs(self, self.offsets, n_symbols)
-
     def __repr__(self) -> str:
-        rows, columns = (
-            f"{n:,} {what}{'s' * (n != 1)}" for n, what in ((len(self), "row"), (self.n_columns, "column"))
-        )
-        return f"Vectors({rows} of {columns}, {len(self.values):,} numbers not zero)"
+        shape = f"{count(len(self), 'row')} of {count(self.n_columns, 'column')}"
+        return f"Vectors({shape}, {len(self.values):,} numbers not zero)"
 
 
 def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
@@ -210,7 +197,7 @@ def _from_dicts(rows: list[Any]) -> tuple[sp.csr_matrix, list[str]]:
             if not isinstance(name, str):
                 raise InputError(f"row {i}: the name {name!r} is {type(name).__name__}, expected str")
     names = sorted(set().union(*rows))
-    place = {name: j for j, name in enumerate(names)}
+    place = codes_of(names)
     columns = np.array([place[name] for row in rows for name in row], dtype=np.int32)
     values = np.array([_float(v, f"row {i}, {n!r}") for i, row in enumerate(rows) for n, v in row.items()], np.float64)
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)

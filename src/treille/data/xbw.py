@@ -165,23 +165,15 @@ class XBW(Batch):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
-        arrays: dict[str, np.ndarray] = {
-            "last": last,
-            "symbols": symbols,
-            "lengths": lengths,
-            "words": words,
-            "sizes": sizes,
-        }
-        return {"alphabet": self.alphabet, "n_nodes": n_nodes}, arrays
+        spec = {"alphabet": self.alphabet, "n_nodes": n_nodes}
+        return spec, {"last": last, "symbols": symbols, "lengths": lengths, "words": words, "sizes": sizes}
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
         alphabet, n_nodes = list(spec["alphabet"]), int(spec["n_nodes"])
         last, words = (np.ascontiguousarray(arrays[name], np.uint64) for name in ("last", "words"))
-        sizes, symbols = (
-            np.ascontiguousarray(arrays["sizes"], np.int64),
-            np.ascontiguousarray(arrays["symbols"], np.int32),
-        )
+        sizes = np.ascontiguousarray(arrays["sizes"], np.int64)
+        symbols = np.ascontiguousarray(arrays["symbols"], np.int32)
         sound = n_nodes >= 0 and (sizes >= 0).all() and (sizes <= n_nodes).all()
         sound = sound and len(last) == _words(n_nodes) and len(words) == _words(sizes).sum()
         if not sound or symbols.max(initial=0) // 2 >= max(1, len(alphabet)):

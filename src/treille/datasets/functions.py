@@ -1,7 +1,5 @@
 """Real data without a download: the functions of the Python standard library, from its source."""
 
-from __future__ import annotations
-
 import ast
 import sysconfig
 import tokenize
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from treille.io import InputError
 
-# Packages of some size, of different trades, and in every CPython from 3.10 on, however small the installation.
+# Large packages for different purposes that every CPython from 3.10 on has, even in minimal installations.
 PACKAGES = ("asyncio", "email", "http", "importlib", "logging", "multiprocessing", "unittest", "xml")
 NOT_SOURCE = {"test", "tests", "idle_test", "site-packages", "__pycache__"}
 
@@ -21,10 +19,9 @@ def functions(
 ) -> tuple[list[str], list[str]]:
     """Functions of the standard library as texts, and the package each comes from as its label.
 
-    A text is a function or method as its authors wrote it, decorators, docstring and comments included, moved to the
-    left margin: it parses by itself. The lines around it, such as imports, are not shown, functions inside functions
-    stay where they are, and a text met twice is kept once. Order and choice are the same on every run; the texts are
-    those of the Python that runs.
+    A text is the source of a function or method with its decorators, docstring and comments, without indentation, so that
+    it parses by itself. Nested functions are part of the outer one, and of equal texts one is kept. The texts and their
+    order are the same on every run of the same version of Python.
 
     Parameters
     ----------
@@ -103,6 +100,5 @@ def _left_aligned(lines: list[str], node: ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _evenly(items: list[str], most: int) -> list[str]:
-    if len(items) <= most:
-        return items
-    return [items[i * len(items) // most] for i in range(most)]
+    n = min(len(items), most)
+    return [items[i * len(items) // n] for i in range(n)]

@@ -1,7 +1,5 @@
 """Public datasets, read from the folder in the environment variable `TREILLE_DATA`. Nothing is downloaded."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Literal

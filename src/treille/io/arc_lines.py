@@ -1,16 +1,16 @@
 """Lines of arcs and final states, as OpenFst and Kaldi write them: what both readers share."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .errors import InputError
 from .machine import EPSILON, MachineParts
-from .symbols import Coder, spelt, without_gaps
+from .parameters import to_float
+from .symbols import Coder, arc_words, without_gaps
 
 MOST_STATES = 2**31 - 1
 SPARSEST = 1000  # times more states than lines are taken for a mistake
@@ -18,10 +18,7 @@ SPARSEST = 1000  # times more states than lines are taken for a mistake
 
 def number(text: str, place: str) -> float:
     """A weight. Infinity, which OpenFst writes for zero, is allowed."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = to_float(text)
     if math.isnan(value) or value == -math.inf:
         raise InputError(f"{place}: the weight is {text[:40]!r}, expected a finite number")
     return value
@@ -93,25 +90,14 @@ class ArcLines:
         semiring: str,
     ) -> MachineParts:
         """The machine with coded labels."""
-        sources, targets = np.array(self.sources, np.int32), np.array(self.targets, np.int32)
         self._check_numbers()
+        whole = (np.array(column, np.int32) for column in (self.sources, inputs, outputs, self.targets))
+        sources, reads, writes, targets = whole
+        arcs = (sources, reads, writes, np.array(self.weights, np.float64), targets)
         kept = {state: weight for state, weight in self.finals.items() if not math.isinf(weight)}
+        finals = np.array(list(kept), np.int32), np.array(list(kept.values()), np.float64)
         n_states = 1 + max([self.start, *self.finals, int(targets.max(initial=-1)), int(sources.max(initial=-1))])
-        return MachineParts(
-            self.start,
-            n_states,
-            sources,
-            np.array(inputs, np.int32),
-            np.array(outputs, np.int32),
-            np.array(self.weights, np.float64),
-            targets,
-            np.array(list(kept), np.int32),
-            np.array(list(kept.values()), np.float64),
-            semiring,
-            input_symbols,
-            output_symbols,
-            self.name,
-        )
+        return MachineParts(self.start, n_states, *arcs, *finals, semiring, input_symbols, output_symbols, self.name)
 
 
 def coded(
@@ -158,14 +144,24 @@ def _looked_up(machine: ArcLines, words: Sequence[str], known: dict[str, int]) -
     return labels
 
 
-def spelt_sides(parts: MachineParts) -> list[list[str]]:
+def machine_lines(parts: MachineParts, sides: Sequence[list[str]], weights: list[Any], finals: list[Any]) -> list[str]:
+    """Lines of arcs and final states, those of the start first; none if the start leads nowhere, so that no string is accepted."""
+    columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, weights)
+    rows = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
+    rows += [(state, f"{state}\t{weight}") for state, weight in zip(parts.final_states.tolist(), finals, strict=True)]
+    if not any(state == parts.start for state, _ in rows):
+        return []
+    return [line for _, line in sorted(rows, key=lambda row: row[0] != parts.start)]
+
+
+def written_sides(parts: MachineParts) -> list[list[str]]:
     """Inputs and outputs as these formats write them: words, or labels if there is no table.
 
     Words that are all numbers are read back as labels; then a word 0 would be the empty string, and is refused.
     """
     sides = []
     for side, table in (("inputs", parts.input_symbols), ("outputs", parts.output_symbols)):
-        words = spelt(parts, side, "0" if table is None else EPSILON)
+        words = arc_words(parts, side, "0" if table is None else EPSILON)
         if table is not None and "0" in words and all(word.isdecimal() for word in words):
             raise InputError("all words are numbers, and '0' would be read as the empty string: rename it")
         sides.append(words)

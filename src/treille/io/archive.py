@@ -1,7 +1,5 @@
 """Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import io
@@ -26,7 +24,7 @@ TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 @dataclass(frozen=True)
 class Member:
-    """One of several files: its name in messages, its label, which is the name of its folder ("" without labels), and its bytes."""
+    """One of several files: its name in messages, its label (the name of its folder, or "" without labels), and its bytes."""
 
     name: str
     label: str

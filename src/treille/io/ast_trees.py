@@ -1,7 +1,5 @@
 """Python source as abstract syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 from typing import Any

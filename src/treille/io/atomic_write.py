@@ -1,7 +1,5 @@
 """Atomic writes: to a temporary file in the same folder, which is then renamed."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

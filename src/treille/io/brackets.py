@@ -1,7 +1,5 @@
 """Trees in brackets: ``(S (NP he) (VP (V sat)))``, as in the Penn Treebank, SVM-light-TK and KeLP."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

@@ -1,11 +1,9 @@
 """Confusion networks in two formats: SRILM's meshes, and the columns of Moses. Weights are probabilities in both.
 
 A mesh has the lines `name ID`, `numaligns N`, `posterior P` and, for every slot, `align I word p word p ...`; other lines are not
-used. The form of Moses has a line `word p word p ...` for every slot, and a blank line after every network.
-`*DELETE*` of SRILM and `*EPS*` of Moses are the empty string: both are known in both.
+used. The format of Moses has a line `word p word p ...` for every slot, and a blank line after every network.
+`*DELETE*` of SRILM and `*EPS*` of Moses are the empty string in both formats.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -14,12 +12,10 @@ import numpy as np
 from .arc_lines import number
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, columns, spelt
+from .symbols import Coder, arc_words, columns
 from .topological import in_order, one_final
 from .weights import ONE, SEMIRING, as_kind, in_semiring
 
-MESH_TITLE, TITLE = "SRILM meshes", "confusion networks"
-WEIGHTS = "prob"
 EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]
 
@@ -120,14 +116,14 @@ def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachinePar
     return networks.parts()
 
 
-def spell_mesh(parts: MachineParts) -> str:
+def format_mesh(parts: MachineParts) -> str:
     """A network in SRILM's format."""
     slots = _slots(parts, DELETE, "prob")
     out = [f"name {'_'.join(columns(parts.name)) or 'lattice'}", f"numaligns {len(slots)}", "posterior 1"]
     return "".join(f"{line}\n" for line in [*out, *(f"align {k} {slot}" for k, slot in enumerate(slots))])
 
 
-def spell_columns(parts: MachineParts, kind: str = "prob") -> str:
+def format_columns(parts: MachineParts, kind: str = "prob") -> str:
     """A network in the format of Moses, which cannot represent empty ones."""
     slots = _slots(parts, EPS, kind)
     if not slots:
@@ -150,7 +146,7 @@ def _slots(parts: MachineParts, epsilon: str, kind: str) -> Sequence[str]:
         return [f"{epsilon} {1.0 if kind == 'prob' else 0.0}"]
     parts = as_kind(parts, kind)
     slots: list[list[str]] = [[] for _ in range(max(parts.n_states - 1, 0))]
-    words = spelt(parts, "inputs", epsilon, EPSILONS)
+    words = arc_words(parts, "inputs", epsilon, EPSILONS)
     for source, word, weight in zip(parts.sources.tolist(), words, parts.weights.tolist(), strict=True):
         slots[source].append(f"{word} {weight!r}")
     return [" ".join(slot) for slot in slots]

@@ -1,13 +1,10 @@
 """CoNLL-U: dependency trees, one token per line in ten columns, a blank line after each sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from .errors import InputError
 from .tree_parts import Tree
 
-TITLE = "CoNLL-U"
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LABELS = ("form", "lemma", "upos", "xpos", "deprel")
 
@@ -65,11 +62,10 @@ def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -
     """Every token must lead to the root. Tokens that were checked once are not visited again."""
     done = [False] * len(rows)
     for start in range(len(rows)):
-        way = list[int]()
-        v = start
+        path, v = list[int](), start
         while v != -1 and not done[v]:
             done[v] = True
-            way.append(v)
+            path.append(v)
             v = parents[v]
-        if v in way:
+        if v in path:
             raise InputError(f"{source}, line {rows[v][0]}: the heads lead in a circle, expected them to lead to 0")

@@ -1,7 +1,5 @@
 """The arguments and the result of `read`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from typing import Any
 
 from .errors import InputError
 from .fields import Fields
+from .parameters import to_float
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,7 @@ class Examples:
         return [self._number(label, i) for i, label in enumerate(self.labels)]
 
     def _number(self, label: str, i: int) -> float:
-        try:
-            number = float(label)
-        except ValueError:
-            number = math.nan
+        number = to_float(label)
         if not math.isfinite(number):
             place = f"{self.source}, line {self.lines[i]}" if self.lines else f"{self.source}, example {i}"
             raise InputError(f"{place}: the label is {label[:40]!r}, expected a finite number")

@@ -1,13 +1,9 @@
 """FASTA: a header line `>LABEL key=value ...`, then a sequence over any number of lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError
 from .records import Records
-
-TITLE = "FASTA"
 
 
 def records(lines: Iterable[str], source: str) -> Records:

@@ -1,14 +1,10 @@
 """FASTQ: four lines per record, `@LABEL key=value ...`, the sequence, `+`, and qualities, which are not used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError
 from .fasta import record
 from .records import Records
-
-TITLE = "FASTQ"
 
 
 def records(lines: Iterable[str], source: str) -> Records:

@@ -1,7 +1,5 @@
 """The fields of an example that are its text and its label."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Mapping

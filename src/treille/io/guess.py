@@ -1,7 +1,5 @@
 """Recognise the format of a file by its name, otherwise by its first line that is not blank."""
 
-from __future__ import annotations
-
 import os
 
 from . import svmlight, text_files, trees

@@ -4,8 +4,6 @@
 acceptor may leave its output out. Labels are words, or numbers; 0, "" and "<eps>" are the empty string.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,6 @@ from .machine import SEMIRINGS, MachineParts
 from .symbols import Coder
 from .weights import SEMIRING, as_kind, in_semiring
 
-TITLE = "JSON lines of arcs"
 EXPECTED = "expected [source, input, output, weight, target] or, of an acceptor, [source, label, weight, target]"
 
 
@@ -49,9 +46,9 @@ def _machine(record: Mapping[str, object], place: str, weights: str | None, code
     if not isinstance(arcs, list) or not isinstance(finals, dict):
         raise InputError(f"{place}: expected the fields arcs, a list, and finals, an object of states and weights")
     rows = [_arc(arc, f"{place}, arc {a}") for a, arc in enumerate(arcs)]
-    spelt = any(isinstance(label, str) for row in rows for label in row[1:3])
+    named = any(isinstance(label, str) for row in rows for label in row[1:3])
     columns = list(zip(*rows, strict=True)) or [()] * 5
-    inputs, outputs = (coder.labels(map(_word, side)) if spelt else side for side in (columns[1], columns[2]))
+    inputs, outputs = (coder.labels(str(x or "") for x in side) if named else side for side in columns[1:3])
     ends = {_state(s, f"{place}, finals"): _weight(w, f"{place}, finals") for s, w in finals.items()}
     start = _state(record.get("start", 0), f"{place}, start") if rows or ends else -1
     coded = list(zip(columns[0], inputs, outputs, columns[3], columns[4], strict=True))
@@ -62,14 +59,12 @@ def _machine(record: Mapping[str, object], place: str, weights: str | None, code
         raise InputError(
             f"{place}: there is a state {parts.n_states - 1}, but few arcs, expected states numbered from 0"
         )
-    if spelt:
+    if named:
         parts = replace(parts, input_symbols=[], output_symbols=[])  # all share one table, which is whole at the end
     if weights is None:
         return parts
-    values: dict[str, Any] = {
-        name: in_semiring(getattr(parts, name), weights, place) for name in ("weights", "final_weights")
-    }
-    return replace(parts, **values, semiring=SEMIRING[weights])
+    arcs_weights, final_weights = (in_semiring(w, weights, place) for w in (parts.weights, parts.final_weights))
+    return replace(parts, weights=arcs_weights, final_weights=final_weights, semiring=SEMIRING[weights])
 
 
 def _arc(arc: object, place: str) -> tuple[int, object, object, float, int]:
@@ -77,11 +72,7 @@ def _arc(arc: object, place: str) -> tuple[int, object, object, float, int]:
         raise InputError(f"{place}: found {json.dumps(arc)[:40]}, {EXPECTED}")
     labels = arc[1:-2] * (2 if len(arc) == 4 else 1)
     for label in labels:
-        if (
-            isinstance(label, bool)
-            or not isinstance(label, str | int)
-            or (isinstance(label, int) and not 0 <= label < 2**31)
-        ):
+        if not isinstance(label, str) and (type(label) is not int or not 0 <= label < 2**31):
             raise InputError(f"{place}: the label is {json.dumps(label)[:40]}, expected a word, or a number from 0")
     return _state(arc[0], place), labels[0], labels[1], _weight(arc[-2], place), _state(arc[-1], place)
 
@@ -98,31 +89,15 @@ def _weight(weight: object, place: str) -> float:
     return float(weight)
 
 
-def _word(label: object) -> str:
-    return "" if label == 0 else str(label)
-
-
-def spell(parts: MachineParts, kind: str | None = None) -> str:
+def format_machine(parts: MachineParts, kind: str | None = None) -> str:
     """The machine as one line, without the line end; with its own weights, or converted to a kind."""
     if kind is not None:
         parts = as_kind(parts, kind)
-    inputs, outputs = (
-        labels.tolist() if table is None else parts.words(side)
-        for side, labels, table in (
-            ("inputs", parts.inputs, parts.input_symbols),
-            ("outputs", parts.outputs, parts.output_symbols),
-        )
-    )
+    inputs = parts.inputs.tolist() if parts.input_symbols is None else parts.words("inputs")
+    outputs = parts.outputs.tolist() if parts.output_symbols is None else parts.words("outputs")
     sides = (inputs,) if parts.is_acceptor else (inputs, outputs)
     arcs = zip(parts.sources.tolist(), *sides, parts.weights.tolist(), parts.targets.tolist(), strict=True)
     finals = {str(s): w for s, w in zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)}
-    named = {"name": parts.name} if parts.name else {}
-    semiring = parts.semiring if kind is None else SEMIRING[kind]
-    record = {
-        **named,
-        "semiring": semiring,
-        "start": parts.start,
-        "arcs": [list(arc) for arc in arcs],
-        "finals": finals,
-    }
-    return json.dumps(record, ensure_ascii=False)
+    record: dict[str, Any] = {"name": parts.name} if parts.name else {}
+    record |= {"semiring": parts.semiring if kind is None else SEMIRING[kind], "start": parts.start}
+    return json.dumps(record | {"arcs": list(arcs), "finals": finals}, ensure_ascii=False)

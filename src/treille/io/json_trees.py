@@ -1,9 +1,6 @@
 """JSON documents as trees."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from typing import Any
 
 from .errors import InputError
@@ -20,7 +17,6 @@ def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Tree
     """
     if isinstance(document, (str, bytes)):
         document = _parsed(document, place)
-    spell = _value if values else _kind
     labels, parents = list[str](), list[int]()
     waiting: list[tuple[str, int, Any]] = [("$", -1, document)]
     while waiting:
@@ -33,7 +29,7 @@ def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Tree
         elif isinstance(value, (list, tuple)):
             waiting += [("[]", node, item) for item in reversed(value)]
         else:
-            labels.append(_leaf(value, spell, place))
+            labels.append(_leaf(value, values, place))
             parents.append(node)
     return Tree(labels, parents)
 
@@ -49,19 +45,11 @@ def _parsed(text: str | bytes, place: str) -> Any:
         ) from None
 
 
-def _leaf(value: Any, spell: Callable[[Any], str], place: str) -> str:
+def _leaf(value: Any, values: bool, place: str) -> str:
     if value is not None and not isinstance(value, (str, int, float)):
         raise InputError(
             f"{place}: found {type(value).__name__}, expected what JSON has: dict, list, str, a number, None"
         )
-    return spell(value)
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _kind(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    return "string" if isinstance(value, str) else "number"
+    if isinstance(value, str):
+        return value if values else "string"
+    return json.dumps(value) if values or value is None or isinstance(value, bool) else "number"

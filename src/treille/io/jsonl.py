@@ -1,14 +1,11 @@
 """JSON lines: one object per line. Blank lines are skipped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 
 from .errors import InputError
 from .records import Records
 
-TITLE = "JSON lines"
 EXPECTED = 'expected one object per line, such as {"text": "...", "label": "..."}'
 
 

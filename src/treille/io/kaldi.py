@@ -4,21 +4,16 @@ Lattices have arcs `source target input output graph,acoustic`, where inputs are
 `source target word graph,acoustic,alignment`. Weights are pairs of costs: what counts is their sum. Alignments are not kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .arc_lines import ArcLines, coded, number, spelt_sides
+from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import columns
 from .weights import as_kind
-
-TITLE = "Kaldi lattices"
-WEIGHTS = "cost"
 
 
 class _Lattice(ArcLines):
@@ -97,28 +92,19 @@ def _scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
     return {"language": language, "acoustic": acoustic}
 
 
-def spell(parts: MachineParts) -> str:
+def format_machine(parts: MachineParts) -> str:
     """The lattice as an entry of an archive: compact and with empty alignments if it is an acceptor.
 
     The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
     """
     name = "_".join(columns(parts.name)) or "lattice"
-    return "\n".join([name, *_lines(as_kind(parts, "cost"))]) + "\n\n"
+    parts = as_kind(parts, "cost")
+    end, sides = "," * parts.is_acceptor, written_sides(parts)[parts.is_acceptor :]
+    costs, final_costs = _pairs(parts.weights, parts.scores, end), _pairs(parts.final_weights, parts.final_scores, end)
+    return "\n".join([name, *machine_lines(parts, sides, costs, final_costs)]) + "\n\n"
 
 
-def _lines(parts: MachineParts) -> list[str]:
-    end = "," if parts.is_acceptor else ""
-    sides = spelt_sides(parts)[parts.is_acceptor :]
-    costs = _pairs(parts.weights, parts.scores)
-    columns = (parts.sources.tolist(), parts.targets.tolist(), *sides, costs)
-    rows = [(row[0], "\t".join(map(str, row)) + end) for row in zip(*columns, strict=True)]
-    final_costs = _pairs(parts.final_weights, parts.final_scores)
-    rows += [(s, f"{s}\t{cost}{end}") for s, cost in zip(parts.final_states.tolist(), final_costs, strict=True)]
-    if not any(state == parts.start for state, _ in rows):
-        return []  # the start leads nowhere: an empty lattice
-    return [row for _, row in sorted(rows, key=lambda row: row[0] != parts.start)]
-
-
-def _pairs(weights: np.ndarray, scores: dict[str, np.ndarray]) -> list[str]:
+def _pairs(weights: np.ndarray, scores: dict[str, np.ndarray], end: str) -> list[str]:
     acoustic = scores.get("acoustic", np.zeros(len(weights)))
-    return [f"{graph},{cost}" for graph, cost in zip((weights - acoustic).tolist(), acoustic.tolist(), strict=True)]
+    pairs = zip((weights - acoustic).tolist(), acoustic.tolist(), strict=True)
+    return [f"{graph},{cost}{end}" for graph, cost in pairs]

@@ -1,7 +1,5 @@
 """Labels as strings, from strings, numbers, or lists of which one value is set against the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -13,10 +11,10 @@ from .fields import Fields
 Found = list[tuple[int, object]]
 
 
-def spell(value: object) -> str | None:
+def label_text(value: object) -> str | None:
     """A label as a string, None if there is none: strings are stripped, numbers and booleans written as in JSON.
 
-    >>> spell(" spam "), spell(1), spell(True), spell(""), spell(None)
+    >>> label_text(" spam "), label_text(1), label_text(True), label_text(""), label_text(None)
     ('spam', '1', 'true', None, None)
     """
     if isinstance(value, str):
@@ -27,21 +25,19 @@ def spell(value: object) -> str | None:
 
 
 def labels_of(found: Found, fields: Fields, source: str) -> list[str] | None:
-    """The labels of a file, None if it has no field for them."""
-    return None if fields.label is None else as_labels(found, fields.label, fields.value, source, fields.matches)
+    """The label of every `(line, what was found)`, or with `fields.value` that value or `not value`; None without a label field.
 
+    If `fields.matches`, the value is a regular expression, looked for anywhere in the label, which may be empty.
 
-def as_labels(found: Found, field: str, value: str | None, source: str, matches: bool = False) -> list[str]:
-    """The label of every `(line, what was found)`; with `value`, that value or `not value`.
-
-    If `matches`, the value is a regular expression, looked for anywhere in the label, which may be empty.
-
-    >>> as_labels([(1, ["acq", "grain"]), (2, [])], "topics", "acq", "news.jsonl")
+    >>> labels_of([(1, ["acq", "grain"]), (2, [])], Fields((), "topics", "acq"), "news.jsonl")
     ['acq', 'not acq']
-    >>> as_labels([(1, "Really?"), (2, "")], "en", r"\\?$", "talk.jsonl", matches=True)
+    >>> labels_of([(1, "Really?"), (2, "")], Fields((), "en", r"\\?$", matches=True), "talk.jsonl")
     ['\\\\?$', 'not \\\\?$']
     """
-    if matches and value is not None:
+    field, value = fields.label, fields.value
+    if field is None:
+        return None
+    if fields.matches and value is not None:
         found_in = _expression(value, field).search
         return [
             value if any(found_in(one) for one in _strings(number, label, field, source)) else f"not {value}"
@@ -73,18 +69,18 @@ def _all(number: int, label: object, field: str, source: str) -> Iterable[str]:
 
 
 def _one(number: int, label: object, field: str, source: str) -> str:
-    spelt = spell(label)
-    if spelt is None:
+    text = label_text(label)
+    if text is None:
         missing = label is None or isinstance(label, str)
         what = "missing" if missing else json.dumps(label)[:40]
         raise InputError(
             f"{source}, line {number}: the label is {what} (field {field!r}), expected a string or a number"
         )
-    return spelt
+    return text
 
 
 def _several(number: int, found: Found, field: str, source: str) -> InputError:
-    counts = Counter(spell(one) or "" for _, label in found if isinstance(label, list) for one in label)
+    counts = Counter(label_text(one) or "" for _, label in found if isinstance(label, list) for one in label)
     common = [value for value, _ in counts.most_common(5)] or ["VALUE"]
     return InputError(
         f"{source}, line {number}: field {field!r} is a list, and an example has one label. Set one value against the"

@@ -1,7 +1,5 @@
 """Lattices of one or many files, with their labels."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +12,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import Fields
 from .guess import guess
-from .labels import Found, as_labels
+from .labels import Found, labels_of
 from .machine import MachineList, MachineParts
 from .symbols import over_one_table
 from .text_files import DELIMITERS, collect, records, split_head
@@ -40,14 +38,9 @@ def read(files: Sequence[Member], request: Request) -> Examples:
     understood = [f"in {len(files):,} files"] * (len(files) > 1)
     understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
     understood.append(f"weights = {found.weights}")
-    understood_as = note(
-        request,
-        lattices.TITLES[request.format] + request.how,
-        counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines)),
-        understood,
-        found.labels,
-        found.label_note,
-    )
+    title = lattices.TITLES[request.format] + request.how
+    n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
+    understood_as = note(request, title, n, understood, found.labels, found.label_note)
     return Examples(machines, found.labels, request.format, request.source, understood_as, found.lines, found.fields)
 
 
@@ -82,7 +75,7 @@ def _by_line(files: Sequence[Member], request: Request) -> _Found:
         numbers += [number for number, _ in found]
         places += [f"{file.name}, line {number}" for number, _ in found]
         if fields.label is not None:
-            labels += as_labels(found, fields.label, fields.value, file.name, fields.matches)
+            labels += labels_of(found, fields, file.name) or []
             label_note = f"label = {fields.label}{against_the_rest(fields, labels)}"
         elif file.label and request.labelled is not False:
             labels += [file.label] * len(own)

@@ -1,7 +1,5 @@
 """The file formats of machines and lattices: how they are recognised, parsed and written."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re
@@ -15,39 +13,24 @@ from .atomic_write import atomic_write
 from .errors import InputError
 from .fields import TEXTS
 from .machine import MachineParts
-from .symbols import spell_symbols, with_own_table
+from .symbols import format_symbols, with_own_table
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 
-TITLES = {
-    "plf": plf.TITLE,
-    "openfst": openfst_binary.TITLE,
-    "openfst-text": openfst_text.TITLE,
-    "kaldi": kaldi.TITLE,
-    "slf": slf.TITLE,
-    "mesh": confusion.MESH_TITLE,
-    "confusion": confusion.TITLE,
-    "arcs": json_arcs.TITLE,
+FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {  # title, suffixes, the kind of weights if none is requested
+    "plf": ("PLF", (".plf",), "logprob"),
+    "openfst": ("OpenFst binary", (".fst",), "cost"),
+    "openfst-text": ("OpenFst text", (".fst.txt", ".att"), "cost"),
+    "kaldi": ("Kaldi lattices", (".ark", ".lat"), "cost"),
+    "slf": ("HTK SLF", (".slf", ".lat"), "logprob"),
+    "mesh": ("SRILM meshes", (".mesh",), "prob"),
+    "confusion": ("confusion networks", (".cn",), "prob"),
+    "arcs": ("JSON lines of arcs", (".jsonl",), ""),
 }
-SUFFIXES = {
-    "plf": (".plf",),
-    "openfst": (".fst",),
-    "openfst-text": (".fst.txt", ".att"),
-    "kaldi": (".ark", ".lat"),
-    "slf": (".slf", ".lat"),
-    "mesh": (".mesh",),
-    "confusion": (".cn",),
-    "arcs": (".jsonl",),
-}
+TITLES = {name: title for name, (title, _, _) in FORMATS.items()}
+SUFFIXES = {name: suffixes for name, (_, suffixes, _) in FORMATS.items()}
+DEFAULT_WEIGHTS = {name: weights for name, (_, _, weights) in FORMATS.items()}
 BY_LINE = ("plf", "arcs")  # one lattice per line of JSON lines, tables or lines
 ONE_PER_FILE = ("openfst", "openfst-text", "slf")
-DEFAULT_WEIGHTS = {
-    "openfst": "cost",
-    "openfst-text": "cost",
-    "kaldi": "cost",
-    "slf": "logprob",
-    "mesh": "prob",
-    "confusion": "prob",
-}
 FIXED = ("kaldi", "slf", "mesh")  # the format defines the kind of weights
 ACCEPTORS = ("plf", "slf", "mesh", "confusion")
 
@@ -174,7 +157,7 @@ def write_lattices(
     if weights is not None and kind in (*FIXED, "openfst") and weights != DEFAULT_WEIGHTS[kind]:
         raise InputError(f"{path}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}")
     if kind not in ONE_PER_FILE:
-        return [_write(path, _spelt(machines, kind, weights))]
+        return [_write(path, _formatted(machines, kind, weights))]
     if len(machines) == 1 and not os.path.isdir(path):
         return _write_one(path, machines[0], kind, weights)
     folder = Path(path)
@@ -191,11 +174,11 @@ def write_lattices(
 
 def _write_one(path: str | os.PathLike[str], machine: MachineParts, kind: str, weights: str | None) -> list[Path]:
     """Writes one machine; for OpenFst's text also its symbol tables, which OpenFst needs to compile it."""
-    written = [_write(path, _spelt([machine], kind, weights))]
+    written = [_write(path, _formatted([machine], kind, weights))]
     tables = (("isyms", machine.input_symbols), ("osyms", machine.output_symbols)) if kind == "openfst-text" else ()
     stem = os.fspath(path).removesuffix(".gz").removesuffix(".txt").removesuffix(".fst").removesuffix(".att")
     return written + [
-        _write(f"{stem}.{end}", spell_symbols(table).encode()) for end, table in tables if table is not None
+        _write(f"{stem}.{end}", format_symbols(table).encode()) for end, table in tables if table is not None
     ]
 
 
@@ -204,31 +187,31 @@ def _file_names(machines: Sequence[MachineParts]) -> list[str]:
     return names if all(names) and len(set(names)) == len(names) else [f"{i:06d}" for i in range(len(machines))]
 
 
-def _spelt(machines: Sequence[MachineParts], kind: str, weights: str | None) -> bytes:
+def _formatted(machines: Sequence[MachineParts], kind: str, weights: str | None) -> bytes:
     chunks = []
     for i, machine in enumerate(machines):
         if kind in ("kaldi", "mesh") and not machine.name:
             machine = replace(machine, name=f"lattice-{i}")  # an archive names each of its lattices
         try:
-            chunks.append(_spell_one(machine, kind, weights))
+            chunks.append(_format_one(machine, kind, weights))
         except InputError as error:
             raise InputError(f"lattice {i}{f' ({machine.name})' if machine.name else ''}: {error}") from None
     return b"".join(chunks)
 
 
-def _spell_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
+def _format_one(machine: MachineParts, kind: str, weights: str | None) -> bytes:
     if kind == "openfst":
-        return openfst_binary.spell(machine)
+        return openfst_binary.format_machine(machine)
     if kind == "plf":
-        return f"{plf.spell(machine, weights or 'logprob')}\n".encode()
+        return f"{plf.format_machine(machine, weights or DEFAULT_WEIGHTS[kind])}\n".encode()
     if kind == "arcs":
-        return f"{json_arcs.spell(machine, weights)}\n".encode()
+        return f"{json_arcs.format_machine(machine, weights)}\n".encode()
     if kind == "confusion":
-        return confusion.spell_columns(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
+        return confusion.format_columns(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
     if kind == "openfst-text":
-        return openfst_text.spell(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
-    spell = {"kaldi": kaldi.spell, "mesh": confusion.spell_mesh, "slf": slf.spell}[kind]
-    return spell(machine).encode()
+        return openfst_text.format_machine(machine, weights or DEFAULT_WEIGHTS[kind]).encode()
+    format_machine = {"kaldi": kaldi.format_machine, "mesh": confusion.format_mesh, "slf": slf.format_machine}[kind]
+    return format_machine(machine).encode()
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> Path:

@@ -1,13 +1,9 @@
 """One text per line, with its label before the first tab or blank, or with no label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError
 from .records import Records
-
-TITLE = "one text per line"
 
 
 def separator(line: str, labelled: bool | None) -> str | None:

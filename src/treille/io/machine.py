@@ -11,7 +11,7 @@ import numpy as np
 from .errors import InputError
 
 SEMIRINGS = ("real", "log", "tropical")
-EPSILON = "<eps>"  # how symbol tables spell label 0
+EPSILON = "<eps>"  # the symbol of label 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,9 +40,7 @@ class MachineParts:
     output_symbols: Sequence[str] | None = None
     name: str = ""  # the utterance, if the file names it
     scores: dict[str, np.ndarray] = field(default_factory=dict)  # such as "acoustic", of arcs, as unscaled costs
-    final_scores: dict[str, np.ndarray] = field(
-        default_factory=dict
-    )  # the same for final weights, if the file has them
+    final_scores: dict[str, np.ndarray] = field(default_factory=dict)  # of final weights, if the file has them
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""

@@ -3,8 +3,6 @@
 The spec is in the metadata of the file under "treille", with a SHA-256 of spec and arrays under "sha256".
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

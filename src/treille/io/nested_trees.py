@@ -1,7 +1,5 @@
 """Trees as Python objects: nested tuples or lists, a label and its children, and trees of NLTK."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .errors import InputError

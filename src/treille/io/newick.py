@@ -1,14 +1,11 @@
 """Newick: phylogenetic trees, ``((A,B)C,D)E;``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
 from .errors import InputError
 from .tree_parts import Tree
 
-TITLE = "Newick"
 UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 

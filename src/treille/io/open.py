@@ -122,7 +122,7 @@ class Bytes(io.BufferedIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """Text over `Bytes`. Iteration calls `readline`, so these two methods meet every decoding error."""
+    """Text over `Bytes`. Iteration calls `readline`, so every decoding error is raised in these two methods."""
 
     buffer: Bytes
 

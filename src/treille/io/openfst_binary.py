@@ -1,7 +1,7 @@
 """OpenFst's binary files of type `vector` with arcs `standard`, `log` or `log64`, symbol tables inside included.
 
 All numbers are little-endian. A header (magic number, type of machine, type of arc, version, flags, properties, start, states,
-arcs), the symbol tables that the flags announce, then of every state its final weight, its number of arcs, and these.
+arcs), the symbol tables if the flags say so, then for each state its final weight, its number of arcs, and the arcs.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from .machine import EPSILON, MachineParts
 from .symbols import symbol_list, without_gaps
 from .weights import as_kind
 
-TITLE = "OpenFst binary"
-WEIGHTS = "cost"
 MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
 VERSION = 2
 HAS_INPUT, HAS_OUTPUT, ALIGNED = 1, 2, 4
-PROPERTIES = 3  # expanded and mutable; the rest is for the reader to find out
+PROPERTIES = 3  # expanded and mutable; the reader computes the rest
 REALS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
 SEMIRING = {"standard": "tropical", "log": "log", "log64": "log"}
 
@@ -35,7 +33,7 @@ def looks_like_openfst(head: bytes) -> bool:
 def parse(data: bytes, source: str) -> MachineParts:
     """The machine of a file; its semiring is that of its arcs.
 
-    >>> parse(spell(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
+    >>> parse(format_machine(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
     [0.5]
     """
     bytes_ = _Bytes(data, source)
@@ -77,24 +75,13 @@ def parse(data: bytes, source: str) -> MachineParts:
         return MachineParts.nothing(semiring=SEMIRING[arc_type])
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
     shared = tables[0] == tables[1]
-    input_symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)
-    return MachineParts(
-        start,
-        len(finals),
-        states,
-        inputs,
-        outputs,
-        weights,
-        arcs["target"].astype(np.int32),
-        final,
-        finals[final],
-        SEMIRING[arc_type],
-        input_symbols,
-        input_symbols if shared else output_symbols,
-    )
+    symbols, output_symbols = (None if table is None else without_gaps(table) for table in tables)
+    arrays = (states, inputs, outputs, weights, arcs["target"].astype(np.int32), final, finals[final])
+    both = (symbols, symbols if shared else output_symbols)
+    return MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], *both)
 
 
-def spell(parts: MachineParts, arc_type: str | None = None) -> bytes:
+def format_machine(parts: MachineParts, arc_type: str | None = None) -> bytes:
     """The bytes of a file. By default `standard` arcs for the tropical semiring, otherwise `log64`: costs of positive weights."""
     if arc_type is None:
         arc_type = "standard" if parts.semiring == "tropical" else "log64"

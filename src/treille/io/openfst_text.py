@@ -2,18 +2,13 @@
 `state [weight]` for a final state. The first state is the start; the default weight is the semiring's one. One machine per file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from .arc_lines import ArcLines, coded, number, spelt_sides
+from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import columns
 from .weights import ONE, as_kind
-
-TITLE = "OpenFst text"
-WEIGHTS = "cost"
 
 
 def parse(
@@ -71,15 +66,9 @@ def _is_decimal(text: str) -> bool:
     return not text.isdecimal()
 
 
-def spell(parts: MachineParts, kind: str | None = None) -> str:
+def format_machine(parts: MachineParts, kind: str | None = None) -> str:
     """The text of a machine, always with five columns; with its own weights, or converted to a kind."""
     if kind is not None:
         parts = as_kind(parts, kind)
-    columns = (parts.sources.tolist(), parts.targets.tolist(), *spelt_sides(parts), parts.weights.tolist())
-    arcs = [(row[0], "\t".join(map(str, row))) for row in zip(*columns, strict=True)]
-    finals = [(s, f"{s}\t{w}") for s, w in zip(parts.final_states.tolist(), parts.final_weights.tolist(), strict=True)]
-    rows = [*arcs, *finals]
-    if not any(state == parts.start for state, _ in rows):
-        return ""  # the start leads nowhere: the machine accepts nothing, as an empty text does
-    rows.sort(key=lambda row: row[0] != parts.start)
-    return "".join(f"{row}\n" for _, row in rows)
+    lines = machine_lines(parts, written_sides(parts), parts.weights.tolist(), parts.final_weights.tolist())
+    return "".join(f"{line}\n" for line in lines)

@@ -1,8 +1,6 @@
 """Validation of numeric parameters."""
 
-from __future__ import annotations
-
-from math import inf
+from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,6 +11,14 @@ def check_positive(name: str, value: Any) -> None:
     """Raises an `InputError` unless the value is a positive, finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < inf:
         raise InputError(f"{name} is {value!r}, expected a positive number")
+
+
+def to_float(text: str) -> float:
+    """The number that a text holds; NaN if it holds none."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
 
 
 def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:

@@ -1,10 +1,8 @@
 r"""PLF, the Python lattice format of Moses, cdec and Joshua: ``((('vine', -0.5, 1), ('wine', -0.9, 2),), (('s', 0, 1),),)``.
 
-A tuple for every state but the last, in topological order; in it a tuple for every arc: a word, a weight, and how many states it
-leads on. The last state is final. ``()`` and a blank line are empty lattices. ``*EPS*``, ``<eps>`` and ``''`` are the empty string.
+A tuple for every state but the last, in topological order; in it a tuple for every arc: a word, a weight, and the distance to its
+target. The last state is final. ``()`` and a blank line are empty lattices. ``*EPS*``, ``<eps>`` and ``''`` are the empty string.
 """
-
-from __future__ import annotations
 
 import math
 import re
@@ -15,11 +13,10 @@ import numpy as np
 
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, spelt
+from .symbols import Coder, arc_words
 from .topological import in_order, one_final
 from .weights import ONE, SEMIRING, as_kind, in_semiring, kind_of
 
-TITLE = "PLF"
 EPSILONS = ("*EPS*",)
 ARC = re.compile(
     r"""\(\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*,\s*([^\s,()'"]+)\s*,\s*([^\s,()'"]+)\s*(?:,\s*)?\)"""
@@ -47,14 +44,8 @@ def parse(
     >>> machines[0].weights.tolist(), machines[0].input_symbols, kind, how
     ([0.5, 0.9], ['<eps>', 'vine', 'wine'], 'logprob', 'recognised by their values, -0.9 to -0.5')
     """
-    words, weighed, steps, sources, ends, n_states = (
-        list[str](),
-        list[str](),
-        list[str](),
-        list[int](),
-        [0],
-        list[int](),
-    )
+    words, weighed, steps = list[str](), list[str](), list[str]()  # of each arc
+    sources, ends, n_states = list[int](), [0], list[int]()
     known: dict[str, int] = {",": 0, "),(": 1, ",),(": 1}
     for text, place in zip(texts, places, strict=True):
         pieces = ARC.split(text)
@@ -75,9 +66,8 @@ def parse(
     kind, how = (weights, "as requested") if weights else kind_of(values, source)
     values = in_semiring(values, kind, source)
     coder = Coder(EPSILONS)
-    labels = np.array(
-        coder.labels(map(_word, words) if any("\\" in text for text in texts) else [w[1:-1] for w in words]), np.int32
-    )
+    escaped = any("\\" in text for text in texts)
+    labels = np.array(coder.labels(map(_word, words) if escaped else [word[1:-1] for word in words]), np.int32)
     semiring, symbols, froms = SEMIRING[kind], coder.symbols(), np.array(sources, np.int32)
     _check_distances(distances, froms, n_states, texts, places, ends)
     targets, one = froms + distances.astype(np.int32), np.array([ONE[semiring]])
@@ -93,12 +83,12 @@ def parse(
     return machines, kind, how
 
 
-def spell(parts: MachineParts, kind: str = "logprob") -> str:
+def format_machine(parts: MachineParts, kind: str = "logprob") -> str:
     """The lattice as one line, without the line end. Weights are written as log-probabilities, or as another kind.
 
     A machine that is not an acceptor is refused, and so is one with cycles.
 
-    >>> spell(MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "it's"]))
+    >>> format_machine(MachineParts.of([(0, 1, 1, 1.0, 1)], {1: 1.0}, symbols=["<eps>", "it's"]))
     "((('it\\\\'s', 0.0, 1),),)"
     """
     if not parts.is_acceptor:
@@ -108,7 +98,7 @@ def spell(parts: MachineParts, kind: str = "logprob") -> str:
         return f"((('*EPS*', {1.0 if kind == 'prob' else 0.0}, 1),),)"
     rows: list[list[str]] = [[] for _ in range(max(parts.n_states - 1, 0))]
     written = as_kind(parts, kind)
-    words = spelt(written, "inputs", EPSILONS[0], EPSILONS, blanks=True)
+    words = arc_words(written, "inputs", EPSILONS[0], EPSILONS, blanks=True)
     columns = (written.sources.tolist(), words, written.weights.tolist(), written.targets.tolist())
     for source, word, weight, target in zip(*columns, strict=True):
         quoted = word.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,7 +1,5 @@
 """Read examples, with or without labels, from a file of any known format."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Examples as named fields, each with the line it begins on, and rows of numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

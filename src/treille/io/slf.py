@@ -4,8 +4,6 @@ A link's weight is, in natural logarithms, `acscale a + lmscale l + prscale r`, 
 node goes on the links that enter it. `!NULL` is the empty string; `<s>`, `</s>` and every other word are kept as they are.
 """
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -13,12 +11,11 @@ import numpy as np
 
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, spelt
+from .parameters import to_float
+from .symbols import Coder, arc_words
 from .topological import one_final
 from .weights import as_kind
 
-TITLE = "HTK SLF"
-WEIGHTS = "logprob"
 NULL = "!NULL"
 FIELD = re.compile(r"""([A-Za-z]+)=("(?:[^"\\]|\\.)*"(?=\s|$)|'(?:[^'\\]|\\.)*'(?=\s|$)|\S*)""")
 ESCAPED = re.compile(r"((?:\\[0-7]{3})+)|\\(.)", re.DOTALL)
@@ -43,14 +40,14 @@ def parse(text: str, source: str) -> MachineParts:
     ([4.0], ['vine'], [3.0])
     """
     header, nodes, links = _sections(text, source)
-    n = _whole(header, "N", f"{source}: the header", 2**31)
+    n, n_links = (_whole(header, key, f"{source}: the header", 2**31) for key in "NL")
     if len(nodes) != n:
         raise InputError(
             f"{source}: the header declares N={n}, but there are {len(nodes)} nodes: the file is cut short or damaged"
         )
-    if len(links) != _whole(header, "L", f"{source}: the header", 2**31):
+    if len(links) != n_links:
         raise InputError(
-            f"{source}: the header declares L={header['L']}, but there are {len(links)} links: it is cut short or damaged"
+            f"{source}: the header declares L={n_links}, but there are {len(links)} links: it is cut short or damaged"
         )
     name = _text(header.get("U", ""))
     if n == 0:
@@ -130,9 +127,9 @@ def _only(header: Fields, key: str, candidates: set[int], source: str, n: int) -
         return _whole(header, key, f"{source}: the header", n)
     if len(candidates) != 1:
         shown = ", ".join(map(str, sorted(candidates)[:5])) or "none"
-        way = "enters" if key == "start" else "leaves"
+        verb = "enters" if key == "start" else "leaves"
         raise InputError(
-            f"{source}: expected one node that no link {way}, found {shown}; name it in the header: {key}=NODE"
+            f"{source}: expected one node that no link {verb}, found {shown}; name it in the header: {key}=NODE"
         )
     return candidates.pop()
 
@@ -148,10 +145,7 @@ def _whole(fields: Fields, key: str, place: str, most: int) -> int:
 def _number(fields: Fields, key: str, place: str, otherwise: float) -> float:
     if key not in fields:
         return otherwise
-    try:
-        value = float(fields[key])
-    except ValueError:
-        value = math.nan
+    value = to_float(fields[key])
     if not math.isfinite(value):
         raise InputError(f"{place}: found {key}={fields[key][:40]}, expected a finite number")
     return value
@@ -173,7 +167,7 @@ def _plain(escaped: re.Match[str]) -> str:
         return data.decode("latin-1")
 
 
-def spell(parts: MachineParts) -> str:
+def format_machine(parts: MachineParts) -> str:
     """The lattice as a file, words on links. `a=` is the acoustic score if there is one, `l=` the rest of the weight."""
     if not parts.is_acceptor:
         raise InputError("is a transducer, and SLF holds acceptors: take one side of it with project")
@@ -186,15 +180,9 @@ def spell(parts: MachineParts) -> str:
     out.append(f"N={parts.n_states} L={len(parts.weights)}")
     out += [f"I={state}" for state in range(parts.n_states)]
     acoustic = parts.scores.get("acoustic", np.zeros(len(parts.weights)))
-    words = spelt(parts, "inputs", NULL, blanks=True)
-    columns = (
-        parts.sources.tolist(),
-        parts.targets.tolist(),
-        words,
-        acoustic.tolist(),
-        (parts.weights - acoustic).tolist(),
-    )
-    for j, (source, target, word, cost, rest) in enumerate(zip(*columns, strict=True)):
+    words, ends = arc_words(parts, "inputs", NULL, blanks=True), (parts.sources.tolist(), parts.targets.tolist())
+    columns = zip(*ends, words, acoustic.tolist(), (parts.weights - acoustic).tolist(), strict=True)
+    for j, (source, target, word, cost, rest) in enumerate(columns):
         out.append(f"J={j} S={source} E={target} W={_quoted(word)} a={0.0 - cost} l={0.0 - rest}")
     return "\n".join([*out, ""])
 

@@ -1,7 +1,5 @@
 """SVM-light text: `label id:value id:value ... # comment`, a line for each example. `qid` is not used."""
 
-from __future__ import annotations
-
 import math
 import re
 from array import array
@@ -14,6 +12,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
+from .parameters import to_float
 from .records import NumberRows
 from .text_files import split_head
 
@@ -23,18 +22,13 @@ NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
 
 
-def looks_like_svmlight(line: str) -> bool:
-    """Whether a line is SVM-light and no other format.
-
-    >>> looks_like_svmlight("+1 3:0.5 7:1 # a vine"), looks_like_svmlight("1 vine")
-    (True, False)
-    """
-    return LINE.match(line) is not None
-
-
 def guess_content(line: str, text: str | None) -> str | None:
-    """The format of a file with this first line; None if it is another one."""
-    return "svmlight" if looks_like_svmlight(line) else None
+    """The format of a file with this first line; None if it is another one.
+
+    >>> guess_content("+1 3:0.5 7:1 # a vine", None), guess_content("1 vine", None)
+    ('svmlight', None)
+    """
+    return "svmlight" if LINE.match(line) else None
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
@@ -47,12 +41,9 @@ def read(stream: Iterator[str], request: Request) -> Examples:
         raise InputError(f"{source}: found comments and no example after them, expected at least one")
     labels = labels_of(found, fields, source)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
-    columns = [f"{len(numbers.names):,} columns"]
-    understood_as = note(
-        request, TITLES["svmlight"] + request.how, counted(len(numbers), "example"), columns, labels, label
-    )
-    lines = [number for number, _ in found]
-    return Examples(numbers, labels, "svmlight", source, understood_as, lines)
+    n, columns = counted(len(numbers), "example"), [f"{len(numbers.names):,} columns"]
+    understood_as = note(request, TITLES["svmlight"] + request.how, n, columns, labels, label)
+    return Examples(numbers, labels, "svmlight", source, understood_as, [number for number, _ in found])
 
 
 def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
@@ -89,10 +80,7 @@ def _label(text: str, place: str) -> int | float:
     """`+1`, `1` and `1.0` are one label."""
     if ":" in text:
         raise InputError(f"{place}: found {text[:40]!r}, expected a label first: a number, 0 where there is none")
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = to_float(text)
     if not math.isfinite(value):
         raise InputError(f"{place}: the label is {text[:40]!r}, expected a number")
     return int(value) if value.is_integer() else value

@@ -1,7 +1,5 @@
 """Symbol tables: the word of each label. As text, one `word label` per line; label 0 is the empty string."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict
@@ -51,14 +49,16 @@ class Coder:
         return [EPSILON, *(word for word, label in self._labels.items() if label)]
 
 
-def spelt(parts: MachineParts, side: str, epsilon: str, taken: Sequence[str] = (), blanks: bool = False) -> list[str]:
+def arc_words(
+    parts: MachineParts, side: str, epsilon: str, used: Sequence[str] = (), blanks: bool = False
+) -> list[str]:
     """The word of every arc as a format writes it: `epsilon` for the empty string.
 
-    Refused are words that the format would read as the empty string (`taken`), and, if not `blanks`, those with white space.
+    Refused are words that the format would read as the empty string (`used`), and, if not `blanks`, those with white space.
     """
     words = parts.words(side)
     for word in set(words) - {""}:
-        if word in (epsilon, EPSILON, *taken):
+        if word in (epsilon, EPSILON, *used):
             raise InputError(f"the word {word!r} would be read as the empty string: rename it, or give it label 0")
         if re.search(r"[\r\n]" if blanks else r"[ \t\r\n]", word):
             raise InputError(f"the word {word!r} holds white space, which this format separates by: rename it")
@@ -135,7 +135,7 @@ def without_gaps(symbols: Sequence[str]) -> list[str]:
     return [symbol or f"<unused-{label}>" for label, symbol in enumerate(symbols)]
 
 
-def spell_symbols(symbols: Sequence[str]) -> str:
+def format_symbols(symbols: Sequence[str]) -> str:
     """A table as text. A symbol with white space in it cannot be written."""
     for label, symbol in enumerate(symbols):
         if re.search(r"[ \t\r\n]", symbol):

@@ -3,8 +3,6 @@
 The first row is a header if it holds a known name; else there is no header, and the columns are called 1, 2, 3 and so on.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
@@ -13,7 +11,7 @@ from .errors import InputError
 from .records import Records
 
 TITLES = {",": "CSV", "\t": "TSV"}
-SPOKEN = {",": "comma", "\t": "tab"}
+NAMES = {",": "comma", "\t": "tab"}
 LONGEST_FIELD = 2**31 - 1
 
 
@@ -39,7 +37,7 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
             model = f"the header ({', '.join(names)})" if headed else "the first row"
             raise InputError(
                 f"{source}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, expected {len(names)} as in"
-                f" {model}; a field that holds a {SPOKEN[delimiter]} must be quoted"
+                f" {model}; a field that holds a {NAMES[delimiter]} must be quoted"
             )
         yield number, dict(zip(names, row, strict=True))
 

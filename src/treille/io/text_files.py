@@ -1,7 +1,5 @@
 """Files of texts: JSON lines, tables, lines, FASTA and FASTQ."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -12,16 +10,11 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import LABELS, TEXTS, Fields, choose, split_label
 from .labels import Found, labels_of
+from .parameters import to_float
 from .records import Records
 
-TITLES = {
-    "jsonl": jsonl.TITLE,
-    "csv": table.TITLES[","],
-    "tsv": table.TITLES["\t"],
-    "lines": lines.TITLE,
-    "fasta": fasta.TITLE,
-    "fastq": fastq.TITLE,
-}
+TITLES = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "lines": "one text per line"}
+TITLES |= {"fasta": "FASTA", "fastq": "FASTQ"}
 SUFFIXES: dict[str, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "csv": (".csv",),
@@ -29,11 +22,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".ffn", ".faa"),
     "fastq": (".fastq", ".fq"),
 }
-LABEL_FIRST = {
-    "lines": "label first on its line",
-    "fasta": "label first in its header",
-    "fastq": "label first in its header",
-}
+LABEL_FIRST = {"lines": "label first on its line"} | dict.fromkeys(("fasta", "fastq"), "label first in its header")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # a single letter can be a class as well as a name
 
@@ -97,12 +86,9 @@ def records(
     format: str, stream: Iterator[str], source: str, between: str | None, text: str | None, label: str | None
 ) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
-    if format == "jsonl":
-        return jsonl.records(stream, source)
-    if format == "fasta":
-        return fasta.records(stream, source)
-    if format == "fastq":
-        return fastq.records(stream, source)
+    modules = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}
+    if format in modules:
+        return modules[format].records(stream, source)
     if format == "lines":
         return lines.records(stream, source, between)
     # The number of a column does not make a header: the first row may hold it as a label.
@@ -151,7 +137,7 @@ def _of_two_columns(record: Mapping[str, object], text: str | None, label: str |
     number is the label.
     """
     names = list(record)
-    numbers = [name for name in names if _is_number(str(record[name]))]
+    numbers = [name for name in names if math.isfinite(to_float(str(record[name])))]
     if len(names) == 1 and text is None:
         return names[0], label
     if len(names) == 2 and text is None and label is None and len(numbers) == 1:
@@ -159,10 +145,3 @@ def _of_two_columns(record: Mapping[str, object], text: str | None, label: str |
     if len(names) == 2 and text is None and label is not None:
         text = next((name for name in names if name != split_label(label)[0]), None)
     return text, label
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False

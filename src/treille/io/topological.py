@@ -1,7 +1,5 @@
 """Machines with one final state and with states in topological order, as some formats of lattices require."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

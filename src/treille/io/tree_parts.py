@@ -1,7 +1,5 @@
 """Trees as files hold them: a single tree, and many trees in flat arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

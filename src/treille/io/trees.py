@@ -1,7 +1,5 @@
 """Files of trees: brackets with or without a label before them, CoNLL-U, Newick, and XML documents in folders."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -17,23 +15,14 @@ from .open import such_as
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
-TITLES = {
-    "trees": "trees in brackets",
-    "conllu": conllu.TITLE,
-    "newick": newick.TITLE,
-    "xml": "XML documents",
-}
+TITLES = {"trees": "trees in brackets", "conllu": "CoNLL-U", "newick": "Newick", "xml": "XML documents"}
 SUFFIXES = {
     "trees": (".mrg", ".ptb", ".brackets", ".trees"),
     "conllu": (".conllu",),
     "newick": (".newick", ".nwk"),
     "xml": (".xml",),
 }
-LABEL_FIRST = {
-    "trees": "label first on its line",
-    "newick": "label first on its line",
-    "xml": "label = name of the folder",
-}
+LABEL_FIRST = dict.fromkeys(("trees", "newick"), "label first on its line") | {"xml": "label = name of the folder"}
 DOCUMENTS = (".xml", ".html", ".htm")
 NODE = re.compile(r"\(\s*[^()\s]|^\(\s*\(")
 
@@ -74,12 +63,17 @@ def guess_content(line: str, text: str | None) -> str | None:
 
 def read(stream: Iterator[str], request: Request) -> Examples:
     """The trees of a file, and their labels."""
-    return _examples(read_trees(request.format, stream, request.source, request.text, request.label), request)
-
-
-def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:
-    """The XML and HTML documents of a folder, and their labels."""
-    return _examples(read_folder(folder), request)
+    format, source, text = request.format, request.source, request.text
+    if format == "conllu":
+        return _examples(_conllu(stream, source, text, request.label), request)
+    whole = "".join(stream)
+    if format == "newick":
+        return _examples(_newick(whole, source), request)
+    if format == "trees":
+        return _examples(_brackets(whole, source, text), request)
+    if not whole.lstrip().startswith("<"):
+        raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
+    return _examples(TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text"), request)
 
 
 def _examples(rows: TreeRows, request: Request) -> Examples:
@@ -93,21 +87,7 @@ def _examples(rows: TreeRows, request: Request) -> Examples:
     return Examples(rows.trees, labels, format, source, understood_as, [line for line, _ in rows.found], rows.fields)
 
 
-def read_trees(format: str, lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
-    """The trees of a file of this format. `text` and `label` are the fields that the user named."""
-    if format == "conllu":
-        return _conllu(lines, source, text, label)
-    whole = "".join(lines)
-    if format == "newick":
-        return _newick(whole, source)
-    if format == "xml":
-        if not whole.lstrip().startswith("<"):
-            raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
-        return TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text")
-    return _brackets(whole, source, text)
-
-
-def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
+def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:
     """The XML and HTML documents of a folder; those in folders inside it have the name of that folder as label."""
     root = Path(folder)
     files = sorted(
@@ -124,7 +104,7 @@ def read_folder(folder: str | os.PathLike[str]) -> TreeRows:
     labelled = inside.pop()
     trees = [xml_tree(file) if ".xml" in file.name.lower() else html_tree(file) for file in files]
     found: Found = [(1, file.relative_to(root).parts[0] if labelled else None) for file in files]
-    return TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
+    return _examples(TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text"), request)
 
 
 def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
@@ -134,7 +114,8 @@ def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
     if "(" in first and "\t" not in first[: first.index("(")]:
         split = brackets.split(whole)
         found: Found = [(line, None) for line, _ in split]
-        return TreeRows(_parsed([tree for _, tree in split], found, source), found, ["text"], "text")
+        parts = brackets.parse([tree for _, tree in split], place=_lines(found, source))
+        return TreeRows(parts, found, ["text"], "text")
     found, trees = [], []
     for number, line in enumerate(whole.split("\n"), 1):
         if line.strip():
@@ -143,7 +124,7 @@ def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
                 raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, a tab and a tree")
             found.append((number, label.strip()))
             trees.append(tree)
-    return TreeRows(_parsed(trees, found, source), found, ["label", "text"], "text")
+    return TreeRows(brackets.parse(trees, place=_lines(found, source)), found, ["label", "text"], "text")
 
 
 def _marked(whole: str, source: str, text: str | None) -> TreeRows:
@@ -166,11 +147,7 @@ def _marked(whole: str, source: str, text: str | None) -> TreeRows:
         found.append((number, label or None))
         trees.append(own[name])
     fields = ["label", *names] if any(label for _, label in found) else names
-    return TreeRows(_parsed(trees, found, source), found, fields, text or names[0])
-
-
-def _parsed(trees: list[str], found: Found, source: str) -> TreeParts:
-    return brackets.parse(trees, place=_lines(found, source))
+    return TreeRows(brackets.parse(trees, place=_lines(found, source)), found, fields, text or names[0])
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:

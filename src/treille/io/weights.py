@@ -1,7 +1,5 @@
 """What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,7 @@ SAY = 'Say what they are with --weights cost, logprob or prob (weights="logprob"
 
 
 def check_kind(weights: str | None) -> None:
-    """Refuses a word that names no kind of weights."""
+    """Raises an `InputError` unless this is a kind of weights, or None."""
     if weights is not None and weights not in KINDS:
         raise InputError(f"weights is {weights!r}, expected one of {', '.join(KINDS)}, or None to recognise it")
 

@@ -1,7 +1,5 @@
 """XML and HTML documents as trees of their elements."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 from xml.parsers import expat
@@ -12,7 +10,7 @@ from .tree_parts import Tree
 
 
 class Elements:
-    """Gathers a tree from the events of a parser. Text is cut at blanks, each word a leaf."""
+    """Builds a tree from the events of a parser. Text is split at white space; each word is a leaf."""
 
     def __init__(self, attributes: bool, text: bool):
         self.attributes, self.text = attributes, text
@@ -82,7 +80,7 @@ def xml_tree(
 def html_tree(
     document: str | bytes | os.PathLike[str], attributes: bool = False, text: bool = False, place: str = ""
 ) -> Tree:
-    """The elements of an HTML document, as lxml mends it. lxml reads elements down to a depth of about 250."""
+    """The elements of an HTML document, repaired by lxml, which reads elements down to a depth of about 250."""
     try:
         from lxml import etree
     except ImportError:
