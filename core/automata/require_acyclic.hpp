@@ -1,5 +1,5 @@
 #pragma once
-// The door of operations that need a machine without cycles and read its labels one by one: they say which state is to blame.
+// The check of operations that need a machine without cycles and without epsilon arcs; the error names the states.
 
 #include <stdexcept>
 #include <string>
