@@ -13,6 +13,7 @@
 #include "automata/prefix_counter.hpp"
 #include "automata/rational.hpp"
 #include "check.hpp"
+#include "text/ngram_features.hpp"
 #include "text/pattern_features.hpp"
 
 namespace treille::tests {
