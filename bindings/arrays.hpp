@@ -1,5 +1,5 @@
 #pragma once
-// Arrays across the pane: numpy in, numpy out, never a copy of large data.
+// Arrays from Python to the core and back as numpy arrays; large data is not copied.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -25,6 +25,13 @@ std::span<const T> view(const In<T>& array) {
   return {array.data(), array.size()};
 }
 
+// work() with the GIL released.
+template <class Work>
+auto unlocked(Work&& work) {
+  nb::gil_scoped_release release;
+  return work();
+}
+
 template <class T>
 Out<T> give(Buffer<T>&& buffer) {
   auto* owner = new Buffer<T>(std::move(buffer));
@@ -45,8 +52,8 @@ Out<T> copied(std::span<const T> values) {
   return give(std::move(copy));
 }
 
-template <class T>
-Out<T> give(const std::vector<T>& values) {
+template <class T, class Allocator>
+Out<T> give(const std::vector<T, Allocator>& values) {
   return copied(std::span<const T>(values));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Forests across the pane.
+// Forests from Python to the core.
 
 #include <nanobind/stl/tuple.h>
 

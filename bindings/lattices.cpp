@@ -17,27 +17,12 @@ using namespace nb::literals;
 namespace treille {
 namespace {
 
-template <class T>
-Out<T> give(const Array<T>& values) {
-  Buffer<T> copy(values.size());
-  std::copy(values.begin(), values.end(), copy.data());
-  return give(std::move(copy));
-}
-
 // states, arcs, sources, symbols, targets, weights, finals
 using ArraysOut =
     std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<double>>;
 
 ArraysOut give(const LatticeArrays& x) {
   return {give(x.states), give(x.arcs), give(x.sources), give(x.symbols), give(x.targets), give(x.weights), give(x.finals)};
-}
-
-using CycleOut = std::vector<std::tuple<State, Label, Label, State>>;
-
-CycleOut give(const std::vector<LabelledArc>& cycle) {
-  CycleOut out;
-  for (const auto& [source, arc] : cycle) out.emplace_back(source, arc.input, arc.output, arc.target);
-  return out;
 }
 
 }  // namespace
@@ -50,11 +35,7 @@ void bind_lattices(nb::module_& m) {
   m.def(
       "build_lattices",
       [](const LatticesIn& raw, In<std::int32_t> starts, In<std::uint8_t> costs, bool normalize, int threads) {
-        BuiltLattices built;
-        {
-          nb::gil_scoped_release release;
-          built = build_lattices({raw.view(), view(starts), view(costs)}, normalize, threads);
-        }
+        auto built = unlocked([&] { return build_lattices({raw.view(), view(starts), view(costs)}, normalize, threads); });
         return std::tuple(give(built.lattices), give(built.log_totals), built.cyclic, built.cycle);
       },
       "raw"_a, "starts"_a, "costs"_a, "normalize"_a, "threads"_a,
@@ -62,63 +43,43 @@ void bind_lattices(nb::module_& m) {
   m.def(
       "best_paths",
       [](const LatticesIn& data, int threads) {
-        auto [arcs, offsets] = [&] {
-          nb::gil_scoped_release release;
-          return best_paths(data.view(), threads);
-        }();
+        auto [arcs, offsets] = unlocked([&] { return best_paths(data.view(), threads); });
         return std::tuple(give(arcs), give(offsets));
       },
       "data"_a, "threads"_a);
   m.def(
       "n_best_paths",
       [](const LatticesIn& data, std::size_t i, std::size_t n) {
-        PathList list;
-        {
-          nb::gil_scoped_release release;
-          list = n_best_paths(data.view()[i], n);
-        }
+        auto list = unlocked([&] { return n_best_paths(data.view()[i], n); });
         return std::tuple(give(list.arcs), give(list.offsets), give(list.weights));
       },
       "data"_a, "i"_a, "n"_a);
   m.def(
       "pruned_weights",
       [](const LatticesIn& data, double least, int threads) {
-        auto weights = [&] {
-          nb::gil_scoped_release release;
-          return pruned_weights(data.view(), least, threads);
-        }();
-        return give(weights);
+        return give(unlocked([&] { return pruned_weights(data.view(), least, threads); }));
       },
       "data"_a, "least"_a, "threads"_a);
   m.def(
       "without_epsilon",
-      [](const LatticesIn& data, int threads) {
-        LatticeArrays arrays;
-        {
-          nb::gil_scoped_release release;
-          arrays = without_epsilon(data.view(), threads);
-        }
-        return give(arrays);
-      },
-      "data"_a, "threads"_a);
+      [](const LatticesIn& data, int threads) { return give(unlocked([&] { return without_epsilon(data.view(), threads); })); }, "data"_a,
+      "threads"_a);
 
   m.def(
-      "input_epsilon_cycle", [](const Machine& machine) { return give(input_epsilon_cycle(machine)); }, "machine"_a,
-      "Source, input, output and target of the arcs of a cycle that reads nothing.");
-  m.def(
-      "double_epsilon_cycle", [](const Machine& machine) { return give(double_epsilon_cycle(machine)); }, "machine"_a,
-      "The same for a cycle that neither reads nor writes.");
+      "epsilon_cycle",
+      [](const Machine& machine, bool writing) {
+        std::vector<std::tuple<State, Label, Label, State>> arcs;
+        for (const auto& [source, arc] : epsilon_cycle(machine, writing)) arcs.emplace_back(source, arc.input, arc.output, arc.target);
+        return arcs;
+      },
+      "machine"_a, "writing"_a,
+      "Source, input, output and target of the arcs of a cycle that reads nothing and, without `writing`, writes nothing.");
 
   nb::class_<RationalFeatures>(m, "RationalFeatures", "Output strings with their ids: fitted, then frozen.")
       .def_static(
           "fit",
           [](const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
-              return RationalFeatures::fit(machine, data.view(), view(recode), threads, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            return give_fit([&](RowsWithNorms& rows) { return RationalFeatures::fit(machine, data.view(), view(recode), threads, rows); });
           },
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
       .def_static(
@@ -128,12 +89,7 @@ void bind_lattices(nb::module_& m) {
       .def(
           "transform",
           [](const RationalFeatures& self, const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform(machine, data.view(), view(recode), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform(machine, data.view(), view(recode), threads); }));
           },
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
       .def("__len__", &RationalFeatures::size)
@@ -143,30 +99,18 @@ void bind_lattices(nb::module_& m) {
         return std::tuple(give(labels), give(offsets));
       });
 
-  m.def(
-      "rational_gram",
-      [](const Machine& machine, const LatticesIn& left, In<std::int32_t> recode_left, const LatticesIn& right,
-         In<std::int32_t> recode_right, int threads) {
-        std::vector<double> K;
-        {
-          nb::gil_scoped_release release;
-          K = rational_gram(machine, {left.view(), view(recode_left)}, {right.view(), view(recode_right)}, threads);
-        }
-        return give(K);
-      },
-      "machine"_a, "left"_a, "recode_left"_a, "right"_a, "recode_right"_a, "threads"_a);
-  m.def(
-      "rational_diagonal",
-      [](const Machine& machine, const LatticesIn& left, In<std::int32_t> recode_left, const LatticesIn& right,
-         In<std::int32_t> recode_right, int threads) {
-        std::vector<double> values;
-        {
-          nb::gil_scoped_release release;
-          values = rational_diagonal(machine, {left.view(), view(recode_left)}, {right.view(), view(recode_right)}, threads);
-        }
-        return give(values);
-      },
-      "machine"_a, "left"_a, "recode_left"_a, "right"_a, "recode_right"_a, "threads"_a);
+  const auto bind_values = [&m](const char* name, auto* values) {
+    m.def(
+        name,
+        [values](const Machine& machine, const LatticesIn& left, In<std::int32_t> recode_left, const LatticesIn& right,
+                 In<std::int32_t> recode_right, int threads) {
+          return give(
+              unlocked([&] { return values(machine, {left.view(), view(recode_left)}, {right.view(), view(recode_right)}, threads); }));
+        },
+        "machine"_a, "left"_a, "recode_left"_a, "right"_a, "recode_right"_a, "threads"_a);
+  };
+  bind_values("rational_gram", &rational_gram);
+  bind_values("rational_diagonal", &rational_diagonal);
 }
 
 }  // namespace treille

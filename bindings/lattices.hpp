@@ -1,5 +1,5 @@
 #pragma once
-// Lattices across the pane.
+// Lattices from Python to the core.
 
 #include "arrays.hpp"
 #include "automata/lattices.hpp"

@@ -11,6 +11,7 @@
 #include "rows.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
+#include "text/subsequence.hpp"
 
 using namespace nb::literals;
 
@@ -23,16 +24,6 @@ using BatchIn = std::tuple<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>
 Recoded read(const BatchIn& batch) { return {{view(std::get<0>(batch)), view(std::get<1>(batch))}, view(std::get<2>(batch))}; }
 
 std::optional<Recoded> read(const std::optional<BatchIn>& batch) { return batch ? std::optional(read(*batch)) : std::nullopt; }
-
-// Runs `work` without the interpreter's lock; what it computes becomes an array.
-template <class Work>
-auto unlocked(Work&& work) {
-  auto values = [&] {
-    nb::gil_scoped_release release;
-    return work();
-  }();
-  return give(std::move(values));
-}
 
 }  // namespace
 
@@ -50,52 +41,34 @@ void bind_patterns(nb::module_& m) {
           "fit",
           [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
              std::int32_t alphabet_size, int threads) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
+            return give_fit([&](RowsWithNorms& rows) {
               return PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            });
           },
           "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "fit_lattices",
           [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
-              return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            return give_fit(
+                [&](RowsWithNorms& rows) { return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows); });
           },
           "family"_a, "data"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "from_patterns",
           [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size) {
-            nb::gil_scoped_release release;
-            return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size);
+            return unlocked([&] { return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size); });
           },
           "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a)
       .def(
           "transform",
           [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets)}, view(recode), threads); }));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
       .def(
           "transform_lattices",
           [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform(data.view(), view(recode), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform(data.view(), view(recode), threads); }));
           },
           "data"_a, "recode"_a, "threads"_a)
       .def(
@@ -115,40 +88,69 @@ void bind_patterns(nb::module_& m) {
   m.def(
       "gapped_kmer_gram",
       [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return unlocked([&] { return gapped_kmer_gram(family, base, read(left), read(right), threads); });
+        return give(unlocked([&] { return gapped_kmer_gram(family, base, read(left), read(right), threads); }));
       },
       "family"_a, "base"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "gapped_kmer_diagonal",
       [](const GappedKmerPatterns& family, std::int32_t base, const BatchIn& batch, int threads) {
-        return unlocked([&] { return gapped_kmer_diagonal(family, base, read(batch), threads); });
+        return give(unlocked([&] { return gapped_kmer_diagonal(family, base, read(batch), threads); }));
       },
       "family"_a, "base"_a, "batch"_a, "threads"_a);
   m.def(
       "mismatch_gram",
       [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& left, const std::optional<BatchIn>& right,
          int threads) {
-        return unlocked([&] { return mismatch_gram(length, view(weights), view(complement), read(left), read(right), threads); });
+        return give(unlocked([&] { return mismatch_gram(length, view(weights), view(complement), read(left), read(right), threads); }));
       },
       "length"_a, "weights"_a, "complement"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "mismatch_diagonal",
       [](int length, In<double> weights, In<std::int32_t> complement, const BatchIn& batch, int threads) {
-        return unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), read(batch), threads); });
+        return give(unlocked([&] { return mismatch_diagonal(length, view(weights), view(complement), read(batch), threads); }));
       },
       "length"_a, "weights"_a, "complement"_a, "batch"_a, "threads"_a);
   m.def(
       "weighted_degree_gram",
       [](int d, int shift, const BatchIn& left, const std::optional<BatchIn>& right, int threads) {
-        return unlocked([&] { return weighted_degree_gram(d, shift, read(left), read(right), threads); });
+        return give(unlocked([&] { return weighted_degree_gram(d, shift, read(left), read(right), threads); }));
       },
       "d"_a, "shift"_a, "left"_a, "right"_a.none(), "threads"_a);
   m.def(
       "weighted_degree_diagonal",
       [](int d, int shift, const BatchIn& batch, int threads) {
-        return unlocked([&] { return weighted_degree_diagonal(d, shift, read(batch), threads); });
+        return give(unlocked([&] { return weighted_degree_diagonal(d, shift, read(batch), threads); }));
       },
       "d"_a, "shift"_a, "batch"_a, "threads"_a);
+
+  m.def(
+      "subsequence_gram",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> right_symbols, In<std::int64_t> right_offsets, int n,
+         double decay, int threads) {
+        Buffer<double> out((offsets.size() - 1) * (right_offsets.size() - 1));
+        unlocked([&] {
+          subsequence_gram({view(symbols), view(offsets)}, {view(right_symbols), view(right_offsets)}, n, decay, threads, out.data());
+        });
+        return give(std::move(out));
+      },
+      "symbols"_a, "offsets"_a, "right_symbols"_a, "right_offsets"_a, "n"_a, "decay"_a, "threads"_a,
+      "Subsequence kernel of two batches, row by row; equal numbers are equal symbols.");
+  m.def(
+      "subsequence_own_gram",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, int n, double decay, int threads) {
+        Buffer<double> out((offsets.size() - 1) * (offsets.size() - 1));
+        unlocked([&] { subsequence_gram({view(symbols), view(offsets)}, n, decay, threads, out.data()); });
+        return give(std::move(out));
+      },
+      "symbols"_a, "offsets"_a, "n"_a, "decay"_a, "threads"_a, "Subsequence kernel of a batch with itself.");
+  m.def(
+      "subsequence_diagonal",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, int n, double decay, int threads) {
+        Buffer<double> out(offsets.size() - 1);
+        unlocked([&] { subsequence_diagonal({view(symbols), view(offsets)}, n, decay, threads, out.data()); });
+        return give(std::move(out));
+      },
+      "symbols"_a, "offsets"_a, "n"_a, "decay"_a, "threads"_a, "k(x, x) of each.");
 }
 
 }  // namespace treille

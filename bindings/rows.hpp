@@ -56,4 +56,12 @@ inline RowsOut give_rows(RowsWithNorms&& rows) {
   return std::tuple_cat(give_entries(std::move(rows.entries)), std::tuple(give(rows.sq_norms)));
 }
 
+// Features that fit(rows) computes with the GIL released, and the rows of the examples they were fitted on.
+template <class Fit>
+auto give_fit(Fit&& fit) {
+  RowsWithNorms rows;
+  auto features = unlocked([&] { return fit(rows); });
+  return std::tuple(std::move(features), give_rows(std::move(rows)));
+}
+
 }  // namespace treille

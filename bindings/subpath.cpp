@@ -14,52 +14,34 @@
 using namespace nb::literals;
 
 namespace treille {
-namespace {
 
 using Ints = In<std::int32_t>;
-
-}  // namespace
 
 void bind_subpath(nb::module_& m) {
   m.def(
       "root_paths",
       [](const ForestIn& forest) {
-        RootPaths paths;
-        {
-          nb::gil_scoped_release release;
-          paths = root_paths(read(forest));
-        }
-        return std::tuple(give(std::move(paths.of_node)), copied<std::int32_t>(paths.label), copied<std::int32_t>(paths.parent),
-                          copied<std::int32_t>(paths.length));
+        auto paths = unlocked([&] { return root_paths(read(forest)); });
+        return std::tuple(give(std::move(paths.of_node)), give(paths.label), give(paths.parent), give(paths.length));
       },
       "forest"_a, "The path of each node; of each path the last label, the path above, and the length.");
   m.def(
       "upward_order",
       [](const ForestIn& forest) {
-        SortedStrings<std::int32_t> sorted;
-        {
-          nb::gil_scoped_release release;
-          sorted = upward_strings<std::int32_t>(read(forest));
-        }
+        auto sorted = unlocked([&] { return upward_strings<std::int32_t>(read(forest)); });
         return std::tuple(give(std::move(sorted.owner)), give(std::move(sorted.lcp)), give(std::move(sorted.length)));
       },
       "forest"_a, "Nodes by upward string: the tree of each, how many labels it shares with the one before, and how many it has.");
   m.def(
       "shared_paths",
       [](const ForestIn& forest, In<double> cumulative, std::size_t n_left) {
-        nb::gil_scoped_release release;
-        return shared_paths(read(forest), view(cumulative), n_left);
+        return unlocked([&] { return shared_paths(read(forest), view(cumulative), n_left); });
       },
       "forest"_a, "cumulative"_a, "n_left"_a, "Products with the kernel matrix of weighted path counts.");
   m.def(
       "subpath_self",
       [](const ForestIn& forest, In<double> cumulative, int threads) {
-        std::vector<double> values;
-        {
-          nb::gil_scoped_release release;
-          values = subpath_self(read(forest), view(cumulative), threads);
-        }
-        return give(values);
+        return give(unlocked([&] { return subpath_self(read(forest), view(cumulative), threads); }));
       },
       "forest"_a, "cumulative"_a, "threads"_a, "k(x, x) of every tree.");
 
@@ -67,18 +49,14 @@ void bind_subpath(nb::module_& m) {
       .def_static(
           "of",
           [](const ForestIn& forest, In<double> cumulative) {
-            nb::gil_scoped_release release;
-            return SubpathProduct(read(forest), view(cumulative));
+            return unlocked([&] { return SubpathProduct(read(forest), view(cumulative)); });
           },
           "forest"_a, "cumulative"_a)
       .def(
           "product",
           [](const SubpathProduct& self, Matrix beta, int threads) {
             Buffer<double> out(beta.size());
-            {
-              nb::gil_scoped_release release;
-              self.product({beta.data(), beta.size()}, beta.shape(1), threads, out.data());
-            }
+            unlocked([&] { self.product({beta.data(), beta.size()}, beta.shape(1), threads, out.data()); });
             return give_matrix(std::move(out), beta.shape(0), beta.shape(1));
           },
           "beta"_a, "threads"_a)
@@ -88,8 +66,7 @@ void bind_subpath(nb::module_& m) {
       .def_static(
           "fit",
           [](const ForestIn& forest, std::int32_t n_labels, In<double> cumulative) {
-            nb::gil_scoped_release release;
-            return SubpathFeatures::fit(read(forest), n_labels, view(cumulative));
+            return unlocked([&] { return SubpathFeatures::fit(read(forest), n_labels, view(cumulative)); });
           },
           "forest"_a, "n_labels"_a, "cumulative"_a)
       .def_static(
@@ -105,17 +82,13 @@ void bind_subpath(nb::module_& m) {
       .def("parts",
            [](const SubpathFeatures& self) {
              const auto& p = self.parts();
-             return std::tuple(copied<std::int32_t>(p.path_label), copied<std::int32_t>(p.path_parent), copied<std::int32_t>(p.node_parent),
-                               copied<std::int32_t>(p.node_depth), copied<std::int32_t>(p.edge_start), copied<std::int32_t>(p.feature));
+             return std::tuple(give(p.path_label), give(p.path_parent), give(p.node_parent), give(p.node_depth), give(p.edge_start),
+                               give(p.feature));
            })
       .def(
           "transform",
           [](const SubpathFeatures& self, const ForestIn& forest, int threads) {
-            SparseRows rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform(read(forest), threads);
-            }
+            auto rows = unlocked([&] { return self.transform(read(forest), threads); });
             return std::tuple(give(std::move(rows.indptr)), give(std::move(rows.features)), give(std::move(rows.values)));
           },
           "forest"_a, "threads"_a)

@@ -14,11 +14,7 @@ namespace {
 
 template <class Index>
 auto sorted_suffixes(In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, int threads) {
-  SuffixArray<Index> sorted;
-  {
-    nb::gil_scoped_release release;
-    sorted = suffix_array<Index>({view(symbols), view(offsets)}, alphabet_size, threads);
-  }
+  auto sorted = unlocked([&] { return suffix_array<Index>({view(symbols), view(offsets)}, alphabet_size, threads); });
   return std::tuple(give(std::move(sorted.suffix)), give(std::move(sorted.sequence)), give(std::move(sorted.lcp)));
 }
 
@@ -33,12 +29,8 @@ void bind_suffix(nb::module_& m) {
       "substring_self",
       [](In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, std::int64_t min_length, In<double> cumulative,
          int threads) {
-        std::vector<double> values;
-        {
-          nb::gil_scoped_release release;
-          values = substring_self({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, threads);
-        }
-        return give(values);
+        return give(unlocked(
+            [&] { return substring_self({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, threads); }));
       },
       "symbols"_a, "offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "threads"_a, "k(x, x) of every sequence.");
 
@@ -47,18 +39,16 @@ void bind_suffix(nb::module_& m) {
           "build",
           [](In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t alphabet_size, std::int64_t min_length, In<double> cumulative,
              std::size_t n_left, int threads) {
-            nb::gil_scoped_release release;
-            return SubstringTree::build({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, n_left, threads);
+            return unlocked([&] {
+              return SubstringTree::build({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, n_left, threads);
+            });
           },
           "symbols"_a, "offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "n_left"_a, "threads"_a)
       .def(
           "product",
           [](const SubstringTree& self, Matrix beta, int threads) {
             Buffer<double> out(self.n_rows() * beta.shape(1));
-            {
-              nb::gil_scoped_release release;
-              self.product({beta.data(), beta.size()}, beta.shape(1), threads, out.data());
-            }
+            unlocked([&] { self.product({beta.data(), beta.size()}, beta.shape(1), threads, out.data()); });
             return give_matrix(std::move(out), self.n_rows(), beta.shape(1));
           },
           "beta"_a, "threads"_a, "K beta, a column per function.")
@@ -66,10 +56,7 @@ void bind_suffix(nb::module_& m) {
           "gram",
           [](const SubstringTree& self, int threads) {
             Buffer<double> out(self.n_rows() * self.n_columns());
-            {
-              nb::gil_scoped_release release;
-              self.gram(threads, out.data());
-            }
+            unlocked([&] { self.gram(threads, out.data()); });
             return give_matrix(std::move(out), self.n_rows(), self.n_columns());
           },
           "threads"_a, "K itself.")

@@ -45,11 +45,7 @@ const std::vector<CharacterClass>& character_classes() {
 }
 
 EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
-  Encoded encoded;
-  {
-    nb::gil_scoped_release release;
-    encoded = encode(texts, threads);
-  }
+  auto encoded = unlocked([&] { return encode(texts, threads); });
   return {give(std::move(encoded.symbols)), give(std::move(encoded.offsets)), give(encoded.alphabet)};
 }
 
@@ -64,11 +60,7 @@ void bind_text(nb::module_& m) {
       [](const nb::typed<nb::list, nb::str>& texts, int threads) {
         const std::vector<Text> views = views_of(texts);
         const auto& classes = character_classes();
-        EncodedWords encoded;
-        {
-          nb::gil_scoped_release release;
-          encoded = encode_words(views, classes, threads);
-        }
+        auto encoded = unlocked([&] { return encode_words(views, classes, threads); });
         nb::typed<nb::list, nb::str> alphabet;
         for (const std::u32string& word : encoded.alphabet)
           alphabet.append(nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, word.data(), static_cast<Py_ssize_t>(word.size()))));
@@ -92,63 +84,43 @@ void bind_text(nb::module_& m) {
           "fit",
           [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights,
              std::int32_t alphabet_size, int threads) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
+            return give_fit([&](RowsWithNorms& rows) {
               return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            });
           },
           "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "fit_lattices",
           [](const LatticesIn& data, int min_order, int max_order, In<double> weights, std::int32_t alphabet_size, int threads) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
+            return give_fit([&](RowsWithNorms& rows) {
               return NGramFeatures::fit(data.view(), min_order, max_order, view(weights), alphabet_size, threads, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            });
           },
           "data"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "from_grams",
           [](In<std::int32_t> grams, In<std::int32_t> orders, int min_order, int max_order, In<double> weights,
              std::int32_t alphabet_size) {
-            nb::gil_scoped_release release;
-            return NGramFeatures::from_grams(view(grams), view(orders), min_order, max_order, view(weights), alphabet_size);
+            return unlocked(
+                [&] { return NGramFeatures::from_grams(view(grams), view(orders), min_order, max_order, view(weights), alphabet_size); });
           },
           "grams"_a, "orders"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a)
       .def(
           "transform",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform({view(symbols), view(offsets)}, view(recode), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets)}, view(recode), threads); }));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
       .def(
           "transform_lattices",
           [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform(data.view(), view(recode), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform(data.view(), view(recode), threads); }));
           },
           "data"_a, "recode"_a, "threads"_a)
       .def(
           "occurrences",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            Occurrences found;
-            {
-              nb::gil_scoped_release release;
-              found = self.occurrences({view(symbols), view(offsets)}, view(recode), threads);
-            }
+            auto found = unlocked([&] { return self.occurrences({view(symbols), view(offsets)}, view(recode), threads); });
             return std::tuple(give(std::move(found.ids)), give(std::move(found.starts)), give(std::move(found.offsets)));
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a,
@@ -156,10 +128,7 @@ void bind_text(nb::module_& m) {
       .def(
           "merge",
           [](const NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {
-            auto [merged, ids] = [&] {
-              nb::gil_scoped_release release;
-              return self.merge(other, view(recode_other));
-            }();
+            auto [merged, ids] = unlocked([&] { return self.merge(other, view(recode_other)); });
             std::vector<std::int64_t> own(self.size());
             std::iota(own.begin(), own.end(), 0);
             return std::tuple(std::move(merged), give(own), give(ids));

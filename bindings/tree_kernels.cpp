@@ -28,50 +28,24 @@ std::string_view utf8(nb::handle text) {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-template <class T>
-Out<T> give_array(const Array<T>& values) {
-  Buffer<T> copy(values.size());
-  std::copy(values.begin(), values.end(), copy.data());
-  return give(std::move(copy));
-}
-
 // Item, byte and message of what is wrong.
 using FaultOut = std::tuple<std::size_t, std::size_t, std::string>;
-
-auto give_trees(const BracketTrees& trees) {
-  std::optional<FaultOut> fault;
-  if (trees.fault) fault = FaultOut(trees.fault->item, trees.fault->byte, trees.fault->message);
-  return std::tuple(give_array(trees.labels), give_array(trees.parents), give(trees.offsets), trees.alphabet, fault);
-}
-
-template <class Work>
-auto unlocked(Work&& work) {
-  auto values = [&] {
-    nb::gil_scoped_release release;
-    return work();
-  }();
-  return give(std::move(values));
-}
 
 template <class Rule>
 void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
   using Index = TreeIndex<typename Rule::Kin>;
-  index
-      .def(
-          "gram",
-          [](const Index& self, const ForestIn& left, const Rule& rule, int threads) {
-            return unlocked([&] { return tree_gram(self, read(left), rule, threads); });
-          },
-          "left"_a, "rule"_a, "threads"_a, "The values of the trees `left` with those of the index, row by row.")
-      .def(
-          "own_gram",
-          [](const Index& self, const ForestIn& all, const Rule& rule, int threads) {
-            return unlocked([&] { return tree_own_gram(self, read(all), rule, threads); });
-          },
-          "all"_a, "rule"_a, "threads"_a, "The values of the trees of the index, given as `all`, with themselves.");
+  index.def(
+      "gram",
+      [](const Index& self, const ForestIn& left, const Rule& rule, bool own, int threads) {
+        return give(unlocked([&] { return tree_gram(self, read(left), rule, own, threads); }));
+      },
+      "left"_a, "rule"_a, "own"_a, "threads"_a,
+      "The values of the trees `left` with those of the index, row by row; `own`: `left` are the trees of the index.");
   m.def(
       "tree_diagonal",
-      [](const ForestIn& all, const Rule& rule, int threads) { return unlocked([&] { return tree_diagonal(read(all), rule, threads); }); },
+      [](const ForestIn& all, const Rule& rule, int threads) {
+        return give(unlocked([&] { return tree_diagonal(read(all), rule, threads); }));
+      },
       "all"_a, "rule"_a, "threads"_a, "k(x, x) of each tree.");
 }
 
@@ -96,11 +70,10 @@ void bind_tree_kernels(nb::module_& m) {
       [](const nb::typed<nb::list, nb::str>& texts, int threads) {
         std::vector<std::string_view> views;
         for (const nb::handle text : texts) views.push_back(utf8(text));
-        auto trees = [&] {
-          nb::gil_scoped_release release;
-          return read_brackets(views, threads);
-        }();
-        return give_trees(trees);
+        auto trees = unlocked([&] { return read_brackets(views, threads); });
+        std::optional<FaultOut> fault;
+        if (trees.fault) fault = FaultOut(trees.fault->item, trees.fault->byte, trees.fault->message);
+        return std::tuple(give(trees.labels), give(trees.parents), give(trees.offsets), trees.alphabet, fault);
       },
       "texts"_a, "threads"_a, "Labels, parents, offsets, the alphabet, and what is wrong: item, byte and message, or None.");
   m.def(
@@ -110,13 +83,10 @@ void bind_tree_kernels(nb::module_& m) {
   m.def(
       "to_preorder",
       [](In<std::int32_t> parents, In<std::int64_t> offsets) {
-        Preorder found = [&] {
-          nb::gil_scoped_release release;
-          return to_preorder(view(parents), view(offsets));
-        }();
+        auto found = unlocked([&] { return to_preorder(view(parents), view(offsets)); });
         std::optional<FaultOut> fault;
         if (found.fault) fault = FaultOut(found.fault->tree, found.fault->node, found.fault->message);
-        return std::tuple(give_array(found.order), give_array(found.parents), fault);
+        return std::tuple(give(found.order), give(found.parents), fault);
       },
       "parents"_a, "offsets"_a,
       "Where each node stood before and its new parent, both empty where nothing changes; and what is wrong: tree, node and message.");
@@ -138,19 +108,13 @@ void bind_tree_kernels(nb::module_& m) {
       .def_static(
           "fit",
           [](const ForestIn& forest, double decay, bool leaves) {
-            RowsWithNorms rows;
-            auto features = [&] {
-              nb::gil_scoped_release release;
-              return SubtreeFeatures::fit(read(forest), decay, leaves, rows);
-            }();
-            return std::tuple(std::move(features), give_rows(std::move(rows)));
+            return give_fit([&](RowsWithNorms& rows) { return SubtreeFeatures::fit(read(forest), decay, leaves, rows); });
           },
           "forest"_a, "decay"_a, "leaves"_a)
       .def_static(
           "from_parts",
           [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> subtrees, double decay, bool leaves) {
-            nb::gil_scoped_release release;
-            return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves);
+            return unlocked([&] { return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves); });
           },
           "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a)
       .def(
@@ -163,12 +127,7 @@ void bind_tree_kernels(nb::module_& m) {
       .def(
           "transform",
           [](const SubtreeFeatures& self, const ForestIn& forest, int threads) {
-            RowsWithNorms rows;
-            {
-              nb::gil_scoped_release release;
-              rows = self.transform(read(forest), threads);
-            }
-            return give_rows(std::move(rows));
+            return give_rows(unlocked([&] { return self.transform(read(forest), threads); }));
           },
           "forest"_a, "threads"_a)
       .def("__len__", &SubtreeFeatures::size)

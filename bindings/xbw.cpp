@@ -26,12 +26,7 @@ BitVector bits(const std::uint64_t* words, std::size_t n_bits) {
 void bind_xbw(nb::module_& m) {
   nb::class_<Xbw>(m, "Xbw", "The XBW index of a forest.")
       .def_static(
-          "of",
-          [](const ForestIn& forest) {
-            nb::gil_scoped_release release;
-            return Xbw(read(forest));
-          },
-          "forest"_a)
+          "of", [](const ForestIn& forest) { return unlocked([&] { return Xbw(read(forest)); }); }, "forest"_a)
       .def_static(
           "from_parts",
           [](In<std::uint64_t> last, std::size_t n_nodes, Ints symbols, In<std::uint8_t> lengths, In<std::uint64_t> words,
@@ -71,11 +66,7 @@ void bind_xbw(nb::module_& m) {
       .def(
           "subtrees",
           [](const Xbw& self, In<std::int64_t> places, int threads) {
-            Subtrees found;
-            {
-              nb::gil_scoped_release release;
-              found = self.subtrees(view(places), threads);
-            }
+            auto found = unlocked([&] { return self.subtrees(view(places), threads); });
             return std::tuple(give(std::move(found.labels)), give(std::move(found.parents)), give(std::move(found.offsets)));
           },
           "places"_a, "threads"_a, "What hangs on each of these nodes, as a forest.")

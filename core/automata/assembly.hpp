@@ -1,10 +1,12 @@
 #pragma once
-// A machine written state by state, for operations that know their states in order. Linear, but for states whose arcs come unsorted.
+// Two ways to build a machine: state by state (Assembly), and from arcs in any order (build_machine). Linear, apart from sorting the arcs
+// of states whose arcs are not in order.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -12,9 +14,15 @@
 
 namespace treille {
 
+// Sorts the arcs of one state.
+template <class Iterator>
+void sort_arcs(Iterator first, Iterator last) {
+  if (!std::is_sorted(first, last, arc_before)) std::stable_sort(first, last, arc_before);
+}
+
 class Assembly {
  public:
-  // How many states and arcs there will be: the memory is taken once.
+  // The numbers of states and arcs, for which memory is reserved.
   Assembly(std::int64_t states, std::int64_t arcs) {
     if (states > std::numeric_limits<State>::max()) throw std::length_error("a machine of more than 2^31 - 1 states");
     offsets_.reserve(static_cast<std::size_t>(states) + 1);
@@ -26,8 +34,7 @@ class Assembly {
   void arc(const Arc& arc) { arcs_.push_back(arc); }
 
   void end_state(double final_weight) {
-    const auto first = arcs_.begin() + offsets_.back();
-    if (!std::is_sorted(first, arcs_.end(), arc_before)) std::stable_sort(first, arcs_.end(), arc_before);
+    sort_arcs(arcs_.begin() + offsets_.back(), arcs_.end());
     offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
     finals_.push_back(final_weight);
   }
@@ -50,5 +57,32 @@ class Assembly {
   Array<Arc> arcs_;
   Array<double> finals_;
 };
+
+struct LabelledArc {
+  State source;
+  Arc arc;
+};
+
+// arc(k) is the k-th of n_arcs, a LabelledArc. States are 0..finals.size()-1; the caller has checked all numbers. One counting sort by
+// source, then each state's arcs by input label, output label and target.
+template <class ArcAt>
+Machine build_machine(State start, std::size_t n_arcs, ArcAt&& arc, std::span<const double> finals) {
+  const std::size_t n = finals.size();
+  Array<std::int64_t> offsets(n + 1, 0);
+  for (std::size_t k = 0; k < n_arcs; ++k) ++offsets[static_cast<std::size_t>(arc(k).source) + 1];
+  for (std::size_t s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
+  Array<std::int64_t> next(offsets.begin(), offsets.end() - 1);
+  Array<Arc> arcs(n_arcs);
+  for (std::size_t k = 0; k < n_arcs; ++k) {
+    const LabelledArc from = arc(k);
+    arcs[static_cast<std::size_t>(next[static_cast<std::size_t>(from.source)]++)] = from.arc;
+  }
+  for (std::size_t s = 0; s < n; ++s) sort_arcs(arcs.begin() + offsets[s], arcs.begin() + offsets[s + 1]);
+  return Machine(start, std::move(offsets), std::move(arcs), Array<double>(finals.begin(), finals.end()));
+}
+
+inline Machine build_machine(State start, std::span<const LabelledArc> arcs, std::span<const double> finals) {
+  return build_machine(start, arcs.size(), [&](std::size_t k) { return arcs[k]; }, finals);
+}
 
 }  // namespace treille

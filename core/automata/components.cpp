@@ -109,8 +109,8 @@ std::vector<State> Components::cycle(const Machine& machine, State component) co
   return {};
 }
 
-std::vector<State> find_cycle(const Machine& machine) {
-  const Components components(machine);
+std::vector<State> find_cycle(const Machine& machine, Components::Follows follows) {
+  const Components components(machine, follows);
   for (State c = 0; c < components.size() && !components.acyclic(); ++c)
     if (components.is_cyclic(machine, c)) return components.cycle(machine, c);
   return {};

@@ -43,8 +43,8 @@ class Components {
   Array<std::int64_t> offsets_;
 };
 
-// The states of some cycle; empty where there is none.
-std::vector<State> find_cycle(const Machine& machine);
+// The states of some cycle, of all arcs or of those that `follows` picks; empty where there is none.
+std::vector<State> find_cycle(const Machine& machine, Components::Follows follows = [](const Arc&) { return true; });
 
 // The states renumbered so that every arc leads to a higher number. The machine must be acyclic.
 Machine topological_sort(const Machine& machine);

@@ -1,11 +1,11 @@
-#include "automata/compose.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "automata/algorithms.hpp"
+#include "automata/assembly.hpp"
 #include "automata/connect.hpp"
 #include "automata/hash_index.hpp"
 #include "automata/semiring.hpp"
@@ -83,18 +83,11 @@ class Composition {
       const bool last = s + 1 == triples_.size();
       number_targets(last ? arcs_.size() : arcs_.size() - std::min<std::size_t>(arcs_.size(), kAhead));
     }
-    for (State s = 0; s < triples_.size(); ++s) {
-      const auto begin = arcs_.begin() + offsets_[s], end = arcs_.begin() + offsets_[s + 1];
-      if (!std::is_sorted(begin, end, arc_before)) std::stable_sort(begin, end, arc_before);
-    }
-    auto arcs = [&](State s) {
-      return std::span<const Arc>(arcs_.data() + offsets_[s], static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]));
-    };
-    auto final_weight = [&](State s) { return finals_[s]; };
-    const auto useful = useful_states<S>(triples_.size(), 0, arcs, final_weight);
-    if (std::find(useful.begin(), useful.end(), 0) == useful.end())
-      return Machine(0, std::move(offsets_), std::move(arcs_), std::move(finals_));
-    return connect<S>(triples_.size(), 0, arcs, final_weight, useful);
+    for (State s = 0; s < triples_.size(); ++s) sort_arcs(arcs_.begin() + offsets_[s], arcs_.begin() + offsets_[s + 1]);
+    Machine whole(0, std::move(offsets_), std::move(arcs_), std::move(finals_));
+    const auto useful = useful_states<S>(whole);
+    if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return whole;
+    return connect<S>(whole, useful);
   }
 
  private:

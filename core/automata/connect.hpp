@@ -1,7 +1,7 @@
 #pragma once
 // Trimming: only states on a path of non-zero weights from the start to a final state stay; no string's weight changes. Time and space
-// O(states + arcs). Machines come as functions here, arcs(s) and final_weight(s), so that an operation trims what it has built without
-// laying it out first.
+// O(states + arcs). M is Machine, or any class with its size(), start(), arcs(s) and final_weight(s), so that an operation can trim what
+// it has computed without building the untrimmed machine first.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,14 +13,15 @@
 namespace treille {
 
 // 1 for each state that lies on such a path.
-template <class S, class Arcs, class Finals>
-Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& final_weight) {
+template <class S, class M>
+Array<std::uint8_t> useful_states(const M& machine) {
   enum : std::uint8_t { kUseful = 1, kReached = 2 };
+  const State n = machine.size(), start = machine.start();
   Array<std::uint8_t> marks(static_cast<std::size_t>(n), 0);
   if (start == kNoState) return marks;
   std::vector<State> stack;
   auto follow = [&](State s, State passed) {  // states up to `passed` are not met again by the sweep
-    for (const Arc& arc : arcs(s))
+    for (const Arc& arc : machine.arcs(s))
       if (marks[arc.target] == 0 && arc.weight != S::zero()) {
         marks[arc.target] = kReached;
         if (arc.target <= passed) stack.push_back(arc.target);
@@ -38,8 +39,8 @@ Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& fi
   bool again = false;
   for (State s = n - 1; s >= 0; --s) {
     if (marks[s] == 0) continue;
-    bool reaches = final_weight(s) != S::zero();
-    for (const Arc& arc : arcs(s)) {
+    bool reaches = machine.final_weight(s) != S::zero();
+    for (const Arc& arc : machine.arcs(s)) {
       reaches |= marks[arc.target] == kUseful && arc.weight != S::zero();
       again |= arc.target <= s;
     }
@@ -49,12 +50,12 @@ Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& fi
     Array<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
     for (State s = 0; s < n; ++s)
       if (marks[s] == kReached)
-        for (const Arc& arc : arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
+        for (const Arc& arc : machine.arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
     for (State s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
     Array<State> sources(static_cast<std::size_t>(offsets.back()));
     for (State s = n - 1; s >= 0; --s)
       if (marks[s] == kReached)
-        for (const Arc& arc : arcs(s))
+        for (const Arc& arc : machine.arcs(s))
           if (arc.weight != S::zero()) sources[--offsets[arc.target + 1]] = s;  // offsets[t + 1] becomes the first of t
     for (State t = 0; t < n; ++t)
       if (marks[t] == kUseful) stack.push_back(t);
@@ -73,15 +74,10 @@ Array<std::uint8_t> useful_states(State n, State start, Arcs&& arcs, Finals&& fi
   return marks;
 }
 
-template <class S>
-Array<std::uint8_t> useful_states(const Machine& machine) {
-  return useful_states<S>(
-      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); });
-}
-
 // The useful states in the order they had, with the arcs between them.
-template <class S, class Arcs, class Finals>
-Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::span<const std::uint8_t> useful) {
+template <class S, class M>
+Machine connect(const M& machine, std::span<const std::uint8_t> useful) {
+  const State n = machine.size(), start = machine.start();
   if (start == kNoState || !useful[start]) return {};
   Array<State> number(static_cast<std::size_t>(n));
   State size = 0;
@@ -89,7 +85,7 @@ Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::s
   for (State s = 0; s < n; ++s) {
     if (!useful[s]) continue;
     number[s] = size++;
-    for (const Arc& arc : arcs(s)) n_arcs += useful[arc.target];
+    for (const Arc& arc : machine.arcs(s)) n_arcs += useful[arc.target];
   }
   Array<std::int64_t> offsets;
   Array<double> finals;
@@ -100,19 +96,17 @@ Machine connect(State n, State start, Arcs&& arcs, Finals&& final_weight, std::s
   offsets.push_back(0);
   for (State s = 0; s < n; ++s) {
     if (!useful[s]) continue;
-    for (const Arc& arc : arcs(s))
+    for (const Arc& arc : machine.arcs(s))
       if (useful[arc.target]) kept.push_back({arc.input, arc.output, number[arc.target], arc.weight});
     offsets.push_back(static_cast<std::int64_t>(kept.size()));
-    finals.push_back(final_weight(s));
+    finals.push_back(machine.final_weight(s));
   }
   return Machine(number[start], std::move(offsets), std::move(kept), std::move(finals));
 }
 
-template <class S>
-Machine connect(const Machine& machine) {
-  return connect<S>(
-      machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
-      useful_states<S>(machine));
+template <class S, class M>
+Machine connect(const M& machine) {
+  return connect<S>(machine, useful_states<S>(machine));
 }
 
 // A machine without its useless states, copied only where there are some; it remembers the numbers states had, for messages.
@@ -124,9 +118,7 @@ class Trimmed {
     if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return;
     for (State s = 0; s < machine.size(); ++s)
       if (useful[s]) numbers_.push_back(s);
-    storage_ = connect<S>(
-        machine.size(), machine.start(), [&](State s) { return machine.arcs(s); }, [&](State s) { return machine.final_weight(s); },
-        useful);
+    storage_ = connect<S>(machine, useful);
     machine_ = &storage_;
   }
   Trimmed(const Trimmed&) = delete;

@@ -1,13 +1,12 @@
-#include "automata/determinize.hpp"
-
 #include <span>
 #include <stdexcept>
 
+#include "automata/algorithms.hpp"
 #include "automata/connect.hpp"
 #include "automata/require_acyclic.hpp"
+#include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
-#include "automata/term_sum.hpp"
 
 namespace treille {
 

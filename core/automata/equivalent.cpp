@@ -1,5 +1,3 @@
-#include "automata/equivalent.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -7,28 +5,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "automata/algorithms.hpp"
 #include "automata/components.hpp"
-#include "automata/remove_epsilon.hpp"
+#include "automata/operations.hpp"
+#include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
-#include "automata/term_sum.hpp"
 
 namespace treille {
 namespace {
-
-// Both machines side by side: the states of b follow those of a.
-Machine side_by_side(const Machine& a, const Machine& b) {
-  Array<std::int64_t> offsets(a.offsets().begin(), a.offsets().end());
-  Array<Arc> arcs(a.all_arcs().begin(), a.all_arcs().end());
-  Array<double> finals(a.finals().begin(), a.finals().end());
-  for (Arc arc : b.all_arcs()) {
-    arc.target += a.size();
-    arcs.push_back(arc);
-  }
-  for (State s = 0; s < b.size(); ++s) offsets.push_back(a.n_arcs() + b.offsets()[s + 1]);
-  finals.insert(finals.end(), b.finals().begin(), b.finals().end());
-  return Machine(kNoState, std::move(offsets), std::move(arcs), std::move(finals));
-}
 
 template <class S>
 bool agree(const TermSum<S>& a, const TermSum<S>& b, double tolerance) {
@@ -117,14 +102,6 @@ bool same_over_the_reals(const Machine& both, State first_of_b, std::span<const 
   return true;
 }
 
-Machine as_real(const Machine& machine) {
-  Array<Arc> arcs(machine.all_arcs().begin(), machine.all_arcs().end());
-  Array<double> finals(machine.finals().begin(), machine.finals().end());
-  for (Arc& arc : arcs) arc.weight = std::exp(-arc.weight);
-  for (double& weight : finals) weight = std::exp(-weight);
-  return Machine(machine.start(), {machine.offsets().begin(), machine.offsets().end()}, std::move(arcs), std::move(finals));
-}
-
 }  // namespace
 
 template <class S>
@@ -134,12 +111,18 @@ bool equivalent(const Machine& given_a, const Machine& given_b, double tolerance
   if (a.start() != kNoState) starts.push_back(a.start());
   if (b.start() != kNoState) starts.push_back(a.size() + b.start());
   if (starts.empty()) return true;
-  const Machine both = side_by_side(a, b);
+  Assembly out(std::int64_t{a.size()} + b.size(), a.n_arcs() + b.n_arcs());
+  out.append(a, 0);
+  out.append(b, a.size());
+  const Machine both = out.finish(kNoState);
   if (Components(both).acyclic()) return same_without_cycles<S>(both, a.size(), starts, tolerance);
   if constexpr (std::is_same_v<S, Real>)
     return same_over_the_reals(both, a.size(), starts, tolerance);
   else if constexpr (std::is_same_v<S, Log>)
-    return same_over_the_reals(as_real(both), a.size(), starts, tolerance);
+    return same_over_the_reals(
+        reweighted(
+            both, [](State, const Arc& arc) { return std::exp(-arc.weight); }, [](State, double weight) { return std::exp(-weight); }),
+        a.size(), starts, tolerance);
   else
     throw std::invalid_argument("equivalence of tropical machines with cycles is undecidable: compare machines without cycles");
 }

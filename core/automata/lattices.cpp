@@ -6,6 +6,9 @@
 #include <numeric>
 #include <queue>
 
+#include "automata/algorithms.hpp"
+#include "automata/assembly.hpp"
+#include "automata/semiring.hpp"
 #include "parallel.hpp"
 
 namespace treille {
@@ -15,9 +18,6 @@ template <class T>
 void extend(Array<T>& to, const Array<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
-
-// Offsets of groups: after counting the members of each group k in heads[k + 1], where each group begins.
-void sum_up(std::vector<std::size_t>& heads) { std::partial_sum(heads.begin(), heads.end(), heads.begin()); }
 
 double log_of(double weight) { return weight > 0 ? std::log(weight) : -std::numeric_limits<double>::infinity(); }
 
@@ -71,6 +71,13 @@ std::vector<std::size_t> shares(const Lattices& data, int threads) {
   return balanced_cuts(data.arcs, static_cast<int>(std::min<std::int64_t>(threads, useful)));
 }
 
+std::vector<std::size_t> arc_heads(const Lattice& x) {
+  std::vector<std::size_t> heads(x.size() + 1, 0);
+  for (const std::int32_t s : x.sources) ++heads[static_cast<std::size_t>(s) + 1];
+  std::partial_sum(heads.begin(), heads.end(), heads.begin());
+  return heads;
+}
+
 void forward_weights(const Lattice& x, std::vector<double>& forward) {
   forward.assign(x.size(), 0);
   if (x.size() > 0) forward[0] = 1;
@@ -109,9 +116,7 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
   std::vector<double> heaviest;
   std::vector<std::int64_t> choice;
   viterbi(x, heaviest, choice);
-  std::vector<std::size_t> heads(x.size() + 1, 0);
-  for (const std::int32_t s : x.sources) ++heads[static_cast<std::size_t>(s) + 1];
-  sum_up(heads);
+  const auto heads = arc_heads(x);
   struct Step {  // a path from the start: its last arc, and the step before
     std::int64_t arc, before;
     double log_weight;
@@ -176,74 +181,30 @@ Array<double> pruned_weights(const Lattices& data, double least, int threads) {
   return weights;
 }
 
-namespace {
-
-// An arc of one lattice, or (symbol unused) a state reached by the empty string.
-struct Step {
-  std::int32_t symbol, target;
-  double weight;
-};
-
-void add_up(std::vector<Step>& steps) {
-  const auto key = [](const Step& s) { return std::pair(s.symbol, s.target); };
-  std::stable_sort(steps.begin(), steps.end(), [&](const Step& a, const Step& b) { return key(a) < key(b); });
-  std::size_t n = 0;
-  for (const Step& step : steps)
-    if (n > 0 && key(steps[n - 1]) == key(step))
-      steps[n - 1].weight += step.weight;
-    else
-      steps[n++] = step;
-  steps.resize(n);
-}
-
-// Arcs and final weights of every state, those of the states it reaches by the empty string added to its own.
-void close_states(const Lattice& x, LatticeArrays& out) {
-  const std::size_t n = x.size();
-  std::vector<std::size_t> heads(n + 1, 0);
-  for (const std::int32_t s : x.sources) ++heads[static_cast<std::size_t>(s) + 1];
-  sum_up(heads);
-  std::vector<std::vector<Step>> reached(n), arcs(n);
-  std::vector<double> finals(n);
-  for (std::size_t s = n; s-- > 0;) {
-    reached[s].push_back({kNoSymbol, static_cast<std::int32_t>(s), 1.0});
-    for (std::size_t a = heads[s]; a < heads[s + 1]; ++a)
-      if (x.symbols[a] == kNoSymbol)
-        for (const Step& step : reached[static_cast<std::size_t>(x.targets[a])])
-          reached[s].push_back({kNoSymbol, step.target, x.weights[a] * step.weight});
-    add_up(reached[s]);
-    for (const Step& step : reached[s]) {
-      const auto t = static_cast<std::size_t>(step.target);
-      finals[s] += step.weight * x.finals[t];
-      for (std::size_t a = heads[t]; a < heads[t + 1]; ++a)
-        if (x.symbols[a] != kNoSymbol) arcs[s].push_back({x.symbols[a], x.targets[a], step.weight * x.weights[a]});
-    }
-    add_up(arcs[s]);
-  }
-  for (std::size_t s = 0; s < n; ++s)
-    for (const Step& arc : arcs[s]) {
-      out.sources.push_back(static_cast<std::int32_t>(s));
-      out.symbols.push_back(arc.symbol);
-      out.targets.push_back(arc.target);
-      out.weights.push_back(arc.weight);
-    }
-  out.finals.insert(out.finals.end(), finals.begin(), finals.end());
-  out.states.push_back(static_cast<std::int64_t>(out.finals.size()));
-  out.arcs.push_back(static_cast<std::int64_t>(out.weights.size()));
-}
-
-}  // namespace
-
 LatticeArrays without_epsilon(const Lattices& data, int threads) {
   const auto cuts = shares(data, threads);
   std::vector<LatticeArrays> parts(cuts.size() - 1);
   run_parts(static_cast<int>(parts.size()), [&](int p) {
-    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i)
-      close_states(data[i], parts[static_cast<std::size_t>(p)]);
+    LatticeArrays& out = parts[static_cast<std::size_t>(p)];
+    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
+      const Lattice x = data[i];
+      const auto arc = [&](std::size_t a) {  // the label of kNoSymbol is kEpsilon
+        return LabelledArc{x.sources[a], {x.symbols[a] + 1, x.symbols[a] + 1, x.targets[a], x.weights[a]}};
+      };
+      const Machine plain = remove_epsilon<Real>(build_machine(x.size() == 0 ? kNoState : 0, x.sources.size(), arc, x.finals));
+      for (State s = 0; s < plain.size(); ++s)
+        for (const Arc& arc : plain.arcs(s)) {
+          out.sources.push_back(s);
+          out.symbols.push_back(arc.input - 1);
+          out.targets.push_back(arc.target);
+          out.weights.push_back(arc.weight);
+        }
+      out.finals.insert(out.finals.end(), plain.finals().begin(), plain.finals().end());
+      out.states.push_back(static_cast<std::int64_t>(out.finals.size()));
+      out.arcs.push_back(static_cast<std::int64_t>(out.weights.size()));
+    }
   });
-  const LatticeArrays closed = LatticeArrays::joined(parts);
-  const std::vector<std::int32_t> starts(data.size(), 0);
-  const std::vector<std::uint8_t> costs(data.size(), 0);
-  return build_lattices({closed.view(), starts, costs}, false, threads).lattices;  // states reached by the empty string alone go
+  return LatticeArrays::joined(parts);
 }
 
 }  // namespace treille

@@ -68,6 +68,9 @@ struct BuiltLattices {
 // Cost: O(arcs + states log states).
 BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads);
 
+// Where the arcs of each state begin, and one more for the end.
+std::vector<std::size_t> arc_heads(const Lattice& x);
+
 // Forward(s) sums the weights of paths from the start to s, backward(s) those from s to the end.
 void forward_weights(const Lattice& x, std::vector<double>& forward);
 void backward_weights(const Lattice& x, std::vector<double>& backward);
@@ -87,7 +90,7 @@ PathList n_best_paths(const Lattice& x, std::size_t n);
 // The weight of every arc, 0 where less than `least` of its lattice's total goes through it and it is not on the heaviest path.
 Array<double> pruned_weights(const Lattices& data, double least, int threads);
 
-// The same weights of strings, without arcs that read the empty string. States may gain the arcs of all they reach by such arcs.
+// The same weights of strings, without arcs that read the empty string (remove_epsilon).
 LatticeArrays without_epsilon(const Lattices& data, int threads);
 
 }  // namespace treille

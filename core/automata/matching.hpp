@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "automata/build.hpp"
+#include "automata/assembly.hpp"
 #include "memory.hpp"
 
 namespace treille {
@@ -17,9 +17,8 @@ template <class S>
 Machine matching(const Machine& machine, std::span<const Label> x, std::span<const Label> y, bool outputs) {
   if (machine.start() == kNoState) return Machine();
   const auto n = static_cast<std::size_t>(machine.size());
-  Array<State> sources, targets;
-  Array<Label> labels;
-  Array<double> weights, finals;
+  std::vector<LabelledArc> arcs;
+  std::vector<double> finals;
   struct Row {
     Array<State> numbers;            // of (written, state), kNoState where nothing reaches it
     std::vector<std::size_t> cells;  // those reached
@@ -45,9 +44,8 @@ Machine matching(const Machine& machine, std::span<const Label> x, std::span<con
         for (const Arc& arc : std::ranges::equal_range(machine.arcs(s), input, {}, &Arc::input)) {
           const bool writes = outputs && arc.output != kEpsilon;
           if (writes && (j == y.size() || arc.output != y[j])) continue;
-          targets.push_back(reach(next, (j + (writes ? 1 : 0)) * n + static_cast<std::size_t>(arc.target)));
-          sources.push_back(source);
-          weights.push_back(arc.weight);
+          const State target = reach(next, (j + (writes ? 1 : 0)) * n + static_cast<std::size_t>(arc.target));
+          arcs.push_back({source, {kEpsilon, kEpsilon, target, arc.weight}});
         }
       };
       follow(kEpsilon, row);
@@ -57,8 +55,7 @@ Machine matching(const Machine& machine, std::span<const Label> x, std::span<con
     row.cells.clear();
     std::swap(row, below);
   }
-  labels.assign(sources.size(), kEpsilon);
-  return build_machine(0, {sources, labels, labels, weights, targets}, finals);
+  return build_machine(0, arcs, finals);
 }
 
 }  // namespace treille

@@ -17,10 +17,10 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "automata/hash_index.hpp"
 #include "automata/string_trie.hpp"
 #include "memory.hpp"
 
@@ -105,7 +105,6 @@ class WeightMinimizer {
   WeightMinimizer(const StringTrie& trie, std::span<const std::int32_t> cls, std::span<const double> weight)
       : trie_(trie), cls_(cls), weight_(weight), ends_here_(trie.size(), kFree), merged_(trie.size()) {
     for (std::uint32_t z = 0; z < cls.size(); ++z) ends_here_[trie.end(z)] = z;
-    slots_.assign(1024, kFree);
   }
 
   WeightAutomaton run() {
@@ -172,15 +171,9 @@ class WeightMinimizer {
       hash = mix(hash, std::uint64_t{static_cast<std::uint32_t>(arc.label)} << 32 | arc.target);
       hash = mix(hash, rounded(arc.weight) ^ static_cast<std::uint32_t>(arc.cls));
     }
-    std::size_t slot = hash & (slots_.size() - 1);
-    for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1))
-      if (hashes_[slots_[slot]] == hash && same(slots_[slot], final)) return slots_[slot];
-    slots_[slot] = out_.add(final, arcs_);
-    const std::uint32_t state = slots_[slot];
-    if (state == kFree) throw std::length_error("an automaton of more than 2^32 states");
-    hashes_.push_back(hash);
-    if (2 * hashes_.size() > slots_.size()) grow();
-    return state;
+    const auto state = static_cast<std::uint32_t>(
+        index_.find_or_add(hash, [&](std::int32_t other) { return same(static_cast<std::uint32_t>(other), final); }));
+    return state < out_.size() ? state : out_.add(final, arcs_);
   }
 
   bool same(std::uint32_t state, const ClassWeight& final) const {
@@ -191,20 +184,7 @@ class WeightMinimizer {
            });
   }
 
-  void grow() {
-    slots_.assign(2 * slots_.size(), kFree);
-    for (std::uint32_t state = 0; state < hashes_.size(); ++state) {
-      std::size_t slot = hashes_[state] & (slots_.size() - 1);
-      while (slots_[slot] != kFree) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = state;
-    }
-  }
-
   static std::uint64_t rounded(double value) { return (std::bit_cast<std::uint64_t>(value) + 512) & ~std::uint64_t{1023}; }
-  static std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
-    return (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u ^ hash >> 32;
-  }
 
   const StringTrie& trie_;
   std::span<const std::int32_t> cls_;
@@ -212,8 +192,7 @@ class WeightMinimizer {
   Array<std::uint32_t> ends_here_;  // by state of the trie, the string that ends there
   Array<Merged> merged_;
   std::vector<WeightArc> arcs_;  // of the state at hand
-  Array<std::uint32_t> slots_;
-  Array<std::uint64_t> hashes_;
+  HashIndex index_;
   WeightAutomaton out_;
 };
 

@@ -1,5 +1,3 @@
-#include "automata/minimize.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -7,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "automata/cell.hpp"
+#include "automata/algorithms.hpp"
+#include "automata/assembly.hpp"
 #include "automata/connect.hpp"
 #include "automata/hash_index.hpp"
 #include "automata/require_acyclic.hpp"
+#include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 
 namespace treille {
@@ -82,20 +82,14 @@ class Classes {
     const State n = index_.size();
     const State start = machine_.start();
     if (of_[start] == kNoState) return {};  // weights so small that their products are zero
-    Array<std::int64_t> offsets{0};
-    Array<Arc> arcs;
-    Array<double> finals;
-    offsets.reserve(static_cast<std::size_t>(n) + 1);
-    finals.reserve(static_cast<std::size_t>(n));
-    arcs.reserve(arcs_.size());
+    Assembly out(n, static_cast<std::int64_t>(arcs_.size()));
     for (State c = n - 1; c >= 0; --c) {
       const double factor = c == of_[start] ? factors_[start] : S::one();
       for (auto k = offsets_[c]; k < offsets_[c + 1]; ++k)
-        arcs.push_back({arcs_[k].input, arcs_[k].output, n - 1 - arcs_[k].target, S::times(arcs_[k].weight, factor)});
-      offsets.push_back(static_cast<std::int64_t>(arcs.size()));
-      finals.push_back(finals_[c] == S::zero() ? S::zero() : S::times(finals_[c], factor));
+        out.arc({arcs_[k].input, arcs_[k].output, n - 1 - arcs_[k].target, S::times(arcs_[k].weight, factor)});
+      out.end_state(finals_[c] == S::zero() ? S::zero() : S::times(finals_[c], factor));
     }
-    return Machine(n - 1 - of_[start], std::move(offsets), std::move(arcs), std::move(finals));
+    return out.finish(n - 1 - of_[start]);
   }
 
   const Trimmed<S>& trimmed_;

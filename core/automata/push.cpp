@@ -1,16 +1,16 @@
-#include "automata/push.hpp"
-
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "automata/algorithms.hpp"
 #include "automata/components.hpp"
 #include "automata/connect.hpp"
 #include "automata/cycle_sums.hpp"
+#include "automata/operations.hpp"
+#include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
-#include "automata/term_sum.hpp"
 
 namespace treille {
 namespace {
@@ -64,14 +64,9 @@ Machine push(const Machine& given) {
   for (double& potential : d)
     if (potential == S::zero()) potential = S::one();
   d[machine.start()] = S::one();
-  Array<Arc> arcs(machine.all_arcs().begin(), machine.all_arcs().end());
-  Array<double> finals(machine.finals().begin(), machine.finals().end());
-  for (State s = 0; s < machine.size(); ++s) {
-    for (auto k = machine.offsets()[s]; k < machine.offsets()[s + 1]; ++k)
-      arcs[k].weight = S::divide(S::times(arcs[k].weight, d[arcs[k].target]), d[s]);
-    finals[s] = S::divide(finals[s], d[s]);
-  }
-  return Machine(machine.start(), {machine.offsets().begin(), machine.offsets().end()}, std::move(arcs), std::move(finals));
+  return reweighted(
+      machine, [&](State s, const Arc& arc) { return S::divide(S::times(arc.weight, d[arc.target]), d[s]); },
+      [&](State s, double weight) { return S::divide(weight, d[s]); });
 }
 
 template Machine push<Real>(const Machine&);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "automata/components.hpp"
 #include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
 
@@ -13,44 +14,6 @@ namespace {
 bool reads_nothing(const Arc& arc) { return arc.input == kEpsilon && arc.weight != 0; }
 bool does_nothing(const Arc& arc) { return reads_nothing(arc) && arc.output == kEpsilon; }
 
-// States in an order in which the arcs that `picks` names lead forward; where they form a cycle, that cycle instead.
-template <class Picks>
-std::pair<std::vector<State>, std::vector<LabelledArc>> sorted_by(const Machine& T, Picks&& picks) {
-  const auto n = static_cast<std::size_t>(T.size());
-  std::vector<std::uint8_t> seen(n, 0);  // 1: on the way, 2: done
-  std::vector<State> order;
-  std::vector<std::pair<State, std::size_t>> stack;  // a state, and which of its arcs is next
-  for (State first = 0; first < T.size(); ++first) {
-    if (seen[static_cast<std::size_t>(first)]) continue;
-    stack.assign(1, {first, 0});
-    seen[static_cast<std::size_t>(first)] = 1;
-    while (!stack.empty()) {
-      const State s = stack.back().first;
-      const auto arcs = T.arcs(s);
-      std::size_t& next = stack.back().second;
-      while (next < arcs.size() && (!picks(arcs[next]) || seen[static_cast<std::size_t>(arcs[next].target)] == 2)) ++next;
-      if (next == arcs.size()) {
-        seen[static_cast<std::size_t>(s)] = 2;
-        order.push_back(s);
-        stack.pop_back();
-        continue;
-      }
-      const State t = arcs[next++].target;
-      if (seen[static_cast<std::size_t>(t)] == 1) {
-        std::vector<LabelledArc> cycle;
-        std::size_t from = 0;
-        while (stack[from].first != t) ++from;
-        for (; from < stack.size(); ++from) cycle.push_back({stack[from].first, T.arcs(stack[from].first)[stack[from].second - 1]});
-        return {{}, cycle};
-      }
-      seen[static_cast<std::size_t>(t)] = 1;
-      stack.emplace_back(t, 0);
-    }
-  }
-  std::reverse(order.begin(), order.end());
-  return {order, {}};
-}
-
 std::span<const Arc> reading(const Machine& T, State s, Label label) {
   const auto arcs = T.arcs(s);
   const auto [first, last] =
@@ -59,13 +22,6 @@ std::span<const Arc> reading(const Machine& T, State s, Label label) {
 }
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-
-std::vector<std::size_t> arc_heads(const Lattice& x) {
-  std::vector<std::size_t> heads(x.size() + 1, 0);
-  for (const std::int32_t s : x.sources) ++heads[at(s) + 1];
-  for (std::size_t s = 0; s < x.size(); ++s) heads[s + 1] += heads[s];
-  return heads;
-}
 
 // phi(X) of one lattice after another.
 class Propagator {
@@ -269,18 +225,27 @@ double value_of(const Machine& U, std::span<const State> order, const Lattice& x
 
 }  // namespace
 
-std::vector<LabelledArc> input_epsilon_cycle(const Machine& T) { return sorted_by(T, reads_nothing).second; }
-std::vector<LabelledArc> double_epsilon_cycle(const Machine& T) { return sorted_by(T, does_nothing).second; }
+std::vector<LabelledArc> epsilon_cycle(const Machine& T, bool writing) {
+  const auto follows = writing ? reads_nothing : does_nothing;
+  const auto states = find_cycle(T, follows);
+  std::vector<LabelledArc> cycle;
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    const State next = states[(k + 1) % states.size()];
+    const auto leads_on = [&](const Arc& arc) { return follows(arc) && arc.target == next; };
+    cycle.push_back({states[k], *std::ranges::find_if(T.arcs(states[k]), leads_on)});
+  }
+  return cycle;
+}
 
 RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads,
                                        RowsWithNorms& rows) {
-  const auto order = sorted_by(T, reads_nothing).first;
+  const Components components(T, reads_nothing);
   const auto cuts = shares(data, threads);
   std::vector<RowPart> parts(cuts.size() - 1);
   std::vector<Found> found(parts.size());
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
-    Propagator propagator(T, order);
+    Propagator propagator(T, components.order());
     Found& mine = found[at(p)];
     scan(
         propagator, data, recode, cuts[at(p)], cuts[at(p) + 1],
@@ -311,7 +276,6 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   features.trie_ = std::move(all.trie);
   features.ids_.assign(features.trie_.size(), InternedStrings::kAbsent);
   for (std::uint32_t id = 0; id < features.nodes_.size(); ++id) features.ids_[features.nodes_[id]] = id;
-  features.n_shared_ = static_cast<std::size_t>(std::count_if(all.examples.begin(), all.examples.end(), [](auto n) { return n > 1; }));
   rows.entries = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, features.size());
   return features;
 }
@@ -330,13 +294,13 @@ RationalFeatures RationalFeatures::from_strings(std::span<const std::int32_t> la
 }
 
 RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
-  const auto order = sorted_by(T, reads_nothing).first;
+  const Components components(T, reads_nothing);
   const auto cuts = shares(data, threads);
   std::vector<RowPart> parts(cuts.size() - 1);
   RowsWithNorms rows;
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
-    Propagator propagator(T, order);
+    Propagator propagator(T, components.order());
     scan(
         propagator, data, recode, cuts[at(p)], cuts[at(p) + 1],
         [&](const std::vector<std::int32_t>& labels) {
@@ -369,22 +333,23 @@ std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> RationalFeatures
 }
 
 std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
-  const auto order = sorted_by(U, does_nothing).first;
+  const Components components(U, does_nothing);
   const std::size_t n = left.data.size(), m = right.data.size();
   std::vector<double> K(n * m);
   run_in_turns(n, threads, [&](std::size_t i) {
     std::vector<double> cells;
-    for (std::size_t j = 0; j < m; ++j) K[i * m + j] = value_of(U, order, left.data[i], left.recode, right.data[j], right.recode, cells);
+    for (std::size_t j = 0; j < m; ++j)
+      K[i * m + j] = value_of(U, components.order(), left.data[i], left.recode, right.data[j], right.recode, cells);
   });
   return K;
 }
 
 std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
-  const auto order = sorted_by(U, does_nothing).first;
+  const Components components(U, does_nothing);
   std::vector<double> values(left.data.size());
   run_in_turns(values.size(), threads, [&](std::size_t i) {
     std::vector<double> cells;
-    values[i] = value_of(U, order, left.data[i], left.recode, right.data[i], right.recode, cells);
+    values[i] = value_of(U, components.order(), left.data[i], left.recode, right.data[i], right.recode, cells);
   });
   return values;
 }

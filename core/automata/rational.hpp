@@ -15,21 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "automata/assembly.hpp"
 #include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
-#include "automata/machine.hpp"
 #include "features/coded_rows.hpp"
 
 namespace treille {
 
-struct LabelledArc {
-  State source;
-  Arc arc;
-};
-
-// One cycle of arcs of T, in order; none where there is no such cycle.
-std::vector<LabelledArc> input_epsilon_cycle(const Machine& T);   // that read the empty string
-std::vector<LabelledArc> double_epsilon_cycle(const Machine& T);  // that read and write the empty string
+// One cycle of arcs of T that read the empty string, in order; without `writing` one whose arcs write nothing either. Empty where there is
+// no such cycle.
+std::vector<LabelledArc> epsilon_cycle(const Machine& T, bool writing);
 
 class RationalFeatures {
  public:
@@ -43,7 +38,6 @@ class RationalFeatures {
   RowsWithNorms transform(const Machine& T, const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
   std::size_t size() const { return nodes_.size(); }
-  std::size_t n_shared() const { return n_shared_; }
   std::vector<std::int32_t> string(std::uint32_t id) const;
   // All strings, as from_strings takes them.
   std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> strings() const;
@@ -52,7 +46,6 @@ class RationalFeatures {
   InternedStrings trie_;
   std::vector<std::uint32_t> nodes_;  // of each feature
   std::vector<std::uint32_t> ids_;    // of each node, or kAbsent
-  std::size_t n_shared_ = 0;
 };
 
 struct LabelledLattices {

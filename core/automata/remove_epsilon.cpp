@@ -1,5 +1,3 @@
-#include "automata/remove_epsilon.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -7,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "automata/algorithms.hpp"
+#include "automata/assembly.hpp"
 #include "automata/components.hpp"
 #include "automata/connect.hpp"
 #include "automata/require_acyclic.hpp"
+#include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "automata/star.hpp"
-#include "automata/term_sum.hpp"
 
 namespace treille {
 namespace {
@@ -47,26 +47,19 @@ Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& comp
         if (sums[i * k + j] != S::zero()) entries[states[i]].push_back({kEpsilon, kEpsilon, copy[states[j]], sums[i * k + j]});
   }
 
-  Array<std::int64_t> offsets(1, 0);
-  Array<Arc> arcs;
-  Array<double> finals(static_cast<std::size_t>(size), S::zero());
+  Assembly out(size, machine.n_arcs());
   for (State s = 0; s < n; ++s) {
-    if (copy[s] == kNoState) {
-      arcs.insert(arcs.end(), machine.arcs(s).begin(), machine.arcs(s).end());
-      finals[s] = machine.final_weight(s);
-    } else {
-      arcs.insert(arcs.end(), entries[s].begin(), entries[s].end());
-    }
-    offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+    const bool split = copy[s] != kNoState;
+    for (const Arc& arc : split ? std::span<const Arc>(entries[s]) : machine.arcs(s)) out.arc(arc);
+    out.end_state(split ? S::zero() : machine.final_weight(s));
   }
   for (const State s : components.order()) {  // that of the copies
     if (copy[s] == kNoState) continue;
     for (const Arc& arc : machine.arcs(s))
-      if (!is_epsilon(arc) || components.of(arc.target) != components.of(s)) arcs.push_back(arc);
-    finals[copy[s]] = machine.final_weight(s);
-    offsets.push_back(static_cast<std::int64_t>(arcs.size()));
+      if (!is_epsilon(arc) || components.of(arc.target) != components.of(s)) out.arc(arc);
+    out.end_state(machine.final_weight(s));
   }
-  return Machine(machine.start(), std::move(offsets), std::move(arcs), std::move(finals));
+  return out.finish(machine.start());
 }
 
 template <class S>
@@ -88,14 +81,17 @@ class EpsilonRemoval {
     const auto order = components_.order();
     for (auto s = order.rbegin(); s != order.rend(); ++s)
       if (kept_[*s] && std::ranges::any_of(machine_.arcs(*s), is_epsilon)) close(*s);
-    auto arcs = [&](State s) {
-      const Range& range = done_[s];
-      return range.first < 0 ? machine_.arcs(s) : std::span<const Arc>(pool_.data() + range.first, static_cast<std::size_t>(range.size));
-    };
-    auto final_weight = [&](State s) { return finals_[s]; };
-    const State n = machine_.size();
-    auto kept_arcs = [&](State s) { return kept_[s] ? arcs(s) : std::span<const Arc>(); };
-    return connect<S>(n, machine_.start(), kept_arcs, final_weight, useful_states<S>(n, machine_.start(), kept_arcs, final_weight));
+    return connect<S>(*this);
+  }
+
+  // The untrimmed result, as connect reads it.
+  State size() const { return machine_.size(); }
+  State start() const { return machine_.start(); }
+  double final_weight(State s) const { return finals_[s]; }
+  std::span<const Arc> arcs(State s) const {
+    if (!kept_[s]) return {};
+    const Range& range = done_[s];
+    return range.first < 0 ? machine_.arcs(s) : std::span<const Arc>(pool_.data() + range.first, static_cast<std::size_t>(range.size));
   }
 
  private:

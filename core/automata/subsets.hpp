@@ -2,20 +2,47 @@
 // The subset construction on a machine without cycles, over any of the semirings: what determinisation and the test of equivalence share.
 // After a string x the machine is in each state with the sum of the weights of x's paths there. A subset is that list up to a common
 // factor, the first of its weights: (state, residual), sorted by state, the first residual one, the others of any sign. States whose
-// weight is zero (term_sum.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells (cell.hpp).
+// weight is zero (rounding.hpp) are left out. A subset of one state is known by its state, others by a hash of states and cells
+// (rounding.hpp).
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "automata/cell.hpp"
 #include "automata/hash_index.hpp"
 #include "automata/machine.hpp"
-#include "automata/pair_codes.hpp"
-#include "automata/term_sum.hpp"
+#include "automata/rounding.hpp"
 
 namespace treille {
+
+// One code for a pair of labels, so that a transducer is an acceptor of pairs: codes are ordered as pairs are. For acceptors the code is
+// the label, found in no time; for transducers the distinct pairs are sorted first, O(arcs log arcs).
+class PairCodes {
+ public:
+  explicit PairCodes(const Machine& machine) {
+    const auto arcs = machine.all_arcs();
+    if (std::all_of(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.input == arc.output; })) return;
+    pairs_.reserve(arcs.size());
+    for (const Arc& arc : arcs) pairs_.push_back(pack(arc.input, arc.output));
+    std::sort(pairs_.begin(), pairs_.end());
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+  }
+
+  Label code(const Arc& arc) const {
+    if (pairs_.empty()) return arc.input;
+    return static_cast<Label>(std::lower_bound(pairs_.begin(), pairs_.end(), pack(arc.input, arc.output)) - pairs_.begin());
+  }
+  Label input(Label code) const { return pairs_.empty() ? code : static_cast<Label>(pairs_[code] >> 32); }
+  Label output(Label code) const { return pairs_.empty() ? code : static_cast<Label>(pairs_[code]); }
+
+ private:
+  static std::uint64_t pack(Label input, Label output) {
+    return static_cast<std::uint64_t>(input) << 32 | static_cast<std::uint32_t>(output);
+  }
+
+  std::vector<std::uint64_t> pairs_;
+};
 
 template <class S>
 class Subsets {

@@ -6,12 +6,13 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <type_traits>
 #include <vector>
 
-#include "automata/build.hpp"
 #include "automata/lattices.hpp"
 #include "automata/prefix_counter.hpp"
 #include "automata/rational.hpp"
+#include "check.hpp"
 #include "text/ngram_features.hpp"
 #include "text/pattern_features.hpp"
 
@@ -22,9 +23,11 @@ using Language = std::map<Gram, double>;
 
 inline bool near(double found, double expected) { return std::abs(found - expected) <= 1e-9 * (1 + std::abs(expected)); }
 
-inline bool same(const Language& a, const Language& b) {
-  const auto within = [](const Language& some, const Language& all) {
-    return std::all_of(some.begin(), some.end(), [&](const auto& entry) {
+// Whether every key has the same weight in both; a key that is missing has weight 0.
+template <class Key>
+bool same(const std::map<Key, double>& a, const std::type_identity_t<std::map<Key, double>>& b) {
+  const auto within = [](const auto& some, const auto& all) {
+    return std::ranges::all_of(some, [&](const auto& entry) {
       const auto there = all.find(entry.first);
       return near(there == all.end() ? 0.0 : there->second, entry.second);
     });
@@ -83,8 +86,7 @@ inline RandomMachines random_machines(std::mt19937& random, int count) {
   return out;
 }
 
-template <class Check>
-void lattices_keep_the_weights_of_strings(int threads, Check&& check) {
+inline void lattices_keep_the_weights_of_strings(int threads) {
   std::mt19937 random(7);
   RandomMachines machines = random_machines(random, 60);
   const auto built = build_lattices(machines.raw(), false, threads);
@@ -116,8 +118,7 @@ void lattices_keep_the_weights_of_strings(int threads, Check&& check) {
     check(near(from_costs.lattices.weights[a], shares_of_one.lattices.weights[a]));
 }
 
-template <class Check>
-void a_cycle_is_found(Check&& check) {
+inline void a_cycle_is_found() {
   RandomMachines machines;
   machines.arrays.sources = {0, 1, 2, 1};
   machines.arrays.symbols = {0, 1, 2, 0};
@@ -133,8 +134,7 @@ void a_cycle_is_found(Check&& check) {
 }
 
 // Expected counts with gaps: every path, every choice of places.
-template <class Check>
-void expected_counts_are_their_definition(const GramSpan& span, Check&& check) {
+inline void expected_counts_are_their_definition(const GramSpan& span) {
   std::mt19937 random(11);
   const RandomMachines machines = random_machines(random, 60);
   const LatticeArrays lattices = build_lattices(machines.raw(), false, 1).lattices;
@@ -166,23 +166,20 @@ void expected_counts_are_their_definition(const GramSpan& span, Check&& check) {
 }
 
 // The transducer of bigrams gives the features of n-grams, whatever the number of threads.
-template <class Check>
-void rational_bigrams_are_bigrams(int threads, Check&& check) {
+inline void rational_bigrams_are_bigrams(int threads) {
   std::mt19937 random(13);
   const RandomMachines machines = random_machines(random, 3000);
   const LatticeArrays lattices = without_epsilon(build_lattices(machines.raw(), true, threads).lattices.view(), threads);
-  std::vector<State> sources, targets;
-  std::vector<Label> inputs, outputs;
+  std::vector<LabelledArc> arcs;
   for (Label symbol = 1; symbol <= 3; ++symbol)
-    for (const auto& [s, writes, t] : {std::tuple(0, false, 0), {0, true, 1}, {1, true, 2}, {2, false, 2}}) {
-      sources.push_back(s);
-      inputs.push_back(symbol);
-      outputs.push_back(writes ? symbol : kEpsilon);
-      targets.push_back(t);
-    }
-  const std::vector<double> weights(sources.size(), 1.0), finals{0, 0, 1}, one{1.0};
-  const Machine T = build_machine(0, {sources, inputs, outputs, weights, targets}, finals);
-  check(input_epsilon_cycle(T).empty());
+    for (const auto& [s, writes, t] : {std::tuple(0, false, 0), {0, true, 1}, {1, true, 2}, {2, false, 2}})
+      arcs.push_back({s, {symbol, writes ? symbol : kEpsilon, t, 1.0}});
+  const std::vector<double> finals{0, 0, 1}, one{1.0};
+  const Machine T = build_machine(0, arcs, finals);
+  check(epsilon_cycle(T, true).empty());
+  arcs.push_back({1, {kEpsilon, 2, 2, 1.0}});
+  arcs.push_back({2, {kEpsilon, kEpsilon, 1, 1.0}});
+  check(epsilon_cycle(build_machine(0, arcs, finals), true).size() == 2 && epsilon_cycle(build_machine(0, arcs, finals), false).empty());
   const std::vector<std::int32_t> labels{1, 2, 3};
   RowsWithNorms rational, grams;
   const auto features = RationalFeatures::fit(T, lattices.view(), labels, threads, rational);
@@ -199,8 +196,7 @@ void rational_bigrams_are_bigrams(int threads, Check&& check) {
 }
 
 // A path of many states: nothing calls itself once a state.
-template <class Check>
-void a_deep_lattice_is_no_trouble(Check&& check) {
+inline void a_deep_lattice_is_no_trouble() {
   const std::int32_t n = 200000;
   RandomMachines machines;
   for (std::int32_t s = 0; s < n; ++s) {
@@ -225,15 +221,14 @@ void a_deep_lattice_is_no_trouble(Check&& check) {
   check(same(found, {{{0, 1}, n / 2}, {{1, 0}, n / 2 - 1}}));
 }
 
-template <class Check>
-void lattices_are_their_paths(int threads, Check&& check) {
-  lattices_keep_the_weights_of_strings(threads, check);
-  a_cycle_is_found(check);
-  expected_counts_are_their_definition({1, 3}, check);
-  expected_counts_are_their_definition({2, 2, 2, 2, 0.5, 1.0}, check);
-  expected_counts_are_their_definition({3, 3, 1, 5, 0.3, 0.5}, check);
-  rational_bigrams_are_bigrams(threads, check);
-  a_deep_lattice_is_no_trouble(check);
+inline void lattices_are_their_paths(int threads) {
+  lattices_keep_the_weights_of_strings(threads);
+  a_cycle_is_found();
+  expected_counts_are_their_definition({1, 3});
+  expected_counts_are_their_definition({2, 2, 2, 2, 0.5, 1.0});
+  expected_counts_are_their_definition({3, 3, 1, 5, 0.3, 0.5});
+  rational_bigrams_are_bigrams(threads);
+  a_deep_lattice_is_no_trouble();
 }
 
 }  // namespace treille::tests

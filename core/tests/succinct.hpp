@@ -5,14 +5,14 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "succinct/bit_vector.hpp"
 #include "succinct/packed.hpp"
 #include "succinct/wavelet_tree.hpp"
 
 namespace treille::tests {
 
-template <class Check>
-void bits_are_counted_and_found(std::size_t n, unsigned one_in, Check&& check) {
+inline void bits_are_counted_and_found(std::size_t n, unsigned one_in) {
   std::mt19937 random(static_cast<unsigned>(n) + one_in);
   BitWriter writer(n);
   std::vector<std::size_t> places[2];
@@ -32,8 +32,7 @@ void bits_are_counted_and_found(std::size_t n, unsigned one_in, Check&& check) {
   check(8 * bits.n_bytes() <= 1.033 * static_cast<double>(n) + 192);
 }
 
-template <class Check>
-void packed_numbers_come_back(std::uint64_t largest, Check&& check) {
+inline void packed_numbers_come_back(std::uint64_t largest) {
   std::mt19937_64 random(largest);
   Packed packed(1000, largest);
   std::vector<std::uint64_t> plain(1000);
@@ -42,8 +41,7 @@ void packed_numbers_come_back(std::uint64_t largest, Check&& check) {
 }
 
 // Symbol s comes about half as often as s - 1: codes of many lengths.
-template <class Check>
-void symbols_are_counted_and_found(std::size_t n, std::int32_t n_symbols, Check&& check) {
+inline void symbols_are_counted_and_found(std::size_t n, std::int32_t n_symbols) {
   std::mt19937 random(static_cast<unsigned>(n_symbols));
   std::vector<std::int32_t> symbols(n);
   std::vector<std::vector<std::size_t>> places(static_cast<std::size_t>(n_symbols));

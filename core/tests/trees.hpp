@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "trees/brackets.hpp"
 #include "trees/preorder.hpp"
 #include "trees/subtree_features.hpp"
@@ -91,11 +92,11 @@ inline double slow_delta(const PartialTrees& rule, const PlainTree& x, std::size
   return rule.mu * sum;
 }
 
-template <class Rule, class Check>
-void tree_values_are_their_definition(const Forest& forest, const Rule& rule, int threads, Check&& check) {
+template <class Rule>
+void tree_values_are_their_definition(const Forest& forest, const Rule& rule, int threads) {
   const std::size_t n = forest.size();
   const TreeIndex<typename Rule::Kin> index(forest);
-  const auto own = tree_own_gram(index, forest, rule, threads), whole = tree_gram(index, forest, rule, threads);
+  const auto own = tree_gram(index, forest, rule, true, threads), whole = tree_gram(index, forest, rule, false, threads);
   const auto diagonal = tree_diagonal(forest, rule, threads);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
@@ -110,8 +111,7 @@ void tree_values_are_their_definition(const Forest& forest, const Rule& rule, in
     }
 }
 
-template <class Check>
-void subtrees_are_counted(const Forest& forest, int threads, Check&& check) {
+inline void subtrees_are_counted(const Forest& forest, int threads) {
   RowsWithNorms rows;
   const auto features = SubtreeFeatures::fit(forest, 0.5, false, rows);
   std::vector<std::int64_t> everyone(features.size());
@@ -139,8 +139,7 @@ void subtrees_are_counted(const Forest& forest, int threads, Check&& check) {
   }
 }
 
-template <class Check>
-void brackets_are_read_or_refused(Check&& check) {
+inline void brackets_are_read_or_refused() {
   const std::vector<std::string_view> bad = {"",     " ",       "(",          ")",        "()", "(())",  "(a",
                                              "(a))", "(a) (b)", "( (a) (b))", "( (a) b)", "a",  "(a) b", "( ( a)"};
   for (const std::string_view text : bad) check(read_brackets(std::span(&text, 1), 2).fault.has_value());
@@ -161,8 +160,7 @@ void brackets_are_read_or_refused(Check&& check) {
   check(find_brackets("").empty() && find_brackets(deep).size() == 2);
 }
 
-template <class Check>
-void nodes_are_put_in_preorder(Check&& check) {
+inline void nodes_are_put_in_preorder() {
   const auto sort = [](std::vector<std::int32_t> parents) {
     const std::vector<std::int64_t> offsets{0, static_cast<std::int64_t>(parents.size())};
     return to_preorder(parents, offsets);
@@ -175,16 +173,15 @@ void nodes_are_put_in_preorder(Check&& check) {
     check(sort(bad).fault.has_value());
 }
 
-template <class Check>
-void trees_are_their_definition(unsigned largest, int threads, Check&& check) {
+inline void trees_are_their_definition(unsigned largest, int threads) {
   std::mt19937 random(7);
   const Woods woods = random_woods(random, 12, largest, 3);
   for (const double sigma : {0.0, 0.5, 1.0})
-    for (const bool leaves : {false, true}) tree_values_are_their_definition(woods.view(), SubsetTrees{0.6, sigma, leaves}, threads, check);
-  for (const bool gaps : {false, true}) tree_values_are_their_definition(woods.view(), PartialTrees{0.6, 0.5, gaps}, threads, check);
-  subtrees_are_counted(woods.view(), threads, check);
-  brackets_are_read_or_refused(check);
-  nodes_are_put_in_preorder(check);
+    for (const bool leaves : {false, true}) tree_values_are_their_definition(woods.view(), SubsetTrees{0.6, sigma, leaves}, threads);
+  for (const bool gaps : {false, true}) tree_values_are_their_definition(woods.view(), PartialTrees{0.6, 0.5, gaps}, threads);
+  subtrees_are_counted(woods.view(), threads);
+  brackets_are_read_or_refused();
+  nodes_are_put_in_preorder();
 }
 
 }  // namespace treille::tests

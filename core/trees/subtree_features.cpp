@@ -91,8 +91,6 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   for (std::size_t id = 0; id < holders.size(); ++id)
     if (holders[id] > 0) self.subtrees_.push_back(static_cast<std::int32_t>(id));
   std::ranges::stable_sort(self.subtrees_, std::greater{}, [&](std::int32_t id) { return holders[static_cast<std::size_t>(id)]; });
-  self.n_shared_ = static_cast<std::size_t>(
-      std::ranges::count_if(self.subtrees_, [&](std::int32_t id) { return holders[static_cast<std::size_t>(id)] > 1; }));
   self.feature_of_.assign(holders.size(), kAbsent);
   for (std::size_t f = 0; f < self.size(); ++f)
     self.feature_of_[static_cast<std::size_t>(self.subtrees_[f])] = static_cast<std::uint32_t>(f);

@@ -35,7 +35,6 @@ class SubtreeFeatures {
   RowsWithNorms transform(const Forest& forest, int threads) const;
 
   std::size_t size() const { return subtrees_.size(); }
-  std::size_t n_shared() const { return n_shared_; }  // features from this id on were found in one tree only; 0 after from_parts
 
   // Labels of the subtree's nodes in preorder, and how many children each has.
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> nodes(std::uint32_t id) const;
@@ -51,7 +50,6 @@ class SubtreeFeatures {
   Array<std::int64_t> sizes_;           // m(s) of the known subtrees
   Array<std::uint32_t> feature_of_;     // by subtree; Interner::kAbsent where it is none
   std::vector<std::int32_t> subtrees_;  // by feature
-  std::size_t n_shared_ = 0;
 };
 
 }  // namespace treille

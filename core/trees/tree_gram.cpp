@@ -173,32 +173,19 @@ class RowWorker {
 }  // namespace
 
 template <class Rule>
-Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, int threads) {
-  const std::size_t columns = index.size();
-  Buffer<double> K(left.size() * columns);
+Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, bool own, int threads) {
+  const std::size_t n = left.size(), columns = index.size();
+  Buffer<double> K(n * columns);
   if (columns == 0) return K;
-  std::atomic<std::size_t> next{0};
-  run_parts(threads, [&](int) {
-    RowWorker<Rule> worker(index, rule);
-    for (std::size_t i = next++; i < left.size(); i = next++)
-      worker.row(left, i, static_cast<std::uint32_t>(columns - 1), K.data() + i * columns);
-  });
-  return K;
-}
-
-template <class Rule>
-Buffer<double> tree_own_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& all, const Rule& rule, int threads) {
-  const std::size_t n = all.size();
-  Buffer<double> K(n * n);
   std::atomic<std::size_t> next{0};
   run_parts(threads, [&](int) {
     RowWorker<Rule> worker(index, rule);
     for (std::size_t done = next++; done < n; done = next++) {
       const std::size_t i = n - 1 - done;  // the longest row first
-      worker.row(all, i, static_cast<std::uint32_t>(i), K.data() + i * n);
+      worker.row(left, i, static_cast<std::uint32_t>(own ? i : columns - 1), K.data() + i * columns);
     }
   });
-  mirror(K.data(), n, threads);
+  if (own) mirror(K.data(), n, threads);
   return K;
 }
 
@@ -217,12 +204,9 @@ std::vector<double> tree_diagonal(const Forest& all, const Rule& rule, int threa
   });
 }
 
-#define TREILLE_TREES(Rule)                                                                            \
-  template Buffer<double> tree_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int);     \
-  template Buffer<double> tree_own_gram(const TreeIndex<Rule::Kin>&, const Forest&, const Rule&, int); \
-  template std::vector<double> tree_diagonal(const Forest&, const Rule&, int);
-
-TREILLE_TREES(SubsetTrees)
-TREILLE_TREES(PartialTrees)
+template Buffer<double> tree_gram(const TreeIndex<ByProduction>&, const Forest&, const SubsetTrees&, bool, int);
+template Buffer<double> tree_gram(const TreeIndex<ByLabel>&, const Forest&, const PartialTrees&, bool, int);
+template std::vector<double> tree_diagonal(const Forest&, const SubsetTrees&, int);
+template std::vector<double> tree_diagonal(const Forest&, const PartialTrees&, int);
 
 }  // namespace treille

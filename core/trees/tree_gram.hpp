@@ -36,13 +36,10 @@ struct PartialTrees {
   bool gaps;
 };
 
-// left.size() * index.size() values, row by row. Equal labels are equal numbers in both.
+// left.size() * index.size() values, row by row. Equal labels are equal numbers in both. `own`: `left` are the trees of the index; one half
+// of the matrix is computed, the other copied.
 template <class Rule>
-Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, int threads);
-
-// The trees of the index, given as `all`, with themselves: one half is computed, the other copied.
-template <class Rule>
-Buffer<double> tree_own_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& all, const Rule& rule, int threads);
+Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, bool own, int threads);
 
 // k(x, x) of every tree.
 template <class Rule>

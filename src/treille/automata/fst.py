@@ -326,7 +326,7 @@ class Fst(FstProperties):
         self._check_semiring(other)
         _, recode = merge_tables(self.output_symbols, other.input_symbols)
         right = other.machine if recode is None else other.machine.recoded(recode, np.empty(0, np.int32))
-        machine = _call(_core.compose, self.machine, right, self.semiring)
+        machine = _call(_core.Machine.compose, self.machine, right, self.semiring)
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
@@ -335,7 +335,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
         """
-        return self._with(_call(_core.remove_epsilon, self.machine, self.semiring))
+        return self._with(_call(_core.Machine.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
         """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
@@ -346,7 +346,7 @@ class Fst(FstProperties):
         >>> A.remove_epsilon().determinize().n_arcs
         3
         """
-        return self._with(_call(_core.determinize, self.machine, self.semiring))
+        return self._with(_call(_core.Machine.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
         """The same weights, moved towards the start: out of every other state they sum to one.
@@ -354,7 +354,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
         """
-        return self._with(_call(_core.push, self.machine, self.semiring))
+        return self._with(_call(_core.Machine.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
         """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
@@ -362,7 +362,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2
         """
-        return self._with(_call(_core.minimize, self.machine, self.semiring))
+        return self._with(_call(_core.Machine.minimize, self.machine, self.semiring))
 
     def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
         """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
@@ -374,7 +374,7 @@ class Fst(FstProperties):
         if not tolerance >= 0:
             raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
         machine, *_ = self._aligned(other)
-        return _call(_core.equivalent, self.machine, machine, self.semiring, tolerance)
+        return _call(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:

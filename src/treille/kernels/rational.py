@@ -69,8 +69,7 @@ class Rational(SequenceKernel):
             raise InputError(f"factored is {self.factored!r}, expected True or False")
         if self.T.semiring != "real":
             raise InputError(f"T is over the semiring {self.T.semiring!r}, expected 'real': use T.astype('real')")
-        find = _core.input_epsilon_cycle if self.factored else _core.double_epsilon_cycle
-        cycle = find(self.T.machine)
+        cycle = _core.epsilon_cycle(self.T.machine, bool(self.factored))
         if cycle:
             does = "reads nothing" if self.factored else "reads and writes nothing"
             raise InputError(

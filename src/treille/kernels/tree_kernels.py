@@ -38,11 +38,8 @@ class MatchedNodes(TreeKernel):
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
         assert isinstance(whole, Trees)
         index = whole.derived(self.index, lambda: self.index(whole.arrays))
-        if right is None:
-            values = index.own_gram(left.arrays, self.rule(), threads)
-        else:
-            values = index.gram(left.arrays_over(whole.alphabet), self.rule(), threads)
-        K: np.ndarray = values.reshape(len(left), len(whole))
+        arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
+        K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
         self._check_finite(K)
         return K
 

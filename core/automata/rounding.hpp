@@ -1,0 +1,46 @@
+#pragma once
+// Weights up to rounding: sums that cancel, and weights that count as equal.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "automata/semiring.hpp"
+
+namespace treille {
+
+// A sum of weights that knows when it has cancelled: over the reals, what is left of terms of total size z is noise of rounding when it is
+// below 2^-50 z, as in 0.1 + 0.2 - 0.3, and counts as zero. The other semirings have nothing that cancels.
+template <class S>
+class TermSum {
+ public:
+  void add(double term) {
+    value_ = S::plus(value_, term);
+    if constexpr (std::is_same_v<S, Real>) size_ += std::abs(term);
+  }
+  double value() const {
+    if constexpr (std::is_same_v<S, Real>)
+      if (std::abs(value_) < 0x1p-50 * size_) return 0;
+    return value_;
+  }
+  double size() const { return size_; }  // of the terms together, over the reals
+
+ private:
+  double value_ = S::zero(), size_ = 0;
+};
+
+// When two weights count as equal: both fall in one cell. Over the reals the mantissa is rounded to `bits` bits, so that weights in a cell
+// differ by a relative 2^-bits at most; costs are rounded to multiples of 2^-bits. Numbers that are exact, such as counts, lie in the
+// middle of their cells, where noise does no harm; others may be parted by noise, which makes a machine larger, never wrong.
+constexpr int kCellBits = 40;  // 9e-13
+
+template <class S>
+std::uint64_t cell(double weight, int bits = kCellBits) {
+  if constexpr (std::is_same_v<S, Real>)
+    return (std::bit_cast<std::uint64_t>(weight) + (std::uint64_t{1} << (51 - bits))) >> (52 - bits);
+  else
+    return std::bit_cast<std::uint64_t>(std::nearbyint(weight * static_cast<double>(std::uint64_t{1} << bits)) + 0.0);  // + 0.0: no -0
+}
+
+}  // namespace treille
