@@ -131,7 +131,7 @@ class SMO : SMOVariables {
     return diagonal_[i] + diagonal_[j] - (i == all_ || j == all_ ? 0.0 : 2 * Ki[example_[j]]);
   }
   // Replaces a curvature that is not positive, as in LIBSVM, but relative to the diagonal.
-  static double positive(double curvature, double diagonal) { return std::max(curvature, kTau * diagonal + kLeast); }
+  static double positive(double curvature, double diagonal) { return std::max(curvature, kTau * (diagonal > 0 ? diagonal : 1.0)); }
 
   void start() {
     for (std::size_t k = 0; k < all_; ++k) {
@@ -317,7 +317,7 @@ class SMO : SMOVariables {
     return s;
   }
 
-  static constexpr double kTau = 1e-12, kLeast = 1e-300;
+  static constexpr double kTau = 1e-12;
   static constexpr double kFloor = 1e-13;  // a violation below this, relative to g, is rounding
 
   R& rows_;

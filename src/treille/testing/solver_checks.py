@@ -16,6 +16,7 @@ from treille.spaces import GramSpace, ProductSpace, RowsSpace
 from treille.testing.laws import assert_same, laws_of, run
 
 TOLERANCE = 1e-6
+WIDEST = 1e12  # ratio of squared norms
 KERNEL = NGram(2, min_n=1).normalized()
 
 
@@ -57,6 +58,8 @@ def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
     n = len(batch)
     for intercept in (False, True):
         squares = K.diagonal() + intercept
+        if squares.max() > WIDEST * squares[squares > 0].min(initial=squares.max()):
+            continue  # beyond what float64 resolves in one problem
         C = np.divide(
             1.0, squares, out=np.ones(n), where=squares > 0
         )  # so that the problem is well conditioned at any scale
