@@ -64,8 +64,7 @@ def check_estimator(estimator: Any, X: Any, y: Any) -> None:
     AssertionError: Stubborn(kernel=NGram(n=2)) breaks the law 'predicts the highest decision': example 5 is 'ab'
     """
     X = X if isinstance(X, Batch) else list(X)
-    labels = np.asarray(y)
-    model = clone(estimator)
+    labels, model = np.asarray(y), clone(estimator)
     if is_regressor(estimator):
         if labels.shape != (len(X),) or len(X) < 8:
             raise InputError("check_estimator needs a number for each example, and at least eight examples")
