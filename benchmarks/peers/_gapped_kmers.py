@@ -1,4 +1,4 @@
-"""Gapped k-mers on the FastSK sets: the matrix per pair, training by the linear road, and what is predicted."""
+"""Gapped k-mers on the FastSK sets: the matrix per pair, training on features, and what is predicted."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def gapped_kmers(page: Page, repeats: int) -> None:
         " sequences of 226 bases (LS-GKM), scaled to the length of the set by the product of the two lengths."
     )
     header = ["set", "length, k", "sequences", "train, s", "epochs", "gap", "to predict", "predict, s", "AUC"]
-    page.table("SVC by the linear road, normalised, C = 1, two threads", header, trained)
+    page.table("SVC on features, normalised, C = 1, two threads", header, trained)
 
 
 def _auc(truth: list[str], scores: Any) -> float:

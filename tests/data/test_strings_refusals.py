@@ -1,4 +1,4 @@
-"""Bad input stops at the door of Strings, with a message that says what was found where, and what was expected."""
+"""Strings refuses bad input with a message that says what was found where, and what was expected."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Public sets: the road to the folder, and the sets themselves where they are."""
+"""Public sets: finding the folder, and the sets themselves where they are."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The command `treille` as a process of its own: exit codes, pipes, signals, and the road from a file to a score."""
+"""The command `treille` as a process of its own: exit codes, pipes, signals, and the way from a file to a score."""
 
 import os
 import signal

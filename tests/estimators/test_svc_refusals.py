@@ -1,4 +1,4 @@
-"""Bad input to SVC and Features stops at the door, and the message says what to do."""
+"""SVC and Features refuse bad input, and the message says what to do."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The rules of the house, held by reading the sources."""
+"""The rules of the architecture, tested by reading the sources."""
 
 import ast
 import doctest
@@ -15,7 +15,7 @@ import treille
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "treille"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-ROOMS = [
+LAYERS = [
     "cli",
     "scale",
     "estimators",
@@ -29,18 +29,18 @@ ROOMS = [
     "registry",
     "io",
 ]  # top to bottom
-MAY_IMPORT = {room: set(ROOMS[place:]) for place, room in enumerate(ROOMS)} | {
-    "cli": set(ROOMS) | {"datasets", "testing", "treille"},
-    "scale": set(ROOMS[1:]) | {"treille"},
+MAY_IMPORT = {package: set(LAYERS[place:]) for place, package in enumerate(LAYERS)} | {
+    "cli": set(LAYERS) | {"datasets", "testing", "treille"},
+    "scale": set(LAYERS[1:]) | {"treille"},
     "datasets": {"datasets", "data", "io"},
-    "testing": set(ROOMS[1:]) | {"datasets", "testing", "treille"},
-    "treille": set(ROOMS[2:]) | {"datasets", "testing", "treille"},
+    "testing": set(LAYERS[1:]) | {"datasets", "testing", "treille"},
+    "treille": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
 }
 PUBLIC = [
     "treille",
     *(
-        f"treille.{room}"
-        for room in ["kernels", "features", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]
+        f"treille.{package}"
+        for package in ["kernels", "features", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]
     ),
 ]
 
@@ -49,9 +49,9 @@ def relative(path):
     return path.relative_to(PACKAGE).as_posix()
 
 
-def room_of(path):
+def package_of(path):
     inside = path.relative_to(PACKAGE)
-    return inside.parts[0] if len(inside.parts) > 1 else inside.stem if inside.stem in ROOMS else "treille"
+    return inside.parts[0] if len(inside.parts) > 1 else inside.stem if inside.stem in LAYERS else "treille"
 
 
 def is_module(package, name):
@@ -78,15 +78,15 @@ def imported(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_imports_flow_downwards_only(path):
-    room = room_of(path)
+    package = package_of(path)
     for line, module in imported(path):
-        target = module[0] if module and (module[0] in ROOMS or (PACKAGE / module[0]).is_dir()) else "treille"
+        target = module[0] if module and (module[0] in LAYERS or (PACKAGE / module[0]).is_dir()) else "treille"
         if module and module[0] == "_core":
             continue
         where = f"{relative(path)}:{line} imports {'.'.join(['treille', *module])}"
-        assert target in MAY_IMPORT[room], f"{where}: {room} stands below {target}"
-        if target == room != "treille" and not path.name.startswith("__") and len(module) == 1:
-            raise AssertionError(f"{where}: name the module, not the room")
+        assert target in MAY_IMPORT[package], f"{where}: {package} stands below {target}"
+        if target == package != "treille" and not path.name.startswith("__") and len(module) == 1:
+            raise AssertionError(f"{where}: name the module, not the package")
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_imports_flow_downwards_only(path):
     ],
 )
 def test_an_import_upwards_is_found_however_it_is_written(line, tmp_path, monkeypatch):
-    for room in ("kernels", "solvers", "estimators", "features", "data"):
-        (tmp_path / "treille" / room).mkdir(parents=True)
+    for package in ("kernels", "solvers", "estimators", "features", "data"):
+        (tmp_path / "treille" / package).mkdir(parents=True)
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path / "treille")
     path = tmp_path / "treille" / "kernels" / "new.py"
     path.write_text(f"from treille import _core\nfrom treille.features import Rows\n{line}\n")
@@ -114,8 +114,8 @@ def test_an_import_upwards_is_found_however_it_is_written(line, tmp_path, monkey
 
 
 def test_every_room_has_its_place():
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert rooms <= set(MAY_IMPORT)
+    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert packages <= set(MAY_IMPORT)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)

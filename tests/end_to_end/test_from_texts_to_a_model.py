@@ -80,7 +80,7 @@ def test_threads_change_no_bit_of_a_model_of_stories(stories):
 
 
 def test_new_stories_are_judged_as_by_scikit_learns_vectorizer_and_svm(stories):
-    """The same road from other parts. The norm of a new story is over all its n-grams, those unseen in fit included."""
+    """The same steps with other parts. The norm of a new story is over all its n-grams, those unseen in fit included."""
     texts, labels = stories
     train, new, y = texts[:2000], texts[2000:], labels[:2000]
     model = SVC(NGram(4).normalized(), tol=1e-5, max_epochs=100_000).fit(train, y)
