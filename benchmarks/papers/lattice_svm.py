@@ -271,9 +271,9 @@ class Sizes:
     def rounded(self) -> list[str]:
         ours = np.round(self.weights / OUR_GRID) * OUR_GRID
         theirs = self.by_openfst()
-        return [*(self.told(*theirs) if theirs else [""] * 4), *self.told(self.minimal_for(ours), ours)]
+        return [*(self.formatted(*theirs) if theirs else [""] * 4), *self.formatted(self.minimal_for(ours), ours)]
 
-    def told(self, arcs: int, weights: np.ndarray) -> list[str]:
+    def formatted(self, arcs: int, weights: np.ndarray) -> list[str]:
         """Size and, for the stories, how far the outputs are from those of the exact weights."""
         off = np.abs(self.space.rows.matvec((weights - self.weights)[:, None], threads=1))
         return [f"{arcs:,}", f"{self.trie / arcs:.2f}", f"{off.max():.2g}", f"{off.mean():.2g}"]

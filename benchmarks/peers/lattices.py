@@ -56,7 +56,7 @@ def questions(page: Page, batch: Lattices, y: np.ndarray) -> None:
         folds = [(area(batch, y, kernel, fold), area(best, y, kernel, fold)) for fold in range(5)]
         lattice, path = np.array(folds).T
         gain = lattice - path
-        rows.append((name, told(lattice), told(path), f"{gain.mean():+.4f}", f"{(gain > 0).sum()} of 5"))
+        rows.append((name, formatted(lattice), formatted(path), f"{gain.mean():+.4f}", f"{(gain > 0).sum()} of 5"))
     page.table(
         f"Question or not, {int(y.sum()):,} of {len(y):,} are: area under the ROC curve, mean (deviation) of 5 folds",
         ("normalised counts of", "lattice", "best path", "gain", "folds in which the lattice wins"),
@@ -70,7 +70,7 @@ def area(X: Any, y: np.ndarray, kernel: Kernel, fold: int) -> float:
     return float(roc_auc_score(y[test], model.decision_function(X[test])))
 
 
-def told(values: np.ndarray) -> str:
+def formatted(values: np.ndarray) -> str:
     return f"{values.mean():.4f} ({values.std():.4f})"
 
 
