@@ -45,7 +45,7 @@ def reviews() -> Examples:
     texts, labels = list[str](), list[str]()
     for domain in DOMAINS:
         examples = read(data_folder() / "amazon_mds" / f"{domain}.jsonl.gz", text="text", label="label")  # type: ignore[operator]
-        texts += (" ".join(text.split()) for text in examples.texts)
+        texts += (" ".join(text.split()) for text in examples.X)
         labels += examples.labels or ()
     return texts, np.array(labels)
 
@@ -86,7 +86,7 @@ def questions() -> Examples:
     texts, labels = list[str](), list[str]()
     for part in ("train", "test"):
         examples = read(data_folder() / "trec_qc" / f"{part}.jsonl.gz", text="text", label="coarse")  # type: ignore[operator]
-        texts += examples.texts
+        texts += examples.X
         labels += examples.labels or ()
     return texts, np.array(labels)
 
