@@ -12,7 +12,7 @@ from treille.data import Batch
 from treille.features import ConcatenatedRows, Families, FeatureMap, FeatureRows, Occurrences
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel, LinearOperator
+from treille.kernels.base import Kernel, LinearOperator, changeable
 
 
 class Additive(Kernel):
@@ -163,7 +163,7 @@ def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
 
 
 def _total(matrices: Any) -> np.ndarray:
-    total: np.ndarray = next(matrices)
+    total = changeable(next(matrices))
     for matrix in matrices:
         total += matrix
     return total

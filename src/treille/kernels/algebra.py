@@ -14,7 +14,7 @@ from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive
-from treille.kernels.base import Kernel, LinearOperator
+from treille.kernels.base import Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
@@ -101,7 +101,7 @@ class Product(ProductKernel, Pair):
         return 1
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        K = self.left.gram(left, right, n_jobs)
+        K = changeable(self.left.gram(left, right, n_jobs))
         K *= self.right.gram(left, right, n_jobs)
         return K
 
@@ -143,12 +143,14 @@ class Power(ProductKernel, WrappedKernel):
         return int(self.degree)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        K = self.kernel.gram(left, right, n_jobs)
-        K **= int(self.degree)
+        K = changeable(self.kernel.gram(left, right, n_jobs))
+        with np.errstate(over="ignore"):  # what is not finite is refused where values are used
+            K **= int(self.degree)
         return K
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        return self.kernel.diagonal(batch, n_jobs) ** int(self.degree)
+        with np.errstate(over="ignore"):
+            return self.kernel.diagonal(batch, n_jobs) ** int(self.degree)
 
 
 class Scaled(WrappedKernel):
@@ -181,7 +183,7 @@ class Scaled(WrappedKernel):
         return ScaledMap(self.kernel.load_features(spec, arrays), float(np.sqrt(self.scale)))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        K = self.kernel.gram(left, right, n_jobs)
+        K = changeable(self.kernel.gram(left, right, n_jobs))
         K *= self.scale
         return K
 

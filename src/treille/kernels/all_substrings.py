@@ -24,7 +24,7 @@ class AllSubstrings(SequenceKernel):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of each symbol of a substring in its weight.
+        Positive: the factor of each symbol of a substring in its weight.
     min_length : int
         Length of the shortest substrings that count.
     max_length : int or None
@@ -61,7 +61,8 @@ class AllSubstrings(SequenceKernel):
         """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
         self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
-        weights = float(self.decay) ** np.arange(most + 1)
+        with np.errstate(over="ignore"):
+            weights = float(self.decay) ** np.arange(most + 1)
         weights[: self.min_length] = 0.0
         return int(self.min_length), np.cumsum(weights)
 

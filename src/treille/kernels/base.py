@@ -147,12 +147,12 @@ class Kernel(BaseEstimator, ABC):
         left = self.batch(X, n_jobs)
         right = None if Y is None else self.batch(Y, n_jobs)
         check_memory(len(left), len(left if right is None else right))
-        return self.gram(left, right, n_jobs)
+        return check_finite(self, self.gram(left, right, n_jobs))
 
     def diag(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example."""
         self.check()
-        return self.diagonal(self.batch(X, n_jobs), n_jobs)
+        return check_finite(self, self.diagonal(self.batch(X, n_jobs), n_jobs))
 
     def normalized(self) -> Normalized:
         """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""
@@ -227,6 +227,22 @@ class Kernel(BaseEstimator, ABC):
         except TypeError as error:
             raise InputError(f"the kernel {spec['kernel']!r} does not take these parameters: {error}") from None
         return kernel
+
+
+def check_finite(kernel: Kernel, values: np.ndarray) -> np.ndarray:
+    """The values of a kernel, refused if one is not a finite number."""
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():  # the sum is fast, but may overflow itself
+        where = np.argwhere(~np.isfinite(values))[0]
+        raise InputError(
+            f"{kernel!r} of {'examples' if len(where) > 1 else 'example'} {' and '.join(map(str, where))} is "
+            f"{values[tuple(where)]}, too large for a float64: use a smaller degree, decay or scale, or a normalized kernel"
+        )
+    return values
+
+
+def changeable(values: np.ndarray) -> np.ndarray:
+    """The values as an array that may be changed in place: a copy of one that is read-only or not of float64."""
+    return np.require(values, np.float64, "W")
 
 
 def check_memory(n_rows: int, n_columns: int) -> None:

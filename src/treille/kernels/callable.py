@@ -43,7 +43,7 @@ class FromFunction(Kernel):
         assert isinstance(left, Objects)
         assert isinstance(other, Objects)
         if self._returns_matrices(left, other):
-            K = np.asarray(self.function(left.items, other.items), dtype=np.float64)
+            K = np.array(self.function(left.items, other.items), dtype=np.float64)  # the function may keep its own
             if K.shape != (len(left), len(other)):
                 raise InputError(
                     f"the kernel function returned the shape {K.shape} for {len(left)} and {len(other)} examples, "
@@ -114,17 +114,21 @@ def _shapes(found: Any) -> str:
 
 
 def as_kernel(kernel: Any) -> Kernel | None:
-    """The kernel for "precomputed", a function, a kernel, or None, which stays None.
+    """The kernel for "precomputed", an expression such as "ngram(5)", a function, a kernel, or None, which stays None.
 
-    >>> as_kernel("precomputed")
-    Precomputed()
+    >>> as_kernel("precomputed"), as_kernel("ngram(3).normalized()")
+    (Precomputed(), NGram(n=3).normalized())
     """
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and kernel == "precomputed":
         return Precomputed()
+    if isinstance(kernel, str):
+        from treille.kernels.parse import parse_kernel
+
+        return parse_kernel(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return FromFunction(kernel)
     raise InputError(
-        f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), 'precomputed', a function, or None"
+        f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), an expression such as 'ngram(5)', 'precomputed', a function, or None"
     )

@@ -12,6 +12,7 @@ from treille.data import Batch
 from treille.features import CenteredRows, ConcatenatedRows, Families, FeatureMap, FeatureRows
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
+from treille.kernels.base import changeable
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel
 
@@ -58,7 +59,7 @@ class Centered(WrappedKernel):
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if right is not None:
             raise self._not_defined()
-        K = self.kernel.gram(left, None, n_jobs)
+        K = changeable(self.kernel.gram(left, None, n_jobs))
         means = K.mean(axis=0)
         K -= means
         K -= means[:, None]

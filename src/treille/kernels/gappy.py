@@ -24,7 +24,7 @@ class Gappy(PatternKernel):
     n : int
         Number of symbols.
     decay : float
-        In (0, 1]; 1: gaps do not count.
+        Positive; 1: gaps do not count.
     max_gap : int or None
         Maximum number of symbols in one gap.
     max_total_gap : int or None

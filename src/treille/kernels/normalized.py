@@ -8,7 +8,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.features import FeatureMap, FeatureRows, Occurrences
-from treille.kernels.base import LinearOperator
+from treille.kernels.base import LinearOperator, changeable
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
@@ -36,7 +36,7 @@ class Normalized(WrappedKernel):
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
-        K = self.kernel.gram(left, right, n_jobs)
+        K = changeable(self.kernel.gram(left, right, n_jobs))
         rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
         columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
         for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry

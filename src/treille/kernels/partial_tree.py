@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from treille import _core
 from treille.io.errors import InputError
-from treille.kernels.tree_kernels import MatchedNodes, check_share
+from treille.io.parameters import check_positive
+from treille.kernels.tree_kernels import MatchedNodes
 
 
 class PartialTree(MatchedNodes):
@@ -18,9 +19,9 @@ class PartialTree(MatchedNodes):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of width, for each child that `count` counts.
+        Positive: the factor of width, for each child that `count` counts.
     mu : float
-        In (0, 1]: the factor of depth, for each node of a fragment.
+        Positive: the factor of depth, for each node of a fragment.
     count : {"gaps", "span"}
         What d counts: the skipped children between the first and the last (as in the program SVM-light-TK), or the steps from the
         first to the last (as in the formula of 2006). On wide trees the two differ a lot.
@@ -44,8 +45,8 @@ class PartialTree(MatchedNodes):
         self.count = count
 
     def check(self) -> None:
-        check_share("decay", self.decay)
-        check_share("mu", self.mu)
+        check_positive("decay", self.decay)
+        check_positive("mu", self.mu)
         if self.count not in ("gaps", "span"):
             raise InputError(f"count is {self.count!r}, expected 'gaps' or 'span'")
 

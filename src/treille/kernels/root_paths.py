@@ -15,7 +15,8 @@ from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
 from treille.io.errors import InputError
-from treille.kernels.tree_kernels import TreeKernel, check_share
+from treille.io.parameters import check_positive
+from treille.kernels.tree_kernels import TreeKernel
 
 
 class RootPaths(TreeKernel):
@@ -27,7 +28,7 @@ class RootPaths(TreeKernel):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of each label of a path in its weight.
+        Positive: the factor of each label of a path in its weight.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class RootPaths(TreeKernel):
         self.decay = decay
 
     def check(self) -> None:
-        check_share("decay", self.decay)
+        check_positive("decay", self.decay)
 
     def counted(self, forest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[sp.csr_matrix, Paths]:
         """The rows of a forest over its own paths, and these paths."""

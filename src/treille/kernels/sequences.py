@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from treille.data.strings import UNITS
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_positive, check_whole
 from treille.kernels.base import Kernel
 
 
@@ -117,9 +116,8 @@ def whole(name: str, value: Any, least: int = 1) -> int:
 
 
 def decay_factor(value: Any) -> float:
-    """A number in (0, 1], or an InputError."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise InputError(f"decay is {value!r}, expected a number above 0 and at most 1")
+    """A positive number, or an InputError."""
+    check_positive("decay", value)
     return float(value)
 
 

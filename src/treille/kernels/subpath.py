@@ -14,9 +14,9 @@ from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_positive, check_whole
 from treille.kernels.base import LinearOperator
-from treille.kernels.tree_kernels import TreeKernel, check_share
+from treille.kernels.tree_kernels import TreeKernel
 
 INDEXES = ("arrays", "xbw")
 ENTRY = 40  # bytes per entry while rows are built
@@ -31,7 +31,7 @@ class Subpath(TreeKernel):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of each label of a path in its weight.
+        Positive: the factor of each label of a path in its weight.
     max_length : int or None
         Length of the longest paths that count, in labels; None: no bound.
     index : {"arrays", "xbw"}
@@ -55,7 +55,7 @@ class Subpath(TreeKernel):
         self.index = index
 
     def check(self) -> None:
-        check_share("decay", self.decay)
+        check_positive("decay", self.decay)
         if self.max_length is not None:
             check_whole("max_length", self.max_length, bits=31)
         if self.index not in INDEXES:
@@ -79,9 +79,10 @@ class Subpath(TreeKernel):
     def path_weights_to(self, most: int) -> np.ndarray:
         """The same for paths of at most `most` labels."""
         most = most if self.max_length is None else min(most, int(self.max_length))
-        weights = float(self.decay) ** np.arange(most + 1)
+        with np.errstate(over="ignore"):  # infinite only for paths so long that they may not occur
+            weights = float(self.decay) ** np.arange(most + 1)
         sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
-        return sums[: 1 + np.count_nonzero(np.diff(sums))]
+        return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:

@@ -25,7 +25,7 @@ class Subsequence(SequenceKernel):
     n : int
         Number of symbols of a subsequence.
     decay : float
-        In (0, 1]: the factor of every symbol of a span. At 1, gaps do not count.
+        Positive: the factor of every symbol of a span. At 1, gaps do not count.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 

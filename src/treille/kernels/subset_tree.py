@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from treille import _core
-from treille.kernels.tree_kernels import MatchedNodes, check_choice, check_share
+from treille.io.parameters import check_positive
+from treille.kernels.tree_kernels import MatchedNodes, check_choice
 
 
 class SubsetTree(MatchedNodes):
@@ -18,7 +19,7 @@ class SubsetTree(MatchedNodes):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of each inner node of a fragment. With 1, large fragments dominate.
+        Positive: the factor of each inner node of a fragment. With 1, large fragments dominate.
     sigma : float
         From 0 to 1. 1: fragments may end at any node. 0: they go down to the leaves, which is `SubTree`.
     leaves : bool
@@ -44,8 +45,9 @@ class SubsetTree(MatchedNodes):
         self.leaves = leaves
 
     def check(self) -> None:
-        check_share("decay", self.decay)
-        check_share("sigma", self.sigma, "from 0")
+        check_positive("decay", self.decay)
+        if self.sigma != 0:
+            check_positive("sigma", self.sigma)
         check_choice("leaves", self.leaves)
 
     def rule(self) -> Any:

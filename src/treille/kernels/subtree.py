@@ -12,8 +12,9 @@ from treille.data import Batch, Trees
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
+from treille.io.parameters import check_positive
 from treille.io.tree_parts import spell
-from treille.kernels.tree_kernels import TreeKernel, check_choice, check_share
+from treille.kernels.tree_kernels import TreeKernel, check_choice
 
 
 class SubTree(TreeKernel):
@@ -24,7 +25,7 @@ class SubTree(TreeKernel):
     Parameters
     ----------
     decay : float
-        In (0, 1]: the factor of each inner node of a subtree.
+        Positive: the factor of each inner node of a subtree.
     leaves : bool
         Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it if leaves are nodes like others, as in XML.
 
@@ -44,7 +45,7 @@ class SubTree(TreeKernel):
         self.leaves = leaves
 
     def check(self) -> None:
-        check_share("decay", self.decay)
+        check_positive("decay", self.decay)
         check_choice("leaves", self.leaves)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Trees
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel
+from treille.kernels.base import Kernel, check_finite
 
 
 class TreeKernel(Kernel):
@@ -40,8 +39,7 @@ class MatchedNodes(TreeKernel):
         index = whole.derived(self.index, lambda: self.index(whole.arrays))
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
         K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
-        self._check_finite(K)
-        return K
+        return check_finite(self, K)
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -50,21 +48,8 @@ class MatchedNodes(TreeKernel):
 
     def _diagonal(self, batch: Trees, n_jobs: int | None) -> np.ndarray:
         values: np.ndarray = _core.tree_diagonal(batch.arrays, self.rule(), effective_n_jobs(n_jobs))
-        self._check_finite(values)
-        values.flags.writeable = False
+        check_finite(self, values).flags.writeable = False
         return values
-
-    def _check_finite(self, values: np.ndarray) -> None:
-        if not np.isfinite(values.sum()) and not np.isfinite(values).all():  # the sum is fast, but may overflow itself
-            where = " and ".join(map(str, np.argwhere(~np.isfinite(values))[0]))
-            raise InputError(f"k of trees {where} is too large for a float64: lower decay, which is {self.decay!r}")
-
-
-def check_share(name: str, value: Any, least: str = "above 0") -> None:
-    """Refuses anything but a number in (0, 1], or, with `least` "from 0", in [0, 1]."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
-    if not (0 < number <= 1 or (number == 0 and least == "from 0")):
-        raise InputError(f"{name} is {value!r}, expected a number {least} to 1")
 
 
 def check_choice(name: str, value: Any) -> None:

@@ -28,7 +28,7 @@ class Wildcard(PatternKernel):
     m : int
         Maximum number of wildcards in a pattern, less than k; 0: plain k-mers.
     decay : float
-        In (0, 1]: the factor of each wildcard in phi.
+        Positive: the factor of each wildcard in phi.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
 
