@@ -80,7 +80,8 @@ class KernelValues(Batch):
         self._set(np.ascontiguousarray(values), np.arange(len(values)), values.shape[1])
 
     def _set(self, values: np.ndarray, ids: np.ndarray, n_columns: int) -> KernelValues:
-        self.values, self.ids, self.n_columns = values, ids, n_columns
+        self.values, self.ids, self.n_columns = values.view(), ids, n_columns
+        self.values.flags.writeable = False  # it may be the user's own array
         return self
 
     def __len__(self) -> int:

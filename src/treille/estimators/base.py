@@ -21,7 +21,7 @@ from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, check_intercept
 from treille.solvers.progress import progress_bar
-from treille.solvers.report import warn_unless_converged
+from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
@@ -62,8 +62,8 @@ class KernelMachine(BaseEstimator):
                 n_jobs=self.n_jobs,
                 progress=progress,
             )
-        if not isinstance(chosen.solver, BaseSolver):  # ours warn themselves
-            warn_unless_converged(solution.report, self.tol)
+        if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
+            check_outcome(solution.report, self.tol)
         self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
@@ -90,8 +90,8 @@ class KernelMachine(BaseEstimator):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights, one row per function, one column per feature."""
-        return self._linear().weights.T
+        """Weights, one row per function, one column per feature; read-only, since predictions use them."""
+        return _read_only(self._linear().weights.T)
 
     @property
     def features_(self) -> FeatureMap:
@@ -102,7 +102,7 @@ class KernelMachine(BaseEstimator):
     def intercept_(self) -> np.ndarray:
         """One number per function."""
         check_is_fitted(self, "functions_")
-        return self.functions_.intercept
+        return _read_only(self.functions_.intercept)
 
     def _linear(self) -> LinearFunctions:
         check_is_fitted(self, "functions_")
@@ -113,7 +113,10 @@ class KernelMachine(BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         check_is_fitted(self, "functions_")
-        return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+        outputs = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+        for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
+            raise InputError(f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64")
+        return outputs
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
@@ -140,3 +143,9 @@ class KernelMachine(BaseEstimator):
             isinstance(self.kernel, str) and self.kernel == "precomputed"
         )
         return tags
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -63,8 +63,8 @@ class AllSubstrings(SequenceKernel):
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
         with np.errstate(over="ignore"):
             weights = float(self.decay) ** np.arange(most + 1)
-        weights[: self.min_length] = 0.0
-        return int(self.min_length), np.cumsum(weights)
+            weights[: self.min_length] = 0.0
+            return int(self.min_length), np.cumsum(weights)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
         return SubstringProduct(batch, *self._weights(batch), n_jobs)

@@ -24,7 +24,8 @@ class GappedKmer(PatternKernel):
     """Windows of `length` symbols that agree at k positions: k(x, y) = sum over pairs of windows of C(length - mismatches, k).
 
     A feature is a choice of k positions of the window and the symbols there; its value is the number of windows that match. With
-    ``filter="full"`` or ``"truncated"``, gkm-SVM's filters weigh the pairs of windows instead; these have no such features.
+    ``filter="full"`` or ``"truncated"``, gkm-SVM's filters weigh the pairs of windows instead; these have no such features, nor
+    have kernels with `max_mismatches`.
 
     Parameters
     ----------
@@ -40,8 +41,12 @@ class GappedKmer(PatternKernel):
         Count every sequence together with its reverse complement. The alphabet must consist of ACGTacgt; the default is ACGT.
     filter : {"count", "full", "truncated"}
         ``"full"``: c_m = b^-length sum over j <= k of Krawtchouk_j(m; length, b) for m mismatches and b symbols, the orthogonal
-        projection on functions of at most k positions. ``"truncated"``: the same, 0 from the first m on where it is not positive;
-        this is not always positive semi-definite.
+        projection on functions of at most k positions. ``"truncated"``: the filter c is set to 0 from the first m on where it is
+        not positive, and then correlated with itself: the value of two windows is the sum over all words u of the products of
+        their c with u (LS-GKM's ``-t 2``).
+    max_mismatches : int or None
+        Pairs of windows with more mismatches count 0 (LS-GKM's ``-d``); None: no bound. Such a kernel is not always positive
+        semi-definite.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
 
@@ -60,6 +65,7 @@ class GappedKmer(PatternKernel):
         skip: str | Sequence[Any] = "",
         reverse_complement: bool = False,
         filter: Literal["count", "full", "truncated"] = "count",
+        max_mismatches: int | None = None,
         unit: str | Callable[[str], Iterable[str]] = "char",
     ):
         self.length = length
@@ -68,6 +74,7 @@ class GappedKmer(PatternKernel):
         self.skip = skip
         self.reverse_complement = reverse_complement
         self.filter = filter
+        self.max_mismatches = max_mismatches
         self.unit = unit
 
     def check(self) -> None:
@@ -80,6 +87,8 @@ class GappedKmer(PatternKernel):
             )
         if self.filter not in ("count", "full", "truncated"):
             raise InputError(f"filter is {self.filter!r}, expected 'count', 'full' or 'truncated'")
+        if self.max_mismatches is not None:
+            whole("max_mismatches", self.max_mismatches, 0)
         if not isinstance(self.reverse_complement, (bool, np.bool_)):
             raise InputError(f"reverse_complement is {self.reverse_complement!r}, expected True or False")
         symbols, skipped = self.declared(), self.left_out()
@@ -91,8 +100,8 @@ class GappedKmer(PatternKernel):
                 raise InputError(
                     f"filter={self.filter!r} depends on the number of symbols: declare them, for example alphabet='ACGT'"
                 )
-            if length > 255:
-                raise InputError(f"length is {length}, expected at most 255 with filter={self.filter!r}")
+        if not self.has_features and length > 255:
+            raise InputError(f"length is {length}, expected at most 255 with a filter or max_mismatches")
         if self.reverse_complement:
             self._complement(symbols or [])
 
@@ -114,7 +123,8 @@ class GappedKmer(PatternKernel):
 
     @property
     def has_features(self) -> bool:
-        return self.filter == "count"
+        bounded = self.max_mismatches is not None and self.max_mismatches < self.length - self.k
+        return self.filter == "count" and not bounded
 
     def family(self, alphabet: list[Any]) -> _core.GappedKmerPatterns:
         self.check()
@@ -128,7 +138,7 @@ class GappedKmer(PatternKernel):
         assert right is None or isinstance(right, Strings)
         symbols, one, other = joint_codes(left, right, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
-        if self.filter != "count":
+        if not self.has_features:
             complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
             K = _core.mismatch_gram(int(self.length), self.mismatch_values(), complement, one, other, threads)
         elif len(symbols) ** int(self.k) <= BUCKETS and max(len(left), len(right or ())) < 2**24:
@@ -143,7 +153,7 @@ class GappedKmer(PatternKernel):
         assert isinstance(batch, Strings)
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())
         threads, family = effective_n_jobs(n_jobs), self.family(symbols)
-        if self.filter != "count":
+        if not self.has_features:
             complement = np.array(self._complement(symbols) if self.reverse_complement else [], np.int32)
             return _core.mismatch_diagonal(int(self.length), self.mismatch_values(), complement, one, threads)
         if len(symbols) ** int(self.k) <= BUCKETS:
@@ -160,13 +170,17 @@ class GappedKmer(PatternKernel):
         """
         length, k = int(self.length), int(self.k)
         if self.filter == "count":
-            return np.array([comb(length - m, k) for m in range(length + 1)], dtype=np.float64)
-        b = len(self.declared() or ())
-        c = [sum(_krawtchouk(j, m, length, b) for j in range(k + 1)) for m in range(length + 1)]  # integers: exact
-        if self.filter == "truncated":
-            first = next((m for m, value in enumerate(c) if value <= 0), length + 1)
-            c[first:] = [0] * (length + 1 - first)
-        return np.array([value / b**length for value in c])
+            values = [float(comb(length - m, k)) for m in range(length + 1)]
+        else:
+            b = len(self.declared() or ())
+            c = [sum(_krawtchouk(j, m, length, b) for j in range(k + 1)) for m in range(length + 1)]  # integers: exact
+            scale = b**length
+            if self.filter == "truncated":
+                first = next((m for m, value in enumerate(c) if value <= 0), length + 1)
+                c, scale = _autocorrelation(c[:first], length, b), scale**2
+            values = [value / scale for value in c]
+        bound = length if self.max_mismatches is None else int(self.max_mismatches)
+        return np.array([value if m <= bound else 0.0 for m, value in enumerate(values)])
 
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:
         return fitted.joined(fitted.symbols(cells, "."))
@@ -191,3 +205,20 @@ class GappedKmer(PatternKernel):
 def _krawtchouk(j: int, m: int, length: int, b: int) -> int:
     """The Krawtchouk polynomial K_j(m; length, b)."""
     return sum((-1) ** i * (b - 1) ** (j - i) * comb(m, i) * comb(length - m, j - i) for i in range(j + 1))
+
+
+def _autocorrelation(c: list[int], length: int, b: int) -> list[int]:
+    """For two words with m mismatches, m = 0 .. length: sum over all words u of c[mismatches of x and u] c[those of u and y].
+
+    Where x and y agree, u differs from both at r positions. Where they differ, u is x at p, y at q of the m positions.
+    """
+    out = []
+    for m in range(length + 1):
+        total = 0
+        for p in range(m + 1):
+            for q in range(m - p + 1):
+                ways = comb(m, p) * comb(m - p, q) * (b - 2) ** (m - p - q)
+                for r in range(min(length - m, len(c) - 1 - m + min(p, q)) + 1):
+                    total += ways * comb(length - m, r) * (b - 1) ** r * c[m - p + r] * c[m - q + r]
+        out.append(total)
+    return out

@@ -81,7 +81,7 @@ class Subpath(TreeKernel):
         most = most if self.max_length is None else min(most, int(self.max_length))
         with np.errstate(over="ignore"):  # infinite only for paths so long that they may not occur
             weights = float(self.decay) ** np.arange(most + 1)
-        sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
+            sums = np.cumsum(np.concatenate([[0.0], weights[1:]]))
         return sums[: 1 + np.count_nonzero(sums[1:] > sums[:-1])]
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:

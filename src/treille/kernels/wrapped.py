@@ -20,6 +20,15 @@ class WrappedKernel(Expression, Kernel):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
+    def set_params(self, **params: Any) -> Any:
+        """Sets parameters of this kernel, or of the kernel inside: ``n`` is ``kernel__n`` where this one has no ``n``."""
+        own = self.get_params(deep=False)
+        inner = {name: value for name, value in params.items() if name.partition("__")[0] not in own}
+        super().set_params(**{name: value for name, value in params.items() if name not in inner})
+        if inner:
+            self.kernel.set_params(**inner)
+        return self
+
     def check(self) -> None:
         check_is_kernel("kernel", self.kernel)
         self.kernel.check()

@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from treille.io.errors import InputError
-from treille.kernels.base import check_memory
+from treille.kernels.base import changeable, check_memory
 from treille.solvers.problem import Problem, SquaredError
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
@@ -138,7 +138,7 @@ class Cholesky(LeastSquaresSolver):
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         scaled, constant = ScaledTargets(problem), float(problem.intercept is True)
         check_memory(len(space), len(space))
-        K = space.matrix().copy() if space.is_stored else space.matrix()  # it is overwritten
+        K = changeable(space.matrix())
         K += constant
         row = scaled.mean(K)
         K -= row

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -124,8 +125,16 @@ def summary(answers: _core.Answers, seed: int) -> Report:
     return Report.combined([Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each])
 
 
-def warn_unless_converged(report: Report, tol: float) -> None:
-    """Issues a `ConvergenceWarning` that says what to do, located at the call of the estimator or the solver."""
+def check_outcome(report: Report, tol: float) -> None:
+    """Refuses an objective that is not a finite number; issues a `ConvergenceWarning` if a limit ended training.
+
+    The warning says what to do, and is located at the call of the estimator or the solver.
+    """
+    if not all(isfinite(each.primal) for each in report.per_class or (report,)):
+        raise InputError(
+            "the objective is not a finite number: targets, weights or kernel values are too large for float64. Scale them, "
+            "or use a normalized kernel"
+        )
     if report.status == "converged":
         return
     if report.status == "rounding":

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from treille.io.errors import InputError
 from treille.solvers.problem import Loss, Problem, check_shape
-from treille.solvers.report import Poll, Progress, Solution, check_budget, poll_until, warn_unless_converged
+from treille.solvers.report import Poll, Progress, Solution, check_budget, poll_until, check_outcome
 from treille.spaces import Space
 
 
@@ -130,7 +130,7 @@ class BaseSolver(BaseEstimator):
         begun = time.perf_counter()
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
         solution = self._solve(problem, space, run).timed(time.perf_counter() - begun)
-        warn_unless_converged(solution.report, tol)
+        check_outcome(solution.report, tol)
         return solution
 
     @abstractmethod

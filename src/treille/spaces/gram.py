@@ -11,6 +11,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.kernels import Kernel, Precomputed
+from treille.kernels.base import check_finite
 from treille.spaces.functions import Functions, functions_of_examples
 from treille.spaces.rows import RowsSpace
 
@@ -72,7 +73,7 @@ class GramSpace:
 
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
-        return self.kernel.gram(self.batch, None, self.n_jobs)
+        return check_finite(self.kernel, self.kernel.gram(self.batch, None, self.n_jobs))
 
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
@@ -80,7 +81,9 @@ class GramSpace:
 
     def diag(self) -> np.ndarray:
         """k(x_i, x_i) for all i."""
-        return self.kernel.diagonal(self.batch, self.n_jobs) if self._rows is None else self._rows.rows.diag()
+        if self._rows is not None:
+            return self._rows.rows.diag()
+        return check_finite(self.kernel, self.kernel.diagonal(self.batch, self.n_jobs))
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None

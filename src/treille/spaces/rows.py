@@ -12,6 +12,7 @@ from treille.data import Batch
 from treille.data.base import readable_size
 from treille.features import FeatureMap, Representation, represent
 from treille.kernels import Kernel
+from treille.kernels.base import check_finite
 from treille.spaces.functions import Functions, LinearFunctions
 
 
@@ -43,7 +44,9 @@ class RowsSpace:
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
-        return cls(kernel, batch, *kernel.fit_features(batch, n_jobs), n_jobs)
+        features, rows = kernel.fit_features(batch, n_jobs)
+        check_finite(kernel, rows.diag())
+        return cls(kernel, batch, features, rows, n_jobs)
 
     def __len__(self) -> int:
         return len(self.rows)
