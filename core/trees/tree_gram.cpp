@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "features/pairwise.hpp"
 #include "parallel.hpp"
@@ -68,14 +69,15 @@ class PartialDelta {
     double total = 0;
     for (std::size_t i = 0; i < left.size(); ++i) {
       const Values& child = left[left.size() - 1 - i];
-      double along = 0, before = 0;  // the sum over j' in this row; S of row i - 1, column j - 1
+      double along = 0, before = 0, ended = 0;  // the sum over j' in this row; S of row i - 1, column j - 1; V of this row
       for (std::size_t j = 0; j < right.size(); ++j) {
         const double value = child.at(right[j]) * (1 + step_ * before);
-        total += value;
+        ended += value;
         along = value + rule_.decay * along;
         before = sums_[j];
         sums_[j] = rule_.decay * before + along;
       }
+      total += ended;
     }
     return total;
   }
@@ -101,7 +103,10 @@ class RowWorker {
   void row(const Forest& left, std::size_t t, std::uint32_t last, double* out) {
     const auto first = static_cast<std::size_t>(left.offsets[t]), n = static_cast<std::size_t>(left.offsets[t + 1]) - first;
     count_children(left.parents.subspan(first, n), arity_);
-    std::fill_n(out, std::size_t{last} + 1, 0.0);
+    const std::size_t columns = std::size_t{last} + 1;
+    std::fill_n(out, columns, 0.0);
+    sums_.clear();
+    terms_ = 0;
     waiting_.clear();
     used_ = 0;
     for (std::size_t v = n; v-- > 0;) {
@@ -120,9 +125,13 @@ class RowWorker {
         place_[id] = static_cast<std::uint32_t>(below);
       }
       if (delta_.counts(arity)) add(own, last, out);
+      if (terms_ >= std::max(kTerms, 4 * columns)) settle({out, columns});
       waiting_.resize(below);
       waiting_.push_back(own);
     }
+    if (sums_.empty()) return;
+    settle({out, columns});
+    std::transform(sums_.begin(), sums_.end(), out, [](const Sum& sum) { return sum.high + sum.low; });
   }
 
  private:
@@ -149,8 +158,26 @@ class RowWorker {
     return {mark, mark, family.start, family.size, id, label};
   }
 
-  void add(const Waiting& node, std::uint32_t last, double* out) const {
+  // Deep trees have as many terms as pairs of nodes: adding each to one growing sum would lose digits. So some thousand terms are summed
+  // first, and these sums are added in twice the precision.
+  static constexpr std::size_t kTerms = 4096;
+  struct Sum {
+    double high = 0, low = 0;
+  };
+
+  void settle(std::span<double> out) {
+    sums_.resize(out.size());
+    terms_ = 0;
+    for (std::size_t j = 0; j < out.size(); ++j) {
+      const double x = std::exchange(out[j], 0.0), before = sums_[j].high;
+      const double high = sums_[j].high += x, part = high - before;
+      sums_[j].low += (before - (high - part)) + (x - part);  // what rounding took (Knuth)
+    }
+  }
+
+  void add(const Waiting& node, std::uint32_t last, double* out) {
     const double* values = values_.data() + node.begin;
+    terms_ += node.size;
     for (std::uint32_t r = 0; r < node.size; ++r)
       for (const Holder& holder : index_.holders(node.start + r)) {
         if (holder.tree > last) break;
@@ -166,6 +193,8 @@ class RowWorker {
   std::vector<std::uint32_t> place_;  // among those that wait, of the last with this subtree
   std::vector<Waiting> waiting_;
   std::vector<Values> children_;
+  std::vector<Sum> sums_;
+  std::size_t terms_ = 0;  // since the last time they were settled
   Array<double> values_;
   std::size_t used_ = 0;
 };
