@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 
@@ -23,13 +24,6 @@ using Out = nb::ndarray<nb::numpy, T>;
 template <class T>
 std::span<const T> view(const In<T>& array) {
   return {array.data(), array.size()};
-}
-
-// work() with the GIL released.
-template <class Work>
-auto unlocked(Work&& work) {
-  nb::gil_scoped_release release;
-  return work();
 }
 
 template <class T>

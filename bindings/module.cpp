@@ -1,4 +1,9 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 
@@ -12,6 +17,8 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of treille.";
   // What a script still holds in its variables when Python ends is not a leak, but would be reported as one.
   nb::set_leak_warnings(false);
+  treille::main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  m.def("progress", [] { return std::pair(treille::interrupt.done.load(), treille::interrupt.total.load()); });
   treille::bind_automata(m);
   treille::bind_lattices(m);
   treille::bind_features(m);

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
+
+#include "interrupt.hpp"
 
 namespace treille {
 
@@ -24,9 +29,23 @@ void run_parts(int parts, Work&& work) {
       errors[static_cast<std::size_t>(part)] = std::current_exception();
     }
   };
+  std::mutex mutex;
+  std::condition_variable ended;
+  int running = parts - 1;
   std::vector<std::thread> threads;
-  for (int part = 1; part < parts; ++part) threads.emplace_back(guarded, part);
+  for (int part = 1; part < parts; ++part)
+    threads.emplace_back([&, part] {
+      guarded(part);
+      const std::lock_guard lock(mutex);
+      if (--running == 0) ended.notify_one();
+    });
   guarded(0);
+  for (std::unique_lock lock(mutex); running > 0;)  // this thread may be the one that confirms an interrupt
+    if (ended.wait_for(lock, std::chrono::milliseconds(50)) == std::cv_status::timeout && !errors[0]) try {
+        poll();
+      } catch (...) {
+        errors[0] = std::current_exception();
+      }
   for (auto& thread : threads) thread.join();
   for (auto& error : errors)
     if (error) std::rethrow_exception(error);
@@ -37,9 +56,13 @@ template <class Work>
 void run_in_turns(std::size_t n, int threads, Work&& work) {
   constexpr std::size_t few = 8;
   std::atomic<std::size_t> next{0};
+  expect(n);
   run_parts(threads, [&](int) {
     for (std::size_t first; (first = next.fetch_add(few)) < n;)
-      for (std::size_t i = first; i < std::min(n, first + few); ++i) work(i);
+      for (std::size_t i = first; i < std::min(n, first + few); ++i) {
+        tick();
+        work(i);
+      }
   });
 }
 

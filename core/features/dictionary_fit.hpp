@@ -25,6 +25,7 @@ std::vector<RowPart> scan_shares(const Data& data, int threads, std::vector<doub
   const auto cuts = shares(data, threads);
   std::vector<RowPart> parts(cuts.size() - 1);
   sq_norms.resize(data.size());
+  expect(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     const auto share = static_cast<std::size_t>(p);
     scan(share, cuts[share], cuts[share + 1], parts[share]);
@@ -41,6 +42,7 @@ template <class Symbol>
 Array<std::uint32_t> merge(const NGramDictionary<Symbol>& from, NGramDictionary<Symbol>& to) {
   Array<std::uint32_t> ids(from.size());
   for (std::uint32_t id = 0; id < from.size(); ++id) {
+    poll();
     if (id + kAhead < from.size()) to.prefetch_slot(from.tag(id + kAhead));
     if (id + kAheadGram < from.size()) to.prefetch_gram(from.tag(id + kAheadGram));
     ids[id] = to.insert(from.tag(id), from.gram(id), from.order(id));

@@ -29,10 +29,16 @@ template <class Make>
 Buffer<double> pairwise(std::size_t rows, std::size_t columns, bool symmetric, int threads, Make&& make) {
   Buffer<double> K(rows * columns);
   std::atomic<std::size_t> next{0};
+  expect(rows);
   run_parts(threads, [&](int) {
     auto work = make();
-    for (std::size_t i = next++; i < rows; i = next++)
-      for (std::size_t j = 0; j < (symmetric ? i + 1 : columns); ++j) K[i * columns + j] = work(i, j);
+    for (std::size_t i = next++; i < rows; i = next++) {
+      for (std::size_t j = 0; j < (symmetric ? i + 1 : columns); ++j) {
+        poll();
+        K[i * columns + j] = work(i, j);
+      }
+      tick();
+    }
   });
   if (symmetric) mirror(K.data(), rows, threads);
   return K;
@@ -43,9 +49,13 @@ template <class Make>
 std::vector<double> on_diagonal(std::size_t n, int threads, Make&& make) {
   std::vector<double> values(n);
   std::atomic<std::size_t> next{0};
+  expect(n);
   run_parts(threads, [&](int) {
     auto work = make();
-    for (std::size_t i = next++; i < n; i = next++) values[i] = work(i);
+    for (std::size_t i = next++; i < n; i = next++) {
+      tick();
+      values[i] = work(i);
+    }
   });
   return values;
 }

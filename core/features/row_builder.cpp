@@ -42,6 +42,7 @@ class PartJoiner {
     std::size_t row = first_row_[p], at = 0, aside = 0;
     Word* to = out + first_entry_[p];
     for (const std::int64_t end : part.ends_) {
+      poll();
       Word* const start = to;
       bool rising = true;
       out_.indptr[row++] = start - out;

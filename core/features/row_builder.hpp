@@ -11,6 +11,7 @@
 
 #include "features/codebook.hpp"
 #include "features/coded_rows.hpp"
+#include "interrupt.hpp"
 #include "memory.hpp"
 
 namespace treille {
@@ -20,6 +21,7 @@ class RowPart {
   // Ids must differ within a row.
   void add(std::uint32_t id, double value) {
     if (used_ == kBlock) {
+      poll();
       blocks_.emplace_back();
       used_ = 0;
     }
@@ -29,7 +31,10 @@ class RowPart {
     block.codes[used_++] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
     if (code >= kAside) aside_.push_back(code);
   }
-  void end_row() { ends_.push_back(static_cast<std::int64_t>(size())); }
+  void end_row() {
+    tick();
+    ends_.push_back(static_cast<std::int64_t>(size()));
+  }
 
  private:
   friend class PartJoiner;

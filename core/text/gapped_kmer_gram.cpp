@@ -79,11 +79,13 @@ class BucketGram {
     std::vector<ChoiceRows> own(at_once_), other(symmetric_ ? 0 : at_once_);
     std::vector<ChoiceBuckets> buckets(at_once_);
     Array<std::uint64_t> bits(with_bits_ ? blocks_ * at_once_ * buckets_ * BitCounters::kWords : 0);
+    expect(family_.groups());
     for (std::size_t first = 0; first < family_.groups(); first += at_once_) {
       const std::size_t count = std::min(at_once_, family_.groups() - first);
       std::atomic<std::size_t> next{0};
       run_parts(threads_, [&](int) {
         for (std::size_t c = next++; c < count; c = next++) {
+          tick();
           read(left_, first + c, own[c]);
           if (!symmetric_) read(right_, first + c, other[c]);
           sort(symmetric_ ? own[c] : other[c], c, buckets[c], bits.data());
@@ -100,6 +102,7 @@ class BucketGram {
           const std::uint64_t* here = bits.data() + block * at_once_ * buckets_ * BitCounters::kWords;
           const std::size_t begin = block * kBlock, end = std::min(begin + kBlock, columns_);
           for (std::size_t r = 0; r < mine.size(); ++r) {
+            poll();
             const std::size_t i = mine[r], stop = symmetric_ ? std::min(end, i + 1) : end;
             if (begin < stop) {
               add_bits(sets, r, here, counters);
@@ -111,7 +114,10 @@ class BucketGram {
             }
           }
         }
-        for (const std::size_t i : mine) add_lists(some, buckets, i, sums(i));
+        for (const std::size_t i : mine) {
+          poll();
+          add_lists(some, buckets, i, sums(i));
+        }
       });
     }
     if constexpr (sizeof(Sum) < sizeof(double)) {
@@ -137,6 +143,7 @@ class BucketGram {
     out.codes.clear();
     out.counts.clear();
     for (std::size_t i = 0; i < batch.data.size(); ++i) {
+      poll();
       sequence.clear();
       for (const std::int32_t s : batch.data[i]) sequence.push_back(batch.recode[static_cast<std::size_t>(s)]);
       addresses.read(sequence);

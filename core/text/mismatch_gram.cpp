@@ -2,6 +2,7 @@
 #include <array>
 
 #include "features/pairwise.hpp"
+#include "interrupt.hpp"
 #include "symbol_type.hpp"
 #include "text/pattern_gram.hpp"
 
@@ -52,6 +53,7 @@ class ProfileKernel {
     for (std::size_t j = 0; j < windows; ++j) now_[j] = mismatches(x.data(), y.data() + j);
     add(windows);
     for (std::size_t i = 1; i < rows; ++i) {
+      poll();
       now_.swap(before_);
       now_[0] = mismatches(x.data() + i, y.data());
       const Symbol out = x[i - 1], in = x[i + length_ - 1];

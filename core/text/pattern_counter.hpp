@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "interrupt.hpp"
 #include "text/ngram_counter.hpp"
 
 namespace treille {
@@ -41,6 +42,7 @@ class PatternCounter {
   }
 
   void add(const std::int32_t* cells, int n, double value) {
+    poll();
     const std::uint32_t tag = pattern_tag(cells, n);
     std::size_t at = tag >> (32 - bits_);
     for (;; at = (at + 1) & (slots_.size() - 1)) {

@@ -165,9 +165,13 @@ class Worker {
 template <class Work>
 void by_workers(std::size_t items, int n, double decay, int threads, Work&& work) {
   std::atomic<std::size_t> next{0};
+  expect(items);
   run_parts(threads, [&](int) {
     Worker worker(n, decay);
-    for (std::size_t k; (k = next++) < items;) work(worker, k);
+    for (std::size_t k; (k = next++) < items;) {
+      work(worker, k);
+      tick();
+    }
   });
 }
 

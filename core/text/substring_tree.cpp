@@ -129,6 +129,7 @@ void SubstringTree::fill(const Buffer<std::int32_t>& owner, const Buffer<Index>&
   lcp_intervals(
       static_cast<Index>(lcp.size()), [&](Index r) { return lengths.depth(lcp[static_cast<std::size_t>(r)]); },
       [&](const LcpInterval<Index>& u) {
+        poll();
         std::size_t children = done.size();
         while (children > 0 && done[children - 1].first >= u.first) --children;
         const double above = lengths.up_to(u.depth);
@@ -189,10 +190,12 @@ template <class Load, class Store>
 void SubstringTree::by_columns(std::size_t n_functions, int threads, Load&& load, Store&& store) const {
   const std::size_t n_blocks = (n_functions + kColumns - 1) / kColumns;
   const int n_parts = static_cast<int>(std::clamp<std::size_t>(n_blocks, 1, static_cast<std::size_t>(threads)));
+  expect(n_blocks);
   run_parts(n_parts, [&](int part) {
     const std::size_t stride = std::bit_ceil(std::min(n_functions, kColumns));
     Buffer<double> b(n_sequences_ * stride), o(n_sequences_ * stride), s((n_nodes() + 1) * stride);
     for (std::size_t block = static_cast<std::size_t>(part); block < n_blocks; block += static_cast<std::size_t>(n_parts)) {
+      tick();
       const std::size_t first = block * kColumns, width = std::min(kColumns, n_functions - first);
       for (Buffer<double>* values : {&b, &o, &s}) std::fill_n(values->data(), values->size(), 0.0);
       load(first, width, stride, b.data());

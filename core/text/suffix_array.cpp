@@ -88,6 +88,7 @@ class InducedSort {
     bucket_starts();
     put_larger(n_ - 1);
     for (Index i = 0; i < n_; ++i) {
+      poll();
       if (i + kAhead<Index> < n_ && sa_[i + kAhead<Index>] > 0) __builtin_prefetch(t_ + sa_[i + kAhead<Index>] - 1);
       const Index j = sa_[i];
       sa_[i] = ~j;
@@ -95,6 +96,7 @@ class InducedSort {
     }
     bucket_ends();
     for (Index i = n_ - 1; i >= 0; --i) {
+      poll();
       if (i >= kAhead<Index> && sa_[i - kAhead<Index>] > 0) __builtin_prefetch(t_ + sa_[i - kAhead<Index>] - 1);
       const Index j = sa_[i];
       if (j <= 0) {
@@ -202,6 +204,7 @@ SuffixArray<Index> sorted_suffixes(const Sequences& data, std::int32_t alphabet_
     for (std::size_t i = begin(cuts[part]); i < end; ++i) {
       if (text[i] == Symbol{0}) continue;  // and h is 0 after the last symbol of a sequence
       if (i + ahead < end) __builtin_prefetch(text.data() + (text[i + ahead] == Symbol{0} ? Index{0} : places[i + ahead].shared));
+      poll();
       const Symbol* const before = text.data() + places[i].shared;
       while (text[i + h] != Symbol{0} && text[i + h] == before[h]) ++h;
       places[i].shared = static_cast<Index>(h);

@@ -110,6 +110,7 @@ class RowWorker {
     waiting_.clear();
     used_ = 0;
     for (std::size_t v = n; v-- > 0;) {
+      poll();
       const std::size_t arity = arity_[v], below = waiting_.size() - arity, mark = arity > 0 ? waiting_[below].mark : used_;
       const std::int32_t label = left.labels[first + v];
       key_.assign(1, label);
@@ -207,11 +208,13 @@ Buffer<double> tree_gram(const TreeIndex<typename Rule::Kin>& index, const Fores
   Buffer<double> K(n * columns);
   if (columns == 0) return K;
   std::atomic<std::size_t> next{0};
+  expect(n);
   run_parts(threads, [&](int) {
     RowWorker<Rule> worker(index, rule);
     for (std::size_t done = next++; done < n; done = next++) {
       const std::size_t i = n - 1 - done;  // the longest row first
       worker.row(left, i, static_cast<std::uint32_t>(own ? i : columns - 1), K.data() + i * columns);
+      tick();
     }
   });
   if (own) mirror(K.data(), n, threads);

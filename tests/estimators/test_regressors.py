@@ -253,3 +253,9 @@ def test_svr_learns_what_is_left_of_the_mean():
     for solver in (SMO(), "auto"):
         same = SVR(NGram(2).normalized(), tol=1e-8, max_epochs=10**5, solver=solver).fit(TEXTS, Y + 100, weights)
         assert same.report_.primal == pytest.approx(left.report.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("model", [treille.Ridge(NGram(1)), treille.SVR(NGram(1), loss="squared_epsilon_insensitive")])
+def test_targets_whose_squares_overflow_are_refused(model):
+    with pytest.raises(InputError, match="the objective is not a finite number"):
+        model.fit(["a", "b", "ab"], [1e170, 0.0, 1.0])

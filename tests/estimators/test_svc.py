@@ -185,3 +185,10 @@ def test_the_warning_points_at_the_line_that_called_fit():
 def test_verbose_says_nothing_where_there_is_no_terminal(capfd):
     SVC(NGram(2), verbose=1).fit(*TWO)
     assert capfd.readouterr() == ("", "")
+
+
+def test_weights_and_intercept_are_read_only():
+    model = treille.SVC(NGram(1)).fit(["ab", "cd"], [0, 1])
+    for values in (model.coef_, model.intercept_):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1.0

@@ -4,8 +4,28 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import treille
 from treille import Features, InputError, Strings
-from treille.kernels import Constant, Kernel, NGram, Power, Product, Scaled, Subsequence, Sum
+from treille.kernels import (
+    AllSubstrings,
+    Constant,
+    Gappy,
+    Kernel,
+    NGram,
+    PartialTree,
+    Power,
+    Precomputed,
+    Product,
+    RootPaths,
+    Scaled,
+    Subpath,
+    Subsequence,
+    SubsetTree,
+    SubTree,
+    Sum,
+    Wildcard,
+)
+from treille.kernels.callable import as_kernel
 from treille.testing import check_kernel
 from twins import ngram_kernel
 
@@ -163,3 +183,96 @@ def test_products_have_the_features_that_their_factors_have(kernel):
     assert not kernel.has_features
     with pytest.raises(InputError, match="has no explicit features"):
         Features(kernel).fit(TEXTS)
+
+
+@pytest.mark.parametrize("first", [SubsetTree(0.4), PartialTree(0.4), SubTree(0.4)])
+def test_expressions_that_begin_with_a_tree_kernel(first):
+    trees, second = ["(a b)", "(a (b c))", "(c d)"], PartialTree(0.3)
+    one, other = first(trees), second(trees)
+    for kernel, expected in (
+        (first + second, one + other),
+        (first * second, one * other),
+        (2.0 * first, 2 * one),
+        (first**2, one**2),
+    ):
+        np.testing.assert_allclose(kernel(trees), expected)
+        np.testing.assert_allclose(kernel.diag(trees), expected.diagonal())
+    treille.SVC(first + second).fit(trees, [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [2.0 * Precomputed(), Precomputed() + Precomputed(), Precomputed() ** 2, Precomputed().centered()],
+    ids=str,
+)
+def test_a_matrix_given_by_the_user_is_never_changed(kernel):
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    kernel(K)
+    treille.Ridge(Precomputed(), solver=treille.solvers.Cholesky()).fit(K, [0.0, 1.0])
+    assert K.tolist() == [[2.0, 1.0], [1.0, 2.0]]
+
+
+def test_a_matrix_that_a_function_keeps_is_never_changed():
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    kernel = 3.0 * as_kernel(lambda X, Y: K if len(Y) == 2 else np.ones((len(X), len(Y))))
+    kernel(["a", "b"], ["a", "b"])
+    assert K.tolist() == [[2.0, 1.0], [1.0, 2.0]]
+
+
+def test_values_that_are_not_finite_are_refused():
+    kernel = NGram(1) ** 300
+    texts = ["a" * 1000, "b", "ab", "ba"]
+    with pytest.raises(InputError, match="of examples 0 and 0 is inf, too large for a float64"):
+        kernel(texts)
+    with pytest.raises(InputError, match="of example 0 is inf, too large"):
+        kernel.diag(texts)
+    with pytest.raises(InputError, match="of example 0 is inf, too large"):
+        treille.SVC(kernel).fit(texts, [0, 1, 0, 1])
+    with pytest.raises(InputError, match="the output for item 1 is"):
+        treille.SVC(kernel).fit(["a", "b"], [0, 1]).predict(["a", "a" * 1000])
+
+
+@pytest.mark.parametrize(
+    "kernel", [AllSubstrings(2.0), Subsequence(2, 2.0), Gappy(2, 2.0, max_gap=2), Wildcard(2, 1, 2.0)], ids=str
+)
+def test_decay_above_one(kernel):
+    slow = clone(kernel).set_params(decay=1.0)
+    texts = ["abab", "ba", "bbab"]
+    assert (kernel(texts) >= slow(texts)).all()
+    check_kernel(kernel, texts)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Subpath(2.0),
+        Subpath(2.0, index="xbw"),
+        RootPaths(2.0),
+        SubTree(2.0),
+        SubsetTree(2.0, 3.0),
+        PartialTree(2.0, 1.5),
+    ],
+    ids=str,
+)
+def test_decay_above_one_on_trees(kernel):
+    check_kernel(kernel, ["(a (b c))", "(a (b) (b))", "(a b)"])
+
+
+def test_a_decay_above_one_that_overflows_is_refused():
+    for kernel, example in ((AllSubstrings(2.0), "a" * 5000), (Subpath(3.0), "(a " * 3000 + "b" + ")" * 3000)):
+        with pytest.raises(InputError, match="too large for a float64"):
+            kernel.diag([example])
+    assert Subpath(3.0)(["(a " + "(b) " * 3000 + ")"]) > 0  # only long paths overflow, not large trees
+
+
+def test_parameters_are_set_through_wrappers():
+    model = treille.SVC(2.0 * NGram(2).normalized())
+    assert repr(model.set_params(kernel__n=4, kernel__scale=3.0).kernel) == "3.0 * NGram(n=4).normalized()"
+    with pytest.raises(ValueError, match="Invalid parameter 'm'"):
+        model.set_params(kernel__m=4)
+
+
+def test_a_kernel_is_given_by_an_expression():
+    model = treille.SVC("ngram(2).normalized()").fit(["ab", "cd"], [0, 1])
+    assert repr(model.plan_.kernel) == "NGram(n=2).normalized()"
+    assert clone(model).kernel == "ngram(2).normalized()"

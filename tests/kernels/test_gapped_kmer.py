@@ -135,8 +135,7 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(filter, both):
         )
         return sum(c[mismatches(a, b)] for a, b in pairs)
 
-    if filter == "full":
-        check_kernel(kernel, DNA, slow)
+    check_kernel(kernel, DNA, slow)
     expected = np.array([[slow(x, y) for y in DNA] for x in DNA])
     for threads in (1, 2):
         np.testing.assert_allclose(kernel(DNA, n_jobs=threads), expected, rtol=1e-12, atol=1e-12)
@@ -144,13 +143,28 @@ def test_filters_weigh_pairs_of_windows_by_their_mismatches(filter, both):
     np.testing.assert_allclose(kernel.diag(DNA), expected.diagonal(), rtol=1e-12)
 
 
-def test_truncated_is_zero_from_the_first_weight_that_is_not_positive():
-    full = GappedKmer(10, 6, "ACGT", filter="full").mismatch_values()
+def test_truncated_is_the_correlation_of_the_positive_head_of_the_filter():
     truncated = GappedKmer(10, 6, "ACGT", filter="truncated").mismatch_values()
-    first = int(np.argmax(full <= 0))
-    assert 0 < first < 10
-    assert np.array_equal(truncated[:first], full[:first])
-    assert not truncated[first:].any()
+    np.testing.assert_allclose(truncated[:4], [0.169598, 0.055735, 0.01495, 0.002779], atol=5e-7)  # LS-GKM's, -t 2
+    words = ["".join(word) for word in product("abc", repeat=4)]
+    head = GappedKmer(4, 2, "abc", filter="full").mismatch_values()
+    head[int(np.argmax(head <= 0)) :] = 0
+    filtered = np.array([[head[mismatches(x, y)] for y in words] for x in words])
+    np.testing.assert_allclose(GappedKmer(4, 2, "abc", filter="truncated")(words), filtered @ filtered, atol=1e-12)
+
+
+@pytest.mark.parametrize("filter", ["count", "full", "truncated"])
+@pytest.mark.parametrize("bound", [0, 1, 2, 5])
+def test_pairs_with_more_mismatches_than_the_bound_count_nothing(filter, bound):
+    kernel = GappedKmer(5, 3, "ACGT", "N", filter=filter, max_mismatches=bound)
+    c = GappedKmer(5, 3, "ACGT", "N", filter=filter).mismatch_values()
+    c[bound + 1 :] = 0
+    assert kernel.has_features == (filter == "count" and bound >= 2)
+    expected = [
+        [sum(c[mismatches(a, b)] for a, b in product(windows(x, 5, "N"), windows(y, 5, "N"))) for y in DNA] for x in DNA
+    ]
+    np.testing.assert_allclose(kernel(DNA), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(kernel.diag(DNA), np.diag(expected), rtol=1e-12)
 
 
 def test_names_show_free_positions_as_dots():
@@ -179,6 +193,7 @@ def test_a_model_is_saved_and_read_back(tmp_path):
         ({"alphabet": "ACG", "reverse_complement": True}, "the alphabet contains 'A' without its complement"),
         ({"reverse_complement": "yes"}, "reverse_complement is 'yes', expected True or False"),
         ({"alphabet": 4}, "alphabet is 4, expected a string"),
+        ({"max_mismatches": -1}, "max_mismatches is -1, expected a whole number of at least 0"),
         ({"skip": 4}, "skip is 4, expected a string"),
         ({"length": 300, "k": 1, "alphabet": "ACGT", "filter": "full"}, "length is 300, expected at most 255"),
     ],

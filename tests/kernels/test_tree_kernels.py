@@ -1,5 +1,7 @@
 """SubTree, SubsetTree and PartialTree against their definitions."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -141,3 +143,16 @@ def test_a_value_too_large_for_a_float_is_told():
         full = f"(a {full} {full})"
     with pytest.raises(InputError, match="k of trees 0 and 0 is too large for a float64: lower decay"):
         SubsetTree(1.0)([full])
+
+
+def test_deep_trees_keep_their_digits():
+    n, decay = 4000, 0.4
+    chain = "(a " * (n - 1) + "a" + ")" * (n - 1)
+    subset, partial = [decay], [decay**3]  # Delta of two nodes, by the height of the lower one
+    for _ in range(n - 2):
+        subset.append(decay * (1 + subset[-1]))
+    for _ in range(n - 1):
+        partial.append(decay * (decay**2 + partial[-1]))
+    for kernel, values in ((SubsetTree(decay), subset), (PartialTree(decay, decay), partial)):
+        pairs = (value * (2 * (len(values) - height) - 1) for height, value in enumerate(values))
+        np.testing.assert_allclose(kernel([chain])[0, 0], math.fsum(pairs), rtol=2e-13)

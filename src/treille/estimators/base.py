@@ -115,7 +115,9 @@ class KernelMachine(BaseEstimator):
         check_is_fitted(self, "functions_")
         outputs = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
-            raise InputError(f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64")
+            raise InputError(
+                f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"
+            )
         return outputs
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:

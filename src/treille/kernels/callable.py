@@ -130,5 +130,6 @@ def as_kernel(kernel: Any) -> Kernel | None:
     if callable(kernel) and not isinstance(kernel, type):
         return FromFunction(kernel)
     raise InputError(
-        f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), an expression such as 'ngram(5)', 'precomputed', a function, or None"
+        f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), an expression such as 'ngram(5)', "
+        "'precomputed', a function, or None"
     )

@@ -95,11 +95,10 @@ class GappedKmer(PatternKernel):
         both = [s for s in symbols or () if s in skipped]
         if both:
             raise InputError(f"the symbol {both[0]!r} is both in alphabet and in skip")
-        if self.filter != "count":
-            if symbols is None:
-                raise InputError(
-                    f"filter={self.filter!r} depends on the number of symbols: declare them, for example alphabet='ACGT'"
-                )
+        if self.filter != "count" and symbols is None:
+            raise InputError(
+                f"filter={self.filter!r} depends on the number of symbols: declare them, for example alphabet='ACGT'"
+            )
         if not self.has_features and length > 255:
             raise InputError(f"length is {length}, expected at most 255 with a filter or max_mismatches")
         if self.reverse_complement:

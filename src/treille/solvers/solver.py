@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from treille.io.errors import InputError
 from treille.solvers.problem import Loss, Problem, check_shape
-from treille.solvers.report import Poll, Progress, Solution, check_budget, poll_until, check_outcome
+from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import Space
 
 
