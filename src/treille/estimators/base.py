@@ -1,7 +1,5 @@
 """What estimators with a kernel share: training, the functions learned, and model files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which kernel, space and solver are used for a problem, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """What the regressors share: targets, prediction, model files."""
 
-from __future__ import annotations
-
 import os
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """Validation of labels, regression targets and sample weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

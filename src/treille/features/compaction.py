@@ -12,8 +12,6 @@ A solver that works on rows keeps W' = sum_i alpha_i y_i phi(x_i) up to date, on
 All representations give the same iterates, up to rounding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

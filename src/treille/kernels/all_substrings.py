@@ -1,7 +1,5 @@
 """All substrings, of every length at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

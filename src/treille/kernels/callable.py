@@ -1,7 +1,5 @@
 """Python functions as kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gapped k-mers: k fixed positions in a window, any symbols at the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from math import comb
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Gappy n-grams: symbols in order, with bounded gaps between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 

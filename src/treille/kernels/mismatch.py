@@ -1,7 +1,5 @@
 """Mismatch kernel: k-mers that match up to a few mismatches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from math import comb
 from typing import Any

@@ -3,8 +3,6 @@
 The option ``--kernel`` and the default kernels of data kinds are written this way.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import operator

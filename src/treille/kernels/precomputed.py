@@ -1,7 +1,5 @@
 """Kernel matrices computed elsewhere, and checks of such matrices."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Subsequences: symbols in order, with gaps of any length."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

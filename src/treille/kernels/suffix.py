@@ -1,7 +1,5 @@
 """The common base of substring kernels: the suffix tree of one or two batches."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import effective_n_jobs
 

@@ -1,7 +1,5 @@
 """Weighted degree kernel: n-grams at the same, or nearly the same, positions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

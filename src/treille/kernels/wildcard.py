@@ -1,7 +1,5 @@
 """Wildcards: windows in which some positions match any symbol."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any

@@ -1,7 +1,5 @@
 """Cutting planes on products with the kernel matrix; the two small problems of a round are in core/solve/planes.hpp."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dual coordinate descent: the Python side of core/solve/dual_cd.hpp."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -9,8 +9,6 @@ and the gap is half a squared residual: |y - (X X' + 1) u|^2 at w = X'u, and |X'
 Since the primal is quadratic, the gap also bounds the sum of squared distances of the fitted values from the best ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

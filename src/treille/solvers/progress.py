@@ -1,7 +1,5 @@
 """Progress of long work, on a terminal only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

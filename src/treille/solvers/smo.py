@@ -1,7 +1,5 @@
 """Sequential minimal optimisation: the Python side of core/solve/smo.hpp."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

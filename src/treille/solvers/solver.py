@@ -1,7 +1,5 @@
 """The contract of solvers: what they declare, what they are called with, and what those of treille share."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Weights of features as a minimal weighted automaton: for model files, and as an `Fst`."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

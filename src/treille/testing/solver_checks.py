@@ -1,7 +1,5 @@
 """The laws of solvers."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from itertools import product
