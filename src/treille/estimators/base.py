@@ -23,6 +23,8 @@ from treille.solvers.report import warn_unless_converged
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
+KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+
 
 class KernelMachine(BaseEstimator):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.

@@ -16,12 +16,7 @@ from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
-    """A regression function of structured examples; subclasses implement ``fit``.
-
-    >>> import treille
-    >>> isinstance(treille.Ridge(), Regressor)
-    True
-    """
+    """A regression function of structured examples; subclasses implement ``fit``."""
 
     one_target_: bool
 

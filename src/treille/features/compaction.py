@@ -62,10 +62,7 @@ class Representation:
 
 
 def check_representation(name: Any) -> None:
-    """Refuses an unknown representation.
-
-    >>> check_representation("flat")
-    """
+    """Refuses an unknown representation."""
     if name not in REPRESENTATIONS:
         raise InputError(f"representation is {name!r}, expected one of {', '.join(map(repr, REPRESENTATIONS))}")
 

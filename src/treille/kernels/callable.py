@@ -112,11 +112,7 @@ def _shapes(found: Any) -> str:
 
 
 def as_kernel(kernel: Any) -> Kernel | None:
-    """The kernel for "precomputed", a function, a kernel, or None, which stays None.
-
-    >>> as_kernel("precomputed")
-    Precomputed()
-    """
+    """The kernel for "precomputed", a function, a kernel, or None, which stays None."""
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and kernel == "precomputed":

@@ -1,6 +1,7 @@
 """Mismatch kernel: k-mers that match up to a few mismatches."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -10,11 +11,12 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import alphabet_symbols, check_alphabet, whole
+from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, whole
 
 MOST = 1_000_000  # neighbours per window
 
 
+@dataclass(eq=False, repr=False)
 class Mismatch(PatternKernel):
     """phi_z(x) = the number of windows of x that differ from z in at most m places, for every z of k symbols of the alphabet.
 
@@ -39,17 +41,10 @@ class Mismatch(PatternKernel):
     [10.0, 4.0, 0.0]
     """
 
-    def __init__(
-        self,
-        k: int = 5,
-        m: int = 1,
-        alphabet: str | Sequence[Any] | None = None,
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.k = k
-        self.m = m
-        self.alphabet = alphabet
-        self.unit = unit
+    k: int = 5
+    m: int = 1
+    alphabet: str | Sequence[Any] | None = None
+    unit: Unit = "char"
 
     def check(self) -> None:
         self.family(self.declared())

@@ -18,6 +18,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.base import Kernel
 
+Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
+
 
 class SequenceKernel(Kernel):
     """A kernel of sequences of symbols. Its parameter `unit` says how texts are split into symbols.
@@ -25,7 +27,7 @@ class SequenceKernel(Kernel):
     Kernels that count may also read lattices, for which they use expected counts.
     """
 
-    unit: str | Callable[[str], Iterable[str]]
+    unit: Unit
 
     @property
     def reads_lattices(self) -> bool:

@@ -15,14 +15,14 @@ from treille.features import FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
-from treille.kernels.base import LinearOperator
+from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel, check_share
 
 INDEXES = ("arrays", "xbw")
 ENTRY = 40  # bytes per entry while rows are built
 
 
-class Subpath(TreeKernel):
+class Subpath(SuffixTreeKernel, TreeKernel):
     """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
 
     A path is the sequence of labels from any node down to one of its descendants, or a single label; the order of siblings does not
@@ -106,38 +106,23 @@ class Subpath(TreeKernel):
             raise InputError("the paths in the file do not fit its kernel")
         return _rebuild(parts, spec["alphabet"], self)
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> PathProduct:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         trees = _trees(batch, n_jobs)
-        weights = self.path_weights(trees)
         matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
-            matrix = _core.SubpathProduct.of(trees.arrays, weights)
-            batch = (
-                batch.encode() if isinstance(batch, XBW) else batch
-            )  # the product holds no trees: only the index stays
+            matrix = _core.SubpathProduct.of(trees.arrays, self.path_weights(trees))
+            # The product holds no trees: only the index stays.
+            batch = batch.encode() if isinstance(batch, XBW) else batch
         else:
-            matrix = _core.shared_paths(trees.arrays, weights, len(trees))
+            matrix = self.suffix_tree(trees, None, n_jobs)
         size = readable_size(matrix.nbytes + batch.nbytes)
-        return PathProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
+        return TreeProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        threads = effective_n_jobs(n_jobs)
+    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+        x = _trees(left, n_jobs)
         if right is None:
-            trees = _trees(left, n_jobs)
-            return _core.shared_paths(trees.arrays, self.path_weights(trees), len(trees)).gram(threads)
-        if len(left) < len(right):  # each column costs one pass over the nodes
-            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
-        return self._between(left, right, n_jobs).gram(threads) if len(right) else np.zeros((len(left), 0))
-
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        if not len(left) or not len(right):
-            return np.zeros((len(left), coefficients.shape[1]))
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-        return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
-
-    def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
-        """One suffix tree of both batches, for products between them; neither may be empty."""
-        x, y = _trees(left, n_jobs), _trees(right, n_jobs)
+            return _core.shared_paths(x.arrays, self.path_weights(x), len(x))
+        y = _trees(right, n_jobs)
         labels, parents, offsets = x.arrays_over(y.alphabet)
         forest = (
             np.concatenate([labels, y.labels]),
@@ -149,23 +134,6 @@ class Subpath(TreeKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         trees = _trees(batch, n_jobs)
         return _core.subpath_self(trees.arrays, self.path_weights(trees), effective_n_jobs(n_jobs))
-
-
-class PathProduct(LinearOperator):
-    """The kernel matrix as a linear operator: O(N) per product, N nodes in all."""
-
-    def __init__(self, matrix: _core.SubstringTree | _core.SubpathProduct, size: str, threads: int):
-        self.matrix = matrix
-        self.size = size
-        self.threads = threads
-
-    def matvec(self, beta: np.ndarray) -> np.ndarray:
-        beta = np.ascontiguousarray(beta, dtype=np.float64)
-        columns = beta[:, None] if beta.ndim == 1 else beta
-        return self.matrix.product(columns, self.threads).reshape(beta.shape)
-
-    def sizes(self) -> str:
-        return self.size
 
 
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")

@@ -1,5 +1,6 @@
 """Sequential minimal optimisation: the Python side of core/solve/smo.hpp."""
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -21,6 +22,7 @@ from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
 
 
+@dataclass(eq=False, repr=False)
 class SMO(BaseSolver):
     """Steps on pairs of dual variables, with kernel values only. Works on gram. All kinds of intercept.
 
@@ -53,17 +55,10 @@ class SMO(BaseSolver):
     losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive, OneClass)
     intercepts = (False, True, "free")
 
-    def __init__(
-        self,
-        cache_mb: float = 500,
-        shrinking: bool = True,
-        stopping: str = "gap",
-        max_seconds: float | None = None,
-    ):
-        self.cache_mb = cache_mb
-        self.shrinking = shrinking
-        self.stopping = stopping
-        self.max_seconds = max_seconds
+    cache_mb: float = 500
+    shrinking: bool = True
+    stopping: str = "gap"
+    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()

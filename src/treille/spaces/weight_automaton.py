@@ -18,14 +18,7 @@ LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 
 
 def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
-    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out.
-
-    >>> from treille.kernels import NGram
-    >>> features, _ = NGram(2).fit_features(NGram(2).batch(["abb"]))
-    >>> machine = weight_fst(features, np.array([2.0, -1.0]))
-    >>> machine.n_states, machine.n_arcs, machine.input_symbols
-    (3, 3, ['<eps>', 'a', 'b'])
-    """
+    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out."""
     kept = np.flatnonzero(weights)
     strings = features.strings()[kept]
     symbols = [EPSILON, *strings.names]
