@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
-from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
+from treille.kernels.patterns import PatternKernel, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, whole
 
 MOST = 1_000_000  # neighbours per window
@@ -72,9 +72,6 @@ class Mismatch(PatternKernel):
                 f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours per window; lower k or m"
             )
         return _core.MismatchPatterns(k, m, b)
-
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         return are_patterns(cells, lengths, size, int(self.k), 0, 0)

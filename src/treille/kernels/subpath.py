@@ -102,7 +102,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         if not self.has_features:
             return super().load_features(spec, arrays)
         parts: Any = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
-        if not _fit_together(len(spec["alphabet"]), *parts):
+        if not _fit_together(len(spec["alphabet"]), parts):
             raise InputError("the paths in the file do not fit its kernel")
         return _rebuild(parts, spec["alphabet"], self)
 
@@ -179,20 +179,13 @@ def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
     return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
 
 
-def _fit_together(
-    n_labels: int,
-    path_label: np.ndarray,
-    path_parent: np.ndarray,
-    node_parent: np.ndarray,
-    node_depth: np.ndarray,
-    edge_start: np.ndarray,
-    feature: np.ndarray,
-) -> bool:
+def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:
     """Whether these are the parts of a suffix tree: the content of a model file is not trusted."""
 
     def within(values: np.ndarray, least: int, stop: int) -> bool:
         return values.ndim == 1 and bool(((values >= least) & (values < stop)).all())
 
+    path_label, path_parent, node_parent, node_depth, edge_start, feature = parts
     n_paths, n = len(path_label), len(node_parent)
     if len(path_parent) != n_paths or not len(node_depth) == len(edge_start) == len(feature) == n:
         return False

@@ -69,17 +69,12 @@ class SMO(BaseSolver):
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
-        y, p, C, d, start = (
-            np.stack(each) for each in zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
-        )
-        shared: dict[str, Any] = {
+        each = zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
+        variables = {name: np.concatenate(values) for name, values in zip(VARIABLES, each, strict=True)}
+        y = variables["y"]
+        shared: dict[str, Any] = variables | {
             "diagonal": np.ascontiguousarray(space.diag(), np.float64),
-            "examples": np.arange(y.shape[1]) % max(1, n),
-            "y": y.ravel(),
-            "p": p.ravel(),
-            "C": C.ravel(),
-            "d": d.ravel(),
-            "start": start.ravel(),
+            "examples": np.arange(len(y) // n_problems) % max(1, n),
             "intercept": np.inf if problem.intercept == "free" else float(problem.intercept),
             "tol": run.tol,
             "violation_stop": self.stopping == "violation",
@@ -93,7 +88,7 @@ class SMO(BaseSolver):
         else:
             answers = _core.smo_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **shared)
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
-        alpha = (answers.alpha * y.ravel()).reshape(n_problems, -1, n).sum(axis=1)
+        alpha = (answers.alpha * y).reshape(n_problems, -1, n).sum(axis=1)
         coefficients = np.ascontiguousarray(alpha.T)
         return Solution(
             answers.bias,
@@ -101,6 +96,9 @@ class SMO(BaseSolver):
             summary(answers, seed=0),
             coefficients=coefficients,
         )
+
+
+VARIABLES = ("y", "p", "C", "d", "start")
 
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> tuple[np.ndarray, ...]:
