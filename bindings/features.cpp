@@ -17,15 +17,11 @@ namespace {
 using FamiliesIn = std::tuple<In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>>;
 
 CompactIn compact_rows(const CodedIn& rows, const std::optional<FamiliesIn>& families, bool merge, int threads) {
-  CompactRows compacted;
-  {
-    nb::gil_scoped_release release;
-    std::optional<Families> read;
-    if (families) read = {view(std::get<0>(*families)), view(std::get<1>(*families)), view(std::get<2>(*families))};
-    if (read && (read->family.size() != rows.n_features || read->member.size() != rows.n_features))
-      throw std::length_error("expected a family and a member for each feature");
-    compacted = with_words(rows, [&](const auto& view) { return compact(view, read, merge, threads); });
-  }
+  std::optional<Families> read;
+  if (families) read = {view(std::get<0>(*families)), view(std::get<1>(*families)), view(std::get<2>(*families))};
+  if (read && (read->family.size() != rows.n_features || read->member.size() != rows.n_features))
+    throw std::length_error("expected a family and a member for each feature");
+  auto compacted = unlocked_rows(rows, [&](const auto& view) { return compact(view, read, merge, threads); });
   CompactIn out{rows, std::move(compacted.cells), compacted.n_entries};
   out.rows.n_features = out.cells.n_cells();
   out.rows.n_shared = compacted.n_shared;
@@ -42,25 +38,18 @@ CompactIn compact_rows(const CodedIn& rows, const std::optional<FamiliesIn>& fam
 Out<double> read_cells(const CellMap& map, In<double> cells, std::size_t n_functions, int threads) {
   if (cells.size() != map.n_cells() * n_functions) throw std::length_error("the weights are not those of the cells");
   Buffer<double> weights(map.n_features() * n_functions);
-  {
-    nb::gil_scoped_release release;
-    map.read(view(cells), n_functions, threads, weights.data());
-  }
+  unlocked([&] { map.read(view(cells), n_functions, threads, weights.data()); });
   return give(std::move(weights));
 }
 
 Out<double> matvec_rows(const CodedIn& rows, In<double> weights, std::size_t n_functions, int threads) {
   Buffer<double> out(rows.size() * n_functions);
-  {
-    nb::gil_scoped_release release;
-    with_words(rows, [&](const auto& data) { matvec(data, view(weights), n_functions, threads, out.data()); });
-  }
+  unlocked_rows(rows, [&](const auto& data) { matvec(data, view(weights), n_functions, threads, out.data()); });
   return give(std::move(out));
 }
 
 void rmatvec_rows(const CodedIn& rows, In<double> coefficients, std::size_t n_functions, InOut<double> out, int threads) {
-  nb::gil_scoped_release release;
-  with_words(rows, [&](const auto& data) { rmatvec(data, view(coefficients), n_functions, threads, {out.data(), out.size()}); });
+  unlocked_rows(rows, [&](const auto& data) { rmatvec(data, view(coefficients), n_functions, threads, {out.data(), out.size()}); });
 }
 
 }  // namespace
@@ -95,12 +84,7 @@ void bind_features(nb::module_& m) {
       "weigh_columns",
       [](const CodedIn& rows, In<double> weights, int threads) {
         if (weights.size() != rows.n_features) throw std::length_error("expected a weight for each column");
-        CodedEntries weighed;
-        {
-          nb::gil_scoped_release release;
-          weighed = with_words(rows, [&](const auto& data) { return weigh_columns(data, view(weights), threads); });
-        }
-        return give_entries(std::move(weighed));
+        return give_entries(unlocked_rows(rows, [&](const auto& data) { return weigh_columns(data, view(weights), threads); }));
       },
       "rows"_a, "weights"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of the rows with column j multiplied by weights[j]; columns of weight 0 are left out.");
@@ -114,10 +98,7 @@ void bind_features(nb::module_& m) {
     return with_words(rows, [&](const auto& data) {
       Buffer<std::uint32_t> ids(data.entries.size());
       Buffer<double> values(data.entries.size());
-      {
-        nb::gil_scoped_release release;
-        to_csr(data, threads, ids.data(), values.data());
-      }
+      unlocked([&] { to_csr(data, threads, ids.data(), values.data()); });
       return std::tuple(give(std::move(ids)), give(std::move(values)));
     });
   };
@@ -126,12 +107,7 @@ void bind_features(nb::module_& m) {
   m.def(
       "code_rows",
       [](In<std::int64_t> indptr, In<std::int32_t> columns, In<double> values, In<std::uint32_t> ids, std::size_t n_ids, int threads) {
-        CodedEntries coded;
-        {
-          nb::gil_scoped_release release;
-          coded = from_csr(view(indptr), view(columns), view(values), view(ids), n_ids, threads);
-        }
-        return give_entries(std::move(coded));
+        return give_entries(unlocked([&] { return from_csr(view(indptr), view(columns), view(values), view(ids), n_ids, threads); }));
       },
       "indptr"_a, "columns"_a, "values"_a, "ids"_a, "n_ids"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of a CSR matrix, column j as feature ids[j]; left out where that is 2^32 - 1.");
@@ -140,18 +116,14 @@ void bind_features(nb::module_& m) {
       .def_static(
           "of",
           [](const CodedIn& rows, bool singletons) {
-            nb::gil_scoped_release release;
-            return with_words(rows, [&](const auto& data) { return GramIndex(data, singletons); });
+            return unlocked_rows(rows, [&](const auto& data) { return GramIndex(data, singletons); });
           },
           "rows"_a, "singletons"_a)
       .def(
           "gram",
           [](const GramIndex& self, const CodedIn& rows, int threads) {
             Buffer<double> out(self.size() * self.size());
-            {
-              nb::gil_scoped_release release;
-              with_words(rows, [&](const auto& data) { self.gram(data, threads, out.data()); });
-            }
+            unlocked_rows(rows, [&](const auto& data) { self.gram(data, threads, out.data()); });
             return give(std::move(out));
           },
           "rows"_a, "threads"_a, "All products of the indexed rows, which are given again.")
@@ -159,10 +131,7 @@ void bind_features(nb::module_& m) {
           "row",
           [](const GramIndex& self, const CodedIn& rows, std::size_t i) {
             Buffer<double> out(self.size());
-            {
-              nb::gil_scoped_release release;
-              with_words(rows, [&](const auto& data) { self.own_row(data, i, 0, out.data()); });
-            }
+            unlocked_rows(rows, [&](const auto& data) { self.own_row(data, i, 0, out.data()); });
             return give(std::move(out));
           },
           "rows"_a, "i"_a, "Products of the i-th of the indexed rows with all of them.")
@@ -170,10 +139,7 @@ void bind_features(nb::module_& m) {
           "block",
           [](const GramIndex& self, const CodedIn& rows, int threads) {
             Buffer<double> out(rows.size() * self.size());
-            {
-              nb::gil_scoped_release release;
-              with_words(rows, [&](const auto& data) { self.block(data, threads, out.data()); });
-            }
+            unlocked_rows(rows, [&](const auto& data) { self.block(data, threads, out.data()); });
             return give(std::move(out));
           },
           "rows"_a, "threads"_a, "Products of other rows with the indexed ones.");

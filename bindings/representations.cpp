@@ -48,20 +48,14 @@ using PackedOut = std::tuple<Out<std::uint8_t>, Out<std::uint8_t>, Out<std::uint
 void bind_representations(nb::module_& m) {
   nb::class_<NaiveRows>(m, "NaiveRows", "Rows with W' as the alphas alone.")
       .def_static(
-          "of",
-          [](const CodedIn& rows) {
-            nb::gil_scoped_release release;
-            return with_words(rows, [](const auto& data) { return NaiveRows(data); });
-          },
-          "rows"_a)
+          "of", [](const CodedIn& rows) { return unlocked_rows(rows, [](const auto& data) { return NaiveRows(data); }); }, "rows"_a)
       .def_prop_ro("nbytes", &NaiveRows::nbytes, "Bytes of W'.");
 
   nb::class_<TrieRows>(m, "TrieRows", "Rows with W' as a weighted trie.")
       .def_static(
           "of",
           [](const CodedIn& rows, In<std::int32_t> symbols, In<std::int64_t> offsets) {
-            nb::gil_scoped_release release;
-            return with_words(rows, [&](const auto& data) { return TrieRows(data, strings(symbols, offsets)); });
+            return unlocked_rows(rows, [&](const auto& data) { return TrieRows(data, strings(symbols, offsets)); });
           },
           "rows"_a, "symbols"_a, "offsets"_a)
       .def_prop_ro("n_arcs", &TrieRows::n_arcs)
@@ -71,8 +65,7 @@ void bind_representations(nb::module_& m) {
       .def_static(
           "of",
           [](const CodedIn& rows, In<std::int32_t> symbols, In<std::int64_t> offsets, int threads) {
-            nb::gil_scoped_release release;
-            return with_words(rows, [&](const auto& data) { return AutomatonRows(data, strings(symbols, offsets), threads); });
+            return unlocked_rows(rows, [&](const auto& data) { return AutomatonRows(data, strings(symbols, offsets), threads); });
           },
           "rows"_a, "symbols"_a, "offsets"_a, "threads"_a)
       .def_prop_ro("n_states", &AutomatonRows::n_states)
@@ -95,11 +88,7 @@ void bind_representations(nb::module_& m) {
       .def(
           "pack",
           [](const WeightAutomaton& self) {
-            PackedWeights p;
-            {
-              nb::gil_scoped_release release;
-              p = pack(self);
-            }
+            const PackedWeights p = unlocked([&] { return pack(self); });
             return PackedOut{give(p.states), give(p.targets), give(p.classes), give(p.labels), give(p.weights)};
           },
           "States, targets, classes, labels and weights.");
@@ -108,12 +97,9 @@ void bind_representations(nb::module_& m) {
       "unpack_weights",
       [](Bytes states, Bytes targets, Bytes classes, In<std::int32_t> labels, In<double> weights, std::int32_t n_labels,
          std::int32_t n_classes, std::int64_t n_strings) {
-        WeightedStrings out;
-        {
-          nb::gil_scoped_release release;
-          Unpacker unpacker(view(states), view(targets), view(classes), view(labels), view(weights), n_labels, n_classes);
-          out = unpacker.strings(n_strings);
-        }
+        const WeightedStrings out = unlocked([&] {
+          return Unpacker(view(states), view(targets), view(classes), view(labels), view(weights), n_labels, n_classes).strings(n_strings);
+        });
         return std::tuple(give(out.symbols), give(out.offsets), give(out.cls), give(out.weight));
       },
       "states"_a, "targets"_a, "classes"_a, "labels"_a, "weights"_a, "n_labels"_a, "n_classes"_a, "n_strings"_a,

@@ -32,6 +32,12 @@ auto with_words(const CodedIn& in, Use&& use) {
       in.entries);
 }
 
+// The same with the GIL released.
+template <class Use>
+auto unlocked_rows(const CodedIn& in, Use&& use) {
+  return unlocked([&] { return with_words(in, use); });
+}
+
 // Compact rows: `rows` are those of the cells.
 struct CompactIn {
   CodedIn rows;

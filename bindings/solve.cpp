@@ -25,55 +25,31 @@ namespace treille {
 namespace {
 
 const char* name(Status status) {
-  switch (status) {
-    case Status::converged:
-      return "converged";
-    case Status::max_epochs:
-      return "max_epochs";
-    case Status::rounding:
-      return "rounding";
-    default:
-      return "stopped";
-  }
+  if (status == Status::converged) return "converged";
+  if (status == Status::max_epochs) return "max_epochs";
+  return status == Status::rounding ? "rounding" : "stopped";
 }
 
+Out<double> zeros(std::size_t n) { return give(Buffer<double>::zeros(n)); }
+
+// The answers to K problems of n variables and F features.
 struct Answers {
   Out<double> weights, bias, alpha, primal, dual;
   std::vector<std::int64_t> epochs;
   std::vector<std::string> status;
-};
 
-// The answers to K problems of n variables and F features, as they come.
-class Collector {
- public:
-  Collector(std::size_t K, std::size_t n, std::size_t F)
-      : n_(n), weights_(Buffer<double>::zeros(F * K)), bias_(K), alpha_(K * n), primal_(K), dual_(K), epochs_(K), status_(K) {}
+  Answers(std::size_t K, std::size_t n, std::size_t F)
+      : weights(zeros(F * K)), bias(zeros(K)), alpha(zeros(K * n)), primal(zeros(K)), dual(zeros(K)), epochs(K), status(K) {}
 
   template <class Solution>
   void keep(std::size_t k, const Solution& solution) {
-    std::copy(solution.alpha.begin(), solution.alpha.end(), alpha_.data() + k * n_);
-    bias_[k] = solution.b;
-    primal_[k] = solution.primal;
-    dual_[k] = solution.dual;
-    epochs_[k] = solution.epochs;
-    status_[k] = name(solution.status);
+    std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * solution.alpha.size());
+    bias.data()[k] = solution.b;
+    primal.data()[k] = solution.primal;
+    dual.data()[k] = solution.dual;
+    epochs[k] = solution.epochs;
+    status[k] = name(solution.status);
   }
-  double* weights() { return weights_.data(); }
-  Answers give() {
-    return {treille::give(std::move(weights_)),
-            treille::give(std::move(bias_)),
-            treille::give(std::move(alpha_)),
-            treille::give(std::move(primal_)),
-            treille::give(std::move(dual_)),
-            std::move(epochs_),
-            std::move(status_)};
-  }
-
- private:
-  std::size_t n_;
-  Buffer<double> weights_, bias_, alpha_, primal_, dual_;
-  std::vector<std::int64_t> epochs_;
-  std::vector<std::string> status_;
 };
 
 // Python's poll for a solver's threads. What it raises (Ctrl-C, too) must wait until they have ended.
@@ -202,20 +178,20 @@ std::size_t n_features(const R& rows) {
 template <class Given, class Run>
 Answers solve(const Given& in, std::size_t K, const nb::object& poll, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
-  Collector answers(K, n, F);
+  Answers answers(K, n, F);
   PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
     auto solve_on = [&](const auto& rows) {
       run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
-        rows.write_weights(solution.w, answers.weights() + k, K);
+        rows.write_weights(solution.w, answers.weights.data() + k, K);
         answers.keep(k, solution);
       });
     };
     std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
   }
   polled.raise();
-  return answers.give();
+  return answers;
 }
 
 struct SMOArrays {
@@ -227,7 +203,7 @@ struct SMOArrays {
 template <GramRows R>
 Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const SMOOptions& options, int threads, PythonPoll& polled) {
   const std::size_t n = arrays.examples.size(), K = n > 0 ? arrays.y.size() / n : 0;
-  Collector answers(K, n, 0);
+  Answers answers(K, n, 0);
   try {
     nb::gil_scoped_release release;
     solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
@@ -240,7 +216,7 @@ Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const S
     if (!polled.failed()) throw;
   }
   polled.raise();
-  return answers.give();
+  return answers;
 }
 
 }  // namespace

@@ -1,28 +1,23 @@
 #pragma once
-// What holds is counted; what does not ends the run. Each directory of the core has a file of checks, which main.cpp runs.
+// What does not hold ends the run. Each directory of the core has a file of checks, which main.cpp runs.
 
 #include <cstdio>
 #include <cstdlib>
-
-#define CHECK(condition)                                                           \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (false)
+#include <source_location>
 
 namespace treille::tests {
 
-// For routines that are checked in a header of their own.
-inline void check(bool holds) { CHECK(holds); }
+inline void check(bool holds, std::source_location where = std::source_location::current()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%u: failed in %s\n", where.file_name(), where.line(), where.function_name());
+  std::exit(1);
+}
 
-// How many checks each directory has passed.
-int automata();
-int features();
-int representations();
-int solve();
-int text();
-int trees();
+void automata();
+void features();
+void representations();
+void solve();
+void text();
+void trees();
 
 }  // namespace treille::tests

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "features/gram_index.hpp"
 #include "solve/gram_rows.hpp"
 #include "solve/smo.hpp"
@@ -33,8 +34,7 @@ inline double slow_subsequence(std::span<const std::int32_t> x, std::span<const 
   return sum;
 }
 
-template <class Check>
-std::vector<double> subsequences_equal_their_definition(const Sequences& data, int n, int threads, Check&& check) {
+inline std::vector<double> subsequences_equal_their_definition(const Sequences& data, int n, int threads) {
   const std::size_t size = data.size();
   std::vector<double> K(size * size), again(size * size), diagonal(size);
   subsequence_gram(data, n, 0.6, threads, K.data());
@@ -50,8 +50,8 @@ std::vector<double> subsequences_equal_their_definition(const Sequences& data, i
   return K;
 }
 
-template <class Word, class Check>
-void products_equal_their_definition(const CodedRowsView<Word>& data, Check&& check) {
+template <class Word>
+void products_equal_their_definition(const CodedRowsView<Word>& data) {
   const std::size_t n = data.size();
   const GramIndex index(data, false);
   std::vector<double> K(n * n), row(n);
@@ -69,8 +69,7 @@ void products_equal_their_definition(const CodedRowsView<Word>& data, Check&& ch
   }
 }
 
-template <class Check>
-void smo_reaches_its_gap(const std::vector<double>& K, std::size_t n, bool squared, Check&& check) {
+inline void smo_reaches_its_gap(const std::vector<double>& K, std::size_t n, bool squared) {
   std::mt19937 random(3);
   std::vector<std::int64_t> examples(n);
   std::vector<double> y(n), p(n, -1.0), C(n), d(n), start(n, 0.0), diagonal(n);

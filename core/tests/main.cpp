@@ -2,9 +2,13 @@
 
 #include "check.hpp"
 
-using namespace treille;
-
 int main() {
-  const int passed = tests::text() + tests::features() + tests::solve() + tests::automata() + tests::trees() + tests::representations();
-  std::printf("%d passed, 0 failed\n", passed);
+  using namespace treille::tests;
+  text();
+  features();
+  solve();
+  automata();
+  trees();
+  representations();
+  std::printf("all passed\n");
 }

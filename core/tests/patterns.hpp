@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "features/compaction.hpp"
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
@@ -43,9 +44,8 @@ inline double product(const Values& x, const Values& y) {
 inline bool close(double found, double expected) { return std::abs(found - expected) <= 1e-12 * (1 + std::abs(expected)); }
 
 // Fitted on all, and met again through features rebuilt from their patterns: rows hold the values of the definition, and nothing else.
-template <class Check>
-void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequences& data, const std::vector<std::int32_t>& recode,
-                                      std::int32_t alphabet, int threads, Check&& check) {
+inline void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequences& data, const std::vector<std::int32_t>& recode,
+                                             std::int32_t alphabet, int threads) {
   RowsWithNorms fitted;
   const auto features = PatternFeatures::fit(family, data, recode, alphabet, threads, fitted);
   const auto again = PatternFeatures::from_patterns(family, features.patterns(), features.lengths(), alphabet);
@@ -68,9 +68,8 @@ void rows_hold_the_values_of_patterns(const PatternFamily& family, const Sequenc
 }
 
 // Rows compacted to a Helmert basis have the inner products of the definition, and weights of cells are read as weights of features.
-template <class Check>
-void rows_in_a_basis_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data, const std::vector<std::int32_t>& recode,
-                                       std::int32_t alphabet, int threads, Check&& check) {
+inline void rows_in_a_basis_are_the_same_rows(const GappedKmerPatterns& family, const Sequences& data,
+                                              const std::vector<std::int32_t>& recode, std::int32_t alphabet, int threads) {
   RowsWithNorms rows;
   const auto features = PatternFeatures::fit(family, data, recode, alphabet, threads, rows);
   const auto families = features.families();
@@ -104,9 +103,8 @@ void rows_in_a_basis_are_the_same_rows(const GappedKmerPatterns& family, const S
 }
 
 // Kernel values of a routine for matrices, whole and as a block, against slow(x, y) of recoded sequences.
-template <class Gram, class Diagonal, class Slow, class Check>
-void matrix_is_its_definition(const Recoded& data, const std::vector<std::int32_t>& recode, Gram&& gram, Diagonal&& diagonal, Slow&& slow,
-                              Check&& check) {
+template <class Gram, class Diagonal, class Slow>
+void matrix_is_its_definition(const Recoded& data, const std::vector<std::int32_t>& recode, Gram&& gram, Diagonal&& diagonal, Slow&& slow) {
   const std::size_t n = data.data.size();
   const auto own = gram(data, std::nullopt), block = gram(data, std::optional(data));
   const auto squares = diagonal(data);
@@ -150,39 +148,37 @@ inline double slow_weighted_degree(const Pattern& x, const Pattern& y, int d, in
 }
 
 // `data` has long sequences of symbols 0..3.
-template <class Check>
-void long_rows_are_their_definition(const Sequences& data, int threads, Check&& check) {
+inline void long_rows_are_their_definition(const Sequences& data, int threads) {
   const std::vector<std::int32_t> all{0, 1, 2, 3}, complement{3, 2, 1, 0};
-  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads, check);
-  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads, check);
+  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(9, 4, {}), data, all, 4, threads);
+  rows_in_a_basis_are_the_same_rows(GappedKmerPatterns(8, 3, complement), data, all, 4, threads);
 }
 
 // `data` has symbols 0..4; the last is left out where a family leaves some out.
-template <class Check>
-void patterns_are_their_definition(const Sequences& data, int threads, Check&& check) {
+inline void patterns_are_their_definition(const Sequences& data, int threads) {
   const std::vector<std::int32_t> all{0, 1, 2, 3, 4}, some{0, 1, 2, 3, -1}, complement{3, 2, 1, 0};
-  rows_hold_the_values_of_patterns(GappyPatterns{3, 2, 3, 0.5, 1.0}, data, all, 5, threads, check);
-  rows_hold_the_values_of_patterns(WildcardPatterns(3, 1, 0.5), data, all, 5, threads, check);
-  rows_hold_the_values_of_patterns(PlacedPatterns{3}, data, all, 5, threads, check);
-  rows_hold_the_values_of_patterns(MismatchPatterns(3, 1, 5), data, all, 5, threads, check);
+  rows_hold_the_values_of_patterns(GappyPatterns{3, 2, 3, 0.5, 1.0}, data, all, 5, threads);
+  rows_hold_the_values_of_patterns(WildcardPatterns(3, 1, 0.5), data, all, 5, threads);
+  rows_hold_the_values_of_patterns(PlacedPatterns{3}, data, all, 5, threads);
+  rows_hold_the_values_of_patterns(MismatchPatterns(3, 1, 5), data, all, 5, threads);
   const std::vector<double> weights{5.0, 1.0, 0.25, 0.0, -0.5};
   for (const auto& both : {std::vector<std::int32_t>{}, complement}) {
     const GappedKmerPatterns family(5, 3, both);
-    rows_hold_the_values_of_patterns(family, data, some, 4, threads, check);
+    rows_hold_the_values_of_patterns(family, data, some, 4, threads);
     matrix_is_its_definition(
         {data, some}, some, [&](const Recoded& l, const std::optional<Recoded>& r) { return gapped_kmer_gram(family, 4, l, r, threads); },
         [&](const Recoded& l) { return gapped_kmer_diagonal(family, 4, l, threads); },
-        [&](const Pattern& x, const Pattern& y) { return product(slow_values(family, x), slow_values(family, y)); }, check);
+        [&](const Pattern& x, const Pattern& y) { return product(slow_values(family, x), slow_values(family, y)); });
   }
   matrix_is_its_definition(
       {data, some}, some, [&](const Recoded& l, const std::optional<Recoded>& r) { return mismatch_gram(4, weights, {}, l, r, threads); },
       [&](const Recoded& l) { return mismatch_diagonal(4, weights, {}, l, threads); },
-      [&](const Pattern& x, const Pattern& y) { return slow_mismatches(x, y, 4, weights); }, check);
+      [&](const Pattern& x, const Pattern& y) { return slow_mismatches(x, y, 4, weights); });
   for (const int shift : {0, 2})
     matrix_is_its_definition(
         {data, all}, all, [&](const Recoded& l, const std::optional<Recoded>& r) { return weighted_degree_gram(3, shift, l, r, threads); },
         [&](const Recoded& l) { return weighted_degree_diagonal(3, shift, l, threads); },
-        [&](const Pattern& x, const Pattern& y) { return slow_weighted_degree(x, y, 3, shift); }, check);
+        [&](const Pattern& x, const Pattern& y) { return slow_weighted_degree(x, y, 3, shift); });
 }
 
 }  // namespace treille::tests

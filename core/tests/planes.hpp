@@ -6,13 +6,13 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "solve/planes.hpp"
 
 namespace treille::tests {
 
 // Few dimensions and many planes, some of them alike: G is singular. The mixture proves itself by its gap.
-template <class Check>
-void mixtures_of_planes_are_proven(std::size_t n, std::size_t rank, Check&& check) {
+inline void mixtures_of_planes_are_proven(std::size_t n, std::size_t rank) {
   std::mt19937 random(static_cast<unsigned>(n + 100 * rank));
   std::vector<double> g(n * rank), G(n * n, 0.0), b(n), a(n, 0.0);
   for (double& x : g) x = static_cast<double>(random() % 9) - 4;
@@ -32,8 +32,7 @@ void mixtures_of_planes_are_proven(std::size_t n, std::size_t rank, Check&& chec
   check(std::abs(std::accumulate(a.begin(), a.end(), 0.0) - 1) < 1e-12 && gap - lowest <= 1e-9);
 }
 
-template <class Check>
-void no_step_is_better_than_the_best(bool squared, Check&& check) {
+inline void no_step_is_better_than_the_best(bool squared) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   std::vector<double> y(40), C(40), f(40), d(40);

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "automata/packed_weights.hpp"
+#include "check.hpp"
 #include "features/column_classes.hpp"
 #include "features/rows.hpp"
+#include "fitted_rows.hpp"
 #include "representations/automaton_rows.hpp"
 #include "representations/naive_rows.hpp"
 #include "representations/trie_rows.hpp"
@@ -22,8 +24,8 @@ namespace treille::tests {
 static_assert(FeatureRows<NaiveRows> && FeatureRows<TrieRows> && FeatureRows<AutomatonRows>);
 
 // The same dots, norms and weights after the same steps, whatever keeps them.
-template <class R, class Check>
-void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, std::size_t n_features, Check&& check) {
+template <class R>
+void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, std::size_t n_features) {
   std::mt19937 random(3);
   auto w = rows.template zero<double>();
   auto expected = flat.template zero<double>();
@@ -50,9 +52,8 @@ void keeps_what_flat_keeps(const R& rows, const CodedRows<std::uint32_t>& flat, 
   for (std::size_t z = 0; z < n_features; ++z) check(std::abs(found[z] - flat_found[z]) < 1e-11 * size);
 }
 
-template <class Check>
-void strings_come_back(const Sequences& strings, std::span<const std::int32_t> cls, std::span<const double> weight, std::int32_t n_symbols,
-                       Check&& check) {
+inline void strings_come_back(const Sequences& strings, std::span<const std::int32_t> cls, std::span<const double> weight,
+                              std::int32_t n_symbols) {
   const StringTrie trie(strings, sorted_strings(strings));
   const WeightAutomaton automaton = WeightMinimizer::minimize(trie, cls, weight);
   check(automaton.n_arcs() <= trie.n_arcs());
@@ -79,19 +80,11 @@ void strings_come_back(const Sequences& strings, std::span<const std::int32_t> c
   check(refused);
 }
 
-template <class Check>
-void representations_agree(const Sequences& data, std::int32_t alphabet, int min_n, int n, int threads, Check&& check) {
+inline void representations_agree(const Sequences& data, std::int32_t alphabet, int min_n, int n, int threads) {
   RowsWithNorms rows;
   const std::vector<double> orders(static_cast<std::size_t>(n - min_n + 1), 1.5), scale(data.size(), 0.5);
   const auto features = NGramFeatures::fit(data, min_n, n, orders, alphabet, threads, rows);
-  const auto& entries = std::get<Buffer<std::uint32_t>>(rows.entries.entries);
-  CodedRows<std::uint32_t>::Data coded{{rows.entries.indptr.data(), data.size() + 1},
-                                       {entries.data(), entries.size()},
-                                       rows.entries.code_bits,
-                                       {rows.entries.codebook.data(), rows.entries.codebook.size()},
-                                       scale,
-                                       features.size(),
-                                       features.n_shared()};
+  const NarrowRows coded = folded_view(rows.entries, scale, features.size());
   std::vector<std::int32_t> symbols, cls;
   std::vector<std::int64_t> offsets{0};
   std::vector<double> weight;
@@ -104,22 +97,15 @@ void representations_agree(const Sequences& data, std::int32_t alphabet, int min
   }
   const Sequences strings{symbols, offsets};
   const CodedRows<std::uint32_t> folded(coded);
-  keeps_what_flat_keeps(NaiveRows(coded), folded, features.size(), check);
-  keeps_what_flat_keeps(TrieRows(coded, strings), folded, features.size(), check);
-  keeps_what_flat_keeps(AutomatonRows(coded, strings, threads), folded, features.size(), check);
-  strings_come_back(strings, cls, weight, alphabet, check);
+  keeps_what_flat_keeps(NaiveRows(coded), folded, features.size());
+  keeps_what_flat_keeps(TrieRows(coded, strings), folded, features.size());
+  keeps_what_flat_keeps(AutomatonRows(coded, strings, threads), folded, features.size());
+  strings_come_back(strings, cls, weight, alphabet);
 
   ClassFinder<std::uint32_t> finder(coded, threads);
   const FeatureClasses classes = finder.find();
   const CodedEntries merged = finder.merged_rows(classes);
-  const auto& words = std::get<Buffer<std::uint32_t>>(merged.entries);
-  const CodedRows<std::uint32_t> by_class({{merged.indptr.data(), data.size() + 1},
-                                           {words.data(), words.size()},
-                                           merged.code_bits,
-                                           {merged.codebook.data(), merged.codebook.size()},
-                                           scale,
-                                           classes.n_classes,
-                                           classes.n_shared});
+  const CodedRows<std::uint32_t> by_class(narrow_view(merged, scale, classes.n_classes, classes.n_shared));
   auto one = by_class.zero<double>(), other = folded.zero<double>();
   double size = 1;
   auto norm = [&](std::size_t i) { return 1 + std::sqrt(folded.sq_norm(i)); };

@@ -294,15 +294,6 @@ std::size_t NGramFeatures::size() const {
   return std::visit([](const auto& dictionary) { return dictionary.size(); }, dictionary_);
 }
 
-std::size_t NGramFeatures::n_shared() const {
-  return std::visit(
-      [](const auto& dictionary) {
-        const auto& examples = dictionary.examples();
-        return static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
-      },
-      dictionary_);
-}
-
 std::vector<std::int32_t> NGramFeatures::gram(std::uint32_t id) const {
   return std::visit(
       [&](const auto& dictionary) { return std::vector<std::int32_t>(dictionary.gram(id), dictionary.gram(id) + dictionary.order(id)); },

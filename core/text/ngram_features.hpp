@@ -51,8 +51,6 @@ class NGramFeatures {
   std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;
 
   std::size_t size() const;
-  // Features from this id on were found in one example only. Known after fit; 0 after from_grams.
-  std::size_t n_shared() const;
   int min_order() const { return min_order_; }
   int max_order() const { return max_order_; }
   const std::vector<double>& weights() const { return weights_; }

@@ -266,19 +266,6 @@ std::size_t PatternFeatures::size() const {
       store_);
 }
 
-std::size_t PatternFeatures::n_shared() const {
-  return std::visit(
-      [](const auto& stored) {
-        if constexpr (kIsTable<decltype(stored)>) {
-          return stored.addresses.size();
-        } else {
-          const auto& examples = stored.examples();
-          return static_cast<std::size_t>(std::count_if(examples.begin(), examples.end(), [](std::uint32_t n) { return n > 1; }));
-        }
-      },
-      store_);
-}
-
 int PatternFeatures::width() const {
   return std::visit([](const auto& family) { return family.width(); }, family_);
 }

@@ -56,8 +56,6 @@ class PatternFeatures {
   std::optional<PatternFamilies> families() const;
 
   std::size_t size() const;
-  // Features from this id on were found in one example only. Known after fit; 0 after from_patterns.
-  std::size_t n_shared() const;
   int width() const;
   std::vector<std::int32_t> pattern(std::uint32_t id) const;
   // All patterns, width() cells each, padded with zeros; and how many cells count (empty: all).

@@ -10,8 +10,6 @@ A kernel, solver, estimator or data kind is found by its name if
 A name is only ever looked up: a model file can neither import nor execute anything.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
 from importlib import import_module

@@ -27,8 +27,9 @@ from treille.cli.options import Reading, command, kernel_option
 from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
+from treille.estimators.plan import choose_kernel
 from treille.io import Examples
-from treille.kernels.parse import default_kernel, format_kernel
+from treille.kernels.parse import format_kernel
 
 NOT_CONVERGED = 3
 
@@ -67,10 +68,9 @@ def run(
     if tested:
         warn_unknown(printer, sorted(set(labels)), tested, truth)
     X, X_test = reading.data(printer, examples), reading.data(printer, tested) if tested else None
-    why = "as given"
-    if svc.kernel is None:
-        svc.kernel, why = default_kernel(X)
-    batch = svc.kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
+    kernel, why = choose_kernel(svc.kernel, X)
+    svc.kernel = kernel
+    batch = kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
     scored = _score_parts(printer, svc, batch, labels, cv, holdout)

@@ -18,9 +18,6 @@ def align(
 
     A symbol that is not in the alphabet gets the code `unknown`. If that is None, it gets a new code, from the size of the alphabet
     on: it then differs from all others, as the norm of an example requires.
-
-    >>> align(["b", "x", "y"], ["a", "b"]).tolist(), align(["b", "x"], ["a", "b"], unknown=-1).tolist()
-    ([1, 2, 3], [1, -1])
     """
     if symbols is alphabet:
         return np.arange(len(symbols), dtype=np.int32)

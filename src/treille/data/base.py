@@ -103,12 +103,7 @@ class Batch(ABC):
 
 
 class FlatBatch(Batch):
-    """A batch in flat arrays, where the symbols of example i are those from ``offsets[i]`` to ``offsets[i + 1]``.
-
-    >>> import treille
-    >>> [list(run) for run in treille.Strings(["abba", "b", "aaabbba"]).chunks(6)]
-    [['abba', 'b'], ['aaabbba']]
-    """
+    """A batch in flat arrays, where the symbols of example i are those from ``offsets[i]`` to ``offsets[i + 1]``."""
 
     stored: ClassVar[tuple[str, ...]]  # the attributes that are arrays
     offsets: np.ndarray
@@ -142,12 +137,7 @@ class FlatBatch(Batch):
 
 
 def kind_of(data: Any) -> type[Batch]:
-    """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does.
-
-    >>> import treille
-    >>> kind_of([[0.5, 1.0]]).__name__, kind_of(["abba"]).__name__, kind_of(treille.Trees(["(S)"])).__name__
-    ('Vectors', 'Strings', 'Trees')
-    """
+    """The kind of examples: that of a batch, or the first that recognises them; `treille.Strings` if none does."""
     if isinstance(data, Batch):
         return type(data)
     kinds: dict[str, type[Batch]] = known("data")
@@ -165,22 +155,14 @@ def refuse_other_kind(data: Any, cls: type[Batch]) -> None:
 
 
 def first_item(data: Any) -> Any:
-    """The first item of a sequence that is not one text; None for an empty one, and for anything else.
-
-    >>> first_item(["ab", "c"]), first_item("ab"), first_item(iter(["ab"]))
-    ('ab', None, None)
-    """
+    """The first item of a sequence that is not one text; None for an empty one, and for anything else."""
     if isinstance(data, np.ndarray):
         return data[0] if data.ndim and len(data) else None
     return data[0] if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) else None
 
 
 def as_index(key: Any, length: int) -> Any:
-    """A key of ``Batch.__getitem__``: an int of at least 0 for one example, anything else selects several.
-
-    >>> as_index(-1, 3), as_index(np.int64(2), 3), as_index(([0, 2], ...), 3)
-    (2, 2, [0, 2])
-    """
+    """A key of ``Batch.__getitem__``: an int of at least 0 for one example, anything else selects several."""
     if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # how scikit-learn writes row selection
         key = key[0]
     one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
@@ -188,13 +170,7 @@ def as_index(key: Any, length: int) -> Any:
 
 
 def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
-    """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection.
-
-    >>> selected(np.array([0, 2, 5]), [1, 0])
-    (array([2, 3, 4, 0, 1]), array([0, 3, 5]))
-    >>> selected(np.array([0, 2, 5]), slice(1, 2))  # no copy is needed then
-    (slice(2, 5, None), array([0, 3]))
-    """
+    """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection."""
     rows = np.arange(len(offsets) - 1)[key]
     starts, lengths = offsets[rows], np.diff(offsets)[rows]
     ends = running_sum(lengths)
@@ -212,11 +188,7 @@ def running_sum(lengths: Any) -> np.ndarray:
 
 
 def readable_size(n_bytes: int) -> str:
-    """A number of bytes as text.
-
-    >>> readable_size(999), readable_size(12_345), readable_size(3_070_000)
-    ('999 bytes', '12.3 kB', '3.1 MB')
-    """
+    """A number of bytes as text."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= scale:
             return f"{n_bytes / scale:.1f} {unit}"

@@ -42,11 +42,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "fold"), count(12345, "class")
-    ('1 fold', '12,345 classes')
-    """
+    """A number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
@@ -69,21 +65,13 @@ def class_counts(labels: Iterable[str]) -> dict[str, int]:
 
 
 def shares(counts: Mapping[str, int]) -> str:
-    """Classes with their counts and shares.
-
-    >>> shares({"ham": 3, "spam": 1})
-    'ham (3, 75.0%), spam (1, 25.0%)'
-    """
+    """Classes with their counts and shares."""
     total = sum(counts.values())
     return listed([f"{visible_label(label)} ({n:,}, {n / total:.1%})" for label, n in counts.items()])
 
 
 def listed(items: Sequence[str], most: int = 10) -> str:
-    """The first items, and how many more there are.
-
-    >>> listed(["earn", "acq", "grain"], 2)
-    'earn, acq and 1 more'
-    """
+    """The first items, and how many more there are."""
     rest = len(items) - most
     return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 

@@ -1,7 +1,5 @@
 """What estimators with a kernel share: training, the functions learned, and model files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,6 +22,8 @@ from treille.solvers.progress import progress_bar
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
+
+KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
 
 
 class KernelMachine(BaseEstimator):

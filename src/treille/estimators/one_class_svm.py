@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, KernelParameter
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
 from treille.solvers import Problem, Solver
 from treille.solvers.problem import OneClass
 
 
+@dataclass(eq=False, repr=False)
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Learns a region that contains most examples, without labels, to detect novelties and outliers.
 
@@ -56,23 +56,13 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
-        nu: float = 0.5,
-        tol: float = 1e-3,
-        max_epochs: int = 1000,
-        solver: str | Solver = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.kernel = kernel
-        self.nu = nu
-        self.tol = tol
-        self.max_epochs = max_epochs
-        self.solver = solver
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernel: KernelParameter = None
+    nu: float = 0.5
+    tol: float = 1e-3
+    max_epochs: int = 1000
+    solver: str | Solver = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""

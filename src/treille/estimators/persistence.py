@@ -1,7 +1,5 @@
 """Writes estimators to model files and reads them back. Files contain data only; the classes they name must be known ones."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which kernel, space and solver are used for a problem, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -61,11 +59,7 @@ class Plan:
 
 
 def choose_kernel(kernel: Any, X: Any) -> tuple[Kernel, str]:
-    """The kernel that an estimator's parameter `kernel` means for data X, and the reason.
-
-    >>> choose_kernel(None, [["to", "be"], ["or", "not"]])[0]
-    NGram(n=2, min_n=1, unit='word').normalized()
-    """
+    """The kernel that an estimator's parameter `kernel` means for data X, and the reason."""
     chosen = as_kernel(kernel)
     return default_kernel(X) if chosen is None else (chosen, "as given")
 
@@ -82,14 +76,6 @@ def plan(
     """Chooses a space that the kernel offers and a solver that supports the problem on it. Returns the plan and the space, built.
 
     The choice never changes the optimum: that depends on the problem and the kernel alone.
-
-    >>> import numpy as np
-    >>> from treille.kernels import NGram
-    >>> from treille.solvers.problem import Hinge
-    >>> problem = Problem(Hinge(), np.array([0, 1]), np.ones(2), "free", np.array([1]))
-    >>> chosen, space = plan(NGram(3), "as given", NGram(3).batch(["abba", "baab"]), problem)
-    >>> chosen.space.name, chosen.solver, len(space)
-    ('gram', SMO(), 2)
     """
     loss, intercept = type(problem.loss), problem.intercept
     if kernel.needs_features and not kernel.has_features:
@@ -117,11 +103,7 @@ def plan(
 
 
 def requested_nystrom(space: Any) -> Nystrom | None:
-    """The approximation that an estimator's parameter `space` requests: None for "auto".
-
-    >>> requested_nystrom("nystrom"), requested_nystrom("auto")
-    (Nystrom(), None)
-    """
+    """The approximation that an estimator's parameter `space` requests: None for "auto"."""
     if isinstance(space, Nystrom):
         space.check()
         return space

@@ -1,7 +1,5 @@
 """What the regressors share: targets, prediction, model files."""
 
-from __future__ import annotations
-
 import os
 from math import inf
 from typing import Any
@@ -18,12 +16,7 @@ from treille.solvers.problem import Loss
 
 
 class Regressor(RegressorMixin, KernelMachine):
-    """A regression function of structured examples; subclasses implement ``fit``.
-
-    >>> import treille
-    >>> isinstance(treille.Ridge(), Regressor)
-    True
-    """
+    """A regression function of structured examples; subclasses implement ``fit``."""
 
     one_target_: bool
 

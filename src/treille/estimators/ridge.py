@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from treille.estimators.base import KernelParameter
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
 from treille.solvers import Solver
 from treille.solvers.problem import SquaredError
 from treille.spaces import Nystrom
 
 
+@dataclass(eq=False, repr=False)
 class Ridge(Regressor):
     """Kernel ridge regression: squared errors, one or several targets, trained to a proven duality gap.
 
@@ -56,27 +57,15 @@ class Ridge(Regressor):
     ([1.0, 3.0], 'converged')
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
-        alpha: float = 1.0,
-        fit_intercept: bool | str = "free",
-        tol: float = 1e-6,
-        max_epochs: int = 1000,
-        solver: str | Solver = "auto",
-        space: str | Nystrom = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.kernel = kernel
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_epochs = max_epochs
-        self.solver = solver
-        self.space = space
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernel: KernelParameter = None
+    alpha: float = 1.0
+    fit_intercept: bool | str = "free"
+    tol: float = 1e-6
+    max_epochs: int = 1000
+    solver: str | Solver = "auto"
+    space: str | Nystrom = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Trains on examples X with targets y: one number, or one row of numbers, per example."""

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
 from treille.solvers import Problem, Solver
 from treille.solvers.problem import LOSSES
 from treille.spaces import Nystrom
 from treille.spaces.weight_automaton import weight_fst
 
 
+@dataclass(eq=False, repr=False)
 class SVC(ClassifierMixin, KernelMachine):
     """Support vector machine for classes of strings and other structured examples, trained to a proven duality gap.
 
@@ -79,35 +79,18 @@ class SVC(ClassifierMixin, KernelMachine):
     (['ab', 'cd'], 'converged')
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
-        C: float = 1.0,
-        loss: str = "hinge",
-        tol: float = 1e-3,
-        max_epochs: int = 1000,
-        fit_intercept: bool | str = True,
-        class_weight: dict[Any, float] | str | None = None,
-        solver: str | Solver = "auto",
-        space: str | Nystrom = "auto",
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        verbose: int = 0,
-    ):
-        self.kernel = kernel
-        self.C = C
-        self.loss = loss
-        self.tol = tol
-        self.max_epochs = max_epochs
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.space = space
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    classes_: np.ndarray
+    kernel: KernelParameter = None
+    C: float = 1.0
+    loss: str = "hinge"
+    tol: float = 1e-3
+    max_epochs: int = 1000
+    fit_intercept: bool | str = True
+    class_weight: dict[Any, float] | str | None = None
+    solver: str | Solver = "auto"
+    space: str | Nystrom = "auto"
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from treille.estimators.base import KernelParameter
 from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels import Kernel
 from treille.solvers import Solver
 from treille.solvers.problem import REGRESSION_LOSSES
 from treille.spaces import Nystrom
 
 
+@dataclass(eq=False, repr=False)
 class SVR(Regressor):
     """Support vector regression: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
 
@@ -64,33 +65,18 @@ class SVR(Regressor):
     ([1.0, 3.0], 'converged')
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        loss: str = "epsilon_insensitive",
-        tol: float = 1e-3,
-        max_epochs: int = 1000,
-        fit_intercept: bool | str = True,
-        solver: str | Solver = "auto",
-        space: str | Nystrom = "auto",
-        n_jobs: int | None = None,
-        random_state: int = 0,
-        verbose: int = 0,
-    ):
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.loss = loss
-        self.tol = tol
-        self.max_epochs = max_epochs
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.space = space
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    kernel: KernelParameter = None
+    C: float = 1.0
+    epsilon: float = 0.1
+    loss: str = "epsilon_insensitive"
+    tol: float = 1e-3
+    max_epochs: int = 1000
+    fit_intercept: bool | str = True
+    solver: str | Solver = "auto"
+    space: str | Nystrom = "auto"
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
         """Trains on examples X with targets y, one number per example."""

@@ -1,7 +1,5 @@
 """Validation of labels, regression targets and sample weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,12 +9,7 @@ from treille.io.errors import InputError
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes, and for every example the index of its class.
-
-    >>> classes, codes = check_labels(["b", "a", "b"], 3)
-    >>> classes.tolist(), codes.tolist()
-    (['a', 'b'], [1, 0, 1])
-    """
+    """The sorted classes, and for every example the index of its class."""
     if y is None:
         raise InputError("labels are missing: fit(X, y) needs one for each example")
     labels = np.asarray(y)
@@ -46,11 +39,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_numbers(y: Any, n: int) -> np.ndarray:
-    """Regression targets as float64, in one dimension, or in two with one column per target.
-
-    >>> check_numbers([1, 2.5], 2).tolist()
-    [1.0, 2.5]
-    """
+    """Regression targets as float64, in one dimension, or in two with one column per target."""
     if y is None:
         raise InputError("targets are missing: fit(X, y) needs a number for each example")
     given = np.asarray(y)
@@ -67,11 +56,7 @@ def check_numbers(y: Any, n: int) -> np.ndarray:
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
-    """One non-negative number per example; None means 1 for each.
-
-    >>> check_sample_weight(None, 2).tolist()
-    [1.0, 1.0]
-    """
+    """One non-negative number per example; None means 1 for each."""
     if sample_weight is None:
         return np.ones(n)
     given = _numbers(sample_weight, "sample_weight")

@@ -12,8 +12,6 @@ A solver that works on rows keeps W' = sum_i alpha_i y_i phi(x_i) up to date, on
 All representations give the same iterates, up to rounding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,10 +62,7 @@ class Representation:
 
 
 def check_representation(name: Any) -> None:
-    """Refuses an unknown representation.
-
-    >>> check_representation("flat")
-    """
+    """Refuses an unknown representation."""
     if name not in REPRESENTATIONS:
         raise InputError(f"representation is {name!r}, expected one of {', '.join(map(repr, REPRESENTATIONS))}")
 

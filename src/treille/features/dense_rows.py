@@ -1,7 +1,5 @@
 """Dense feature rows, for few features that are rarely zero."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -109,9 +109,6 @@ class FeatureMap(ABC):
 
 
 def check_id(id: int, n_features: int) -> None:
-    """Refuses an id that no feature has.
-
-    >>> check_id(0, 1)
-    """
+    """Refuses an id that no feature has."""
     if not 0 <= id < n_features:
         raise IndexError(f"feature {id} does not exist: there are {n_features:,}")

@@ -234,21 +234,13 @@ class Rows(FeatureRows):
 
 
 def squared_norms(matrix: sp.csr_matrix) -> np.ndarray:
-    """The squared norm of every row.
-
-    >>> squared_norms(sp.csr_matrix([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [25.0, 0.0]
-    """
+    """The squared norm of every row."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return np.bincount(rows, matrix.data**2, minlength=matrix.shape[0])
 
 
 def checked_weights(column_weights: np.ndarray, n_features: int) -> np.ndarray:
-    """Weights of columns as float64; refuses another number of them.
-
-    >>> checked_weights([1, 2], 2)
-    array([1., 2.])
-    """
+    """Weights of columns as float64; refuses another number of them."""
     weights = np.asarray(column_weights, np.float64)
     if weights.shape != (n_features,):
         raise InputError(

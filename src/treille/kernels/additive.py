@@ -154,11 +154,7 @@ class AdditiveMap(FeatureMap):
 
 
 def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with `name` and a dot, without this prefix.
-
-    >>> list(part_of({"0.grams": np.zeros(1), "1.grams": np.zeros(1)}, "1"))
-    ['grams']
-    """
+    """The arrays whose names begin with `name` and a dot, without this prefix."""
     return {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
 
 

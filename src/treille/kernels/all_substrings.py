@@ -1,8 +1,6 @@
 """All substrings, of every length at once."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,11 +8,12 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.io.errors import InputError
-from treille.kernels.sequences import SequenceKernel, decay_factor, whole
-from treille.kernels.suffix import SubstringProduct, longest, tree_between
+from treille.kernels.sequences import SequenceKernel, Unit, decay_factor, whole
+from treille.kernels.suffix import SuffixTreeKernel, TreeProduct, longest, substring_product, substring_tree
 
 
-class AllSubstrings(SequenceKernel):
+@dataclass(eq=False, repr=False)
+class AllSubstrings(SuffixTreeKernel, SequenceKernel):
     """Counts of all substrings: k(x, y) = sum over z of decay^|z| count_x(z) count_y(z), min_length <= |z| <= max_length.
 
     Exact, in time linear in the number of symbols for substrings of any length: the counts come from a suffix tree. There are too
@@ -39,17 +38,10 @@ class AllSubstrings(SequenceKernel):
     [[1.25, 1.75], [1.75, 3.125]]
     """
 
-    def __init__(
-        self,
-        decay: float = 0.5,
-        min_length: int = 1,
-        max_length: int | None = None,
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.decay = decay
-        self.min_length = min_length
-        self.max_length = max_length
-        self.unit = unit
+    decay: float = 0.5
+    min_length: int = 1
+    max_length: int | None = None
+    unit: Unit = "char"
 
     def check(self) -> None:
         decay_factor(self.decay)
@@ -57,7 +49,7 @@ class AllSubstrings(SequenceKernel):
         if self.max_length is not None and whole("max_length", self.max_length) < self.min_length:
             raise InputError(f"max_length is {self.max_length}, less than min_length, which is {self.min_length}")
 
-    def _weights(self, *batches: Batch) -> tuple[int, np.ndarray]:
+    def _weights(self, *batches: Batch | None) -> tuple[int, np.ndarray]:
         """The shortest length, and the cumulative weights of lengths 0, 1, ..."""
         self.check()
         most = longest(*batches) if self.max_length is None else min(longest(*batches), int(self.max_length))
@@ -66,30 +58,11 @@ class AllSubstrings(SequenceKernel):
             weights[: self.min_length] = 0.0
             return int(self.min_length), np.cumsum(weights)
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
-        return SubstringProduct(batch, *self._weights(batch), n_jobs)
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
+        return substring_product(batch, *self._weights(batch), n_jobs)
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        if right is None:
-            return self.fit_product(left, n_jobs).gram()
-        if len(left) < len(right):  # each column costs one pass over the symbols
-            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
-        return (
-            self._between(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
-            if len(right)
-            else np.zeros((len(left), 0))
-        )
-
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        if not len(left) or not len(right):
-            return np.zeros((len(left), coefficients.shape[1]))
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-        return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
-
-    def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
-        assert isinstance(left, Strings)
-        assert isinstance(right, Strings)
-        return tree_between(left, right, *self._weights(left, right), effective_n_jobs(n_jobs))
+    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+        return substring_tree(left, right, *self._weights(left, right), n_jobs)
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         assert isinstance(batch, Strings)

@@ -33,13 +33,7 @@ BLOCK = 1 << 24  # kernel values in memory at a time
 
 
 class LinearOperator(ABC):
-    """The kernel matrix of one batch as a linear operator, never written out.
-
-    >>> from treille.kernels import AllSubstrings
-    >>> kernel = AllSubstrings(1.0)
-    >>> kernel.fit_product(kernel.batch(["ab", "b"])).matvec(np.array([1.0, 1.0])).tolist()
-    [4.0, 2.0]
-    """
+    """The kernel matrix of one batch as a linear operator, never written out."""
 
     @abstractmethod
     def matvec(self, beta: np.ndarray) -> np.ndarray:
@@ -136,9 +130,8 @@ class Kernel(BaseEstimator, ABC):
         columns = np.ascontiguousarray(coefficients.T)
         for start in range(0, len(left), step):
             for i, row in enumerate(self.gram(left[start : start + step], right, n_jobs), start):
-                out[i] = (columns * row).sum(
-                    axis=1
-                )  # not a matrix product: its rounding would depend on the number of rows
+                # Not a matrix product: its rounding would depend on the number of rows.
+                out[i] = (columns * row).sum(axis=1)
         return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Python functions as kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -114,11 +112,7 @@ def _shapes(found: Any) -> str:
 
 
 def as_kernel(kernel: Any) -> Kernel | None:
-    """The kernel for "precomputed", an expression such as "ngram(5)", a function, a kernel, or None, which stays None.
-
-    >>> as_kernel("precomputed"), as_kernel("ngram(3).normalized()")
-    (Precomputed(), NGram(n=3).normalized())
-    """
+    """The kernel for "precomputed", an expression such as "ngram(5)", a function, a kernel, or None, which stays None."""
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and kernel == "precomputed":

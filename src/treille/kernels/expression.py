@@ -1,7 +1,5 @@
 """Readable expressions for kernels that combine other kernels."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 

@@ -1,8 +1,7 @@
 """Gapped k-mers: k fixed positions in a window, any symbols at the others."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Any, Literal
 
@@ -13,13 +12,14 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import alphabet_symbols, check_alphabet, joint_codes, whole
+from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, joint_codes, whole
 
 MOST = 100_000  # choices of positions
 BUCKETS = 1 << 20  # of one choice of positions
 COMPLEMENT = dict(zip("ACGTacgt", "TGCAtgca", strict=True))
 
 
+@dataclass(eq=False, repr=False)
 class GappedKmer(PatternKernel):
     """Windows of `length` symbols that agree at k positions: k(x, y) = sum over pairs of windows of C(length - mismatches, k).
 
@@ -57,25 +57,14 @@ class GappedKmer(PatternKernel):
     [3.0, 1.0, 0.0]
     """
 
-    def __init__(
-        self,
-        length: int = 10,
-        k: int = 6,
-        alphabet: str | Sequence[Any] | None = None,
-        skip: str | Sequence[Any] = "",
-        reverse_complement: bool = False,
-        filter: Literal["count", "full", "truncated"] = "count",
-        max_mismatches: int | None = None,
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.length = length
-        self.k = k
-        self.alphabet = alphabet
-        self.skip = skip
-        self.reverse_complement = reverse_complement
-        self.filter = filter
-        self.max_mismatches = max_mismatches
-        self.unit = unit
+    length: int = 10
+    k: int = 6
+    alphabet: str | Sequence[Any] | None = None
+    skip: str | Sequence[Any] = ""
+    reverse_complement: bool = False
+    filter: Literal["count", "full", "truncated"] = "count"
+    max_mismatches: int | None = None
+    unit: Unit = "char"
 
     def check(self) -> None:
         length, k = whole("length", self.length), whole("k", self.k)

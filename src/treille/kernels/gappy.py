@@ -1,8 +1,6 @@
 """Gappy n-grams: symbols in order, with bounded gaps between them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,9 +8,10 @@ import numpy as np
 from treille import _core
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import decay_factor, whole
+from treille.kernels.sequences import Unit, decay_factor, whole
 
 
+@dataclass(eq=False, repr=False)
 class Gappy(PatternKernel):
     """Subsequences of n symbols with bounded gaps: phi_z(x) = sum over the occurrences of z in x of their weight.
 
@@ -42,21 +41,12 @@ class Gappy(PatternKernel):
     [2.25, 1.625, 0.0]
     """
 
-    def __init__(
-        self,
-        n: int = 2,
-        decay: float = 0.5,
-        max_gap: int | None = None,
-        max_total_gap: int | None = None,
-        count: Literal["gaps", "span"] = "gaps",
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.n = n
-        self.decay = decay
-        self.max_gap = max_gap
-        self.max_total_gap = max_total_gap
-        self.count = count
-        self.unit = unit
+    n: int = 2
+    decay: float = 0.5
+    max_gap: int | None = None
+    max_total_gap: int | None = None
+    count: Literal["gaps", "span"] = "gaps"
+    unit: Unit = "char"
 
     def check(self) -> None:
         self.family([])

@@ -1,8 +1,7 @@
 """Mismatch kernel: k-mers that match up to a few mismatches."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -11,12 +10,13 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
-from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import alphabet_symbols, check_alphabet, whole
+from treille.kernels.patterns import PatternKernel, are_patterns
+from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, whole
 
 MOST = 1_000_000  # neighbours per window
 
 
+@dataclass(eq=False, repr=False)
 class Mismatch(PatternKernel):
     """phi_z(x) = the number of windows of x that differ from z in at most m places, for every z of k symbols of the alphabet.
 
@@ -41,17 +41,10 @@ class Mismatch(PatternKernel):
     [10.0, 4.0, 0.0]
     """
 
-    def __init__(
-        self,
-        k: int = 5,
-        m: int = 1,
-        alphabet: str | Sequence[Any] | None = None,
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.k = k
-        self.m = m
-        self.alphabet = alphabet
-        self.unit = unit
+    k: int = 5
+    m: int = 1
+    alphabet: str | Sequence[Any] | None = None
+    unit: Unit = "char"
 
     def check(self) -> None:
         self.family(self.declared())
@@ -79,9 +72,6 @@ class Mismatch(PatternKernel):
                 f"k is {k}, m is {m} and the alphabet has {b} symbols: more than {MOST:,} neighbours per window; lower k or m"
             )
         return _core.MismatchPatterns(k, m, b)
-
-    def spell(self, fitted: PatternMap, cells: list[int]) -> str:
-        return fitted.joined(fitted.symbols(cells))
 
     def holds(self, cells: np.ndarray, lengths: np.ndarray, size: int) -> bool:
         return are_patterns(cells, lengths, size, int(self.k), 0, 0)

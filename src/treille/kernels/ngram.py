@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -14,10 +15,11 @@ from treille.data import Batch, Lattices, Strings
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
 from treille.io.errors import InputError
-from treille.kernels.sequences import CountMap, SequenceKernel, narrow, whole
-from treille.kernels.suffix import SubstringProduct, longest
+from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
+from treille.kernels.suffix import TreeProduct, longest, substring_product
 
 
+@dataclass(eq=False, repr=False)
 class NGram(SequenceKernel):
     """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), min_n <= |z| <= n.
 
@@ -44,17 +46,10 @@ class NGram(SequenceKernel):
     [2.0]
     """
 
-    def __init__(
-        self,
-        n: int = 5,
-        min_n: int | None = None,
-        order_weights: Sequence[float] | None = None,
-        unit: str | Callable[[str], Iterable[str]] = "char",
-    ):
-        self.n = n
-        self.min_n = min_n
-        self.order_weights = order_weights
-        self.unit = unit
+    n: int = 5
+    min_n: int | None = None
+    order_weights: Sequence[float] | None = None
+    unit: Unit = "char"
 
     @property
     def reads_lattices(self) -> bool:
@@ -69,13 +64,13 @@ class NGram(SequenceKernel):
     def multiplies(self, batch: Batch) -> bool:
         return not isinstance(batch, Lattices)
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> SubstringProduct:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         min_n, n, scales = self._orders()
         if isinstance(batch, Lattices):
             raise InputError("the fast product needs sequences, found lattices: use explicit features, solver='auto'")
         weights = np.zeros(min(n, longest(batch)) + 1)
         weights[min_n:] = scales[: max(0, len(weights) - min_n)] ** 2
-        return SubstringProduct(batch, min_n, np.cumsum(weights), n_jobs)
+        return substring_product(batch, min_n, np.cumsum(weights), n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
         min_n, n, scales = self._orders()

@@ -3,8 +3,6 @@
 The option ``--kernel`` and the default kernels of data kinds are written this way.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import operator
@@ -27,11 +25,7 @@ PYTHON_ONLY = {
 
 
 def known_kernels() -> dict[str, type[Kernel]]:
-    """Every registered kernel by its name in lower case, except those that only Python code can make.
-
-    >>> known_kernels()["ngram"].__name__
-    'NGram'
-    """
+    """Every registered kernel by its name in lower case, except those that only Python code can make."""
     return {name.lower(): cls for name, cls in known("kernels").items() if name.lower() not in PYTHON_ONLY}
 
 
@@ -58,12 +52,7 @@ def parse_kernel(text: str) -> Kernel:
 
 
 def format_kernel(kernel: Kernel) -> str:
-    """The inverse of `parse_kernel`.
-
-    >>> from treille.kernels import NGram
-    >>> format_kernel(NGram(3, min_n=1).normalized())
-    'ngram(3, min_n=1).normalized()'
-    """
+    """The inverse of `parse_kernel`."""
     if isinstance(kernel, Expression):
         return kernel.write(format_kernel)
     values = kernel.get_params(deep=False)
@@ -76,11 +65,7 @@ def format_kernel(kernel: Kernel) -> str:
 
 
 def default_kernel(X: Any, features: bool = False) -> tuple[Kernel, str]:
-    """The default kernel for data of this kind, and the reason; with `features`, the first that has explicit features.
-
-    >>> default_kernel([[0.5, 1.0]])
-    (Linear(), 'chosen: rows of numbers get a weight for each column')
-    """
+    """The default kernel for data of this kind, and the reason; with `features`, the first that has explicit features."""
     choices = [(parse_kernel(text), f"chosen: {why}") for text, why in kind_of(X).default_kernels(X)]
     return next((choice for choice in choices if choice[0].has_features or not features), choices[0])
 

@@ -1,7 +1,5 @@
 """Partial trees: fragments with any of a node's children."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from treille import _core

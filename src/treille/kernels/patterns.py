@@ -26,9 +26,9 @@ class PatternKernel(SequenceKernel):
     def family(self, alphabet: list[Any]) -> Any:
         """The definition of the patterns over these symbols, for the core."""
 
-    @abstractmethod
     def spell(self, fitted: PatternMap, cells: list[int]) -> str:
         """The readable name of a pattern. A cell is 1 + the number of a symbol in the alphabet, or 0 for any symbol."""
+        return fitted.joined(fitted.symbols(cells))
 
     def declared(self) -> list[Any] | None:
         """The alphabet, if it is a parameter."""

@@ -139,9 +139,8 @@ class RootPathsMap(FeatureMap):
             reached = reached[reached >= 0]
             reached = reached[~kept[reached]]
             kept[reached] = True
-        number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(
-            np.int32
-        )  # the last entry is the parent of the roots
+        # The last entry is the parent of the roots.
+        number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(np.int32)
         return RootPathsMap(self.label[kept], number[self.parent[kept]], feature[kept], self.alphabet, self.kernel)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,7 +1,5 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -19,6 +17,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels.base import Kernel
 
+Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
+
 
 class SequenceKernel(Kernel):
     """A kernel of sequences of symbols. Its parameter `unit` says how texts are split into symbols.
@@ -26,7 +26,7 @@ class SequenceKernel(Kernel):
     Kernels that count may also read lattices, for which they use expected counts.
     """
 
-    unit: str | Callable[[str], Iterable[str]]
+    unit: Unit
 
     @property
     def reads_lattices(self) -> bool:

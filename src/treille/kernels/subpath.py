@@ -15,14 +15,14 @@ from treille.features import FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
-from treille.kernels.base import LinearOperator
+from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
 
 INDEXES = ("arrays", "xbw")
 ENTRY = 40  # bytes per entry while rows are built
 
 
-class Subpath(TreeKernel):
+class Subpath(SuffixTreeKernel, TreeKernel):
     """Common downward paths: k(x, y) = sum over paths p of decay^|p| count_x(p) count_y(p), |p| <= max_length.
 
     A path is the sequence of labels from any node down to one of its descendants, or a single label; the order of siblings does not
@@ -103,42 +103,27 @@ class Subpath(TreeKernel):
         if not self.has_features:
             return super().load_features(spec, arrays)
         parts: Any = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
-        if not _fit_together(len(spec["alphabet"]), *parts):
+        if not _fit_together(len(spec["alphabet"]), parts):
             raise InputError("the paths in the file do not fit its kernel")
         return _rebuild(parts, spec["alphabet"], self)
 
-    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> PathProduct:
+    def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         trees = _trees(batch, n_jobs)
-        weights = self.path_weights(trees)
         matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
-            matrix = _core.SubpathProduct.of(trees.arrays, weights)
-            batch = (
-                batch.encode() if isinstance(batch, XBW) else batch
-            )  # the product holds no trees: only the index stays
+            matrix = _core.SubpathProduct.of(trees.arrays, self.path_weights(trees))
+            # The product holds no trees: only the index stays.
+            batch = batch.encode() if isinstance(batch, XBW) else batch
         else:
-            matrix = _core.shared_paths(trees.arrays, weights, len(trees))
+            matrix = self.suffix_tree(trees, None, n_jobs)
         size = readable_size(matrix.nbytes + batch.nbytes)
-        return PathProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
+        return TreeProduct(matrix, f"{len(trees.labels):,} nodes, {size} with the trees", effective_n_jobs(n_jobs))
 
-    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        threads = effective_n_jobs(n_jobs)
+    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+        x = _trees(left, n_jobs)
         if right is None:
-            trees = _trees(left, n_jobs)
-            return _core.shared_paths(trees.arrays, self.path_weights(trees), len(trees)).gram(threads)
-        if len(left) < len(right):  # each column costs one pass over the nodes
-            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
-        return self._between(left, right, n_jobs).gram(threads) if len(right) else np.zeros((len(left), 0))
-
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        if not len(left) or not len(right):
-            return np.zeros((len(left), coefficients.shape[1]))
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-        return self._between(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
-
-    def _between(self, left: Batch, right: Batch, n_jobs: int | None) -> _core.SubstringTree:
-        """One suffix tree of both batches, for products between them; neither may be empty."""
-        x, y = _trees(left, n_jobs), _trees(right, n_jobs)
+            return _core.shared_paths(x.arrays, self.path_weights(x), len(x))
+        y = _trees(right, n_jobs)
         labels, parents, offsets = x.arrays_over(y.alphabet)
         forest = (
             np.concatenate([labels, y.labels]),
@@ -150,23 +135,6 @@ class Subpath(TreeKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         trees = _trees(batch, n_jobs)
         return _core.subpath_self(trees.arrays, self.path_weights(trees), effective_n_jobs(n_jobs))
-
-
-class PathProduct(LinearOperator):
-    """The kernel matrix as a linear operator: O(N) per product, N nodes in all."""
-
-    def __init__(self, matrix: _core.SubstringTree | _core.SubpathProduct, size: str, threads: int):
-        self.matrix = matrix
-        self.size = size
-        self.threads = threads
-
-    def matvec(self, beta: np.ndarray) -> np.ndarray:
-        beta = np.ascontiguousarray(beta, dtype=np.float64)
-        columns = beta[:, None] if beta.ndim == 1 else beta
-        return self.matrix.product(columns, self.threads).reshape(beta.shape)
-
-    def sizes(self) -> str:
-        return self.size
 
 
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
@@ -212,20 +180,13 @@ def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
     return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
 
 
-def _fit_together(
-    n_labels: int,
-    path_label: np.ndarray,
-    path_parent: np.ndarray,
-    node_parent: np.ndarray,
-    node_depth: np.ndarray,
-    edge_start: np.ndarray,
-    feature: np.ndarray,
-) -> bool:
+def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:
     """Whether these are the parts of a suffix tree: the content of a model file is not trusted."""
 
     def within(values: np.ndarray, least: int, stop: int) -> bool:
         return values.ndim == 1 and bool(((values >= least) & (values < stop)).all())
 
+    path_label, path_parent, node_parent, node_depth, edge_start, feature = parts
     n_paths, n = len(path_label), len(node_parent)
     if len(path_parent) != n_paths or not len(node_depth) == len(edge_start) == len(feature) == n:
         return False

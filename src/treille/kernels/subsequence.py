@@ -1,9 +1,5 @@
 """Subsequences: symbols in order, with gaps of any length."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-
 import numpy as np
 from joblib import effective_n_jobs
 
@@ -11,7 +7,7 @@ from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.io.errors import InputError
-from treille.kernels.sequences import SequenceKernel, check_units_agree, decay_factor, whole
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
 
 
 class Subsequence(SequenceKernel):
@@ -40,7 +36,7 @@ class Subsequence(SequenceKernel):
     [[0.140625, 0.0625], [0.0625, 0.140625]]
     """
 
-    def __init__(self, n: int = 3, decay: float = 0.5, unit: str | Callable[[str], Iterable[str]] = "char"):
+    def __init__(self, n: int = 3, decay: float = 0.5, unit: Unit = "char"):
         self.n = n
         self.decay = decay
         self.unit = unit

@@ -1,7 +1,5 @@
 """Subset trees: fragments with all children of a node or none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from treille import _core

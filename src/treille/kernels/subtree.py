@@ -56,20 +56,13 @@ class SubTree(TreeKernel):
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
-        cells, starts = (
-            np.ascontiguousarray(arrays["cells"], np.int32),
-            np.ascontiguousarray(arrays["starts"], np.int64),
-        )
-        alphabet = spec["alphabet"]
-        labels = (
-            cells[starts[:-1]]
-            if len(starts) and starts.min() >= 0 and starts[:-1].max(initial=-1) < len(cells)
-            else None
-        )
-        if labels is None or (len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet)):
+        cells, subtrees = (np.ascontiguousarray(arrays[name], np.int32) for name in ("cells", "subtrees"))
+        starts, alphabet = np.ascontiguousarray(arrays["starts"], np.int64), spec["alphabet"]
+        sound = len(starts) > 0 and starts.min() >= 0 and starts[:-1].max(initial=-1) < len(cells)
+        labels = cells[starts[:-1]] if sound else cells
+        if not sound or (len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet)):
             raise InputError("the subtrees in the file do not fit its alphabet")
-        parts = cells, starts, np.ascontiguousarray(arrays["subtrees"], np.int32)
-        return _rebuild(parts, alphabet, float(self.decay), bool(self.leaves))
+        return _rebuild((cells, starts, subtrees), alphabet, float(self.decay), bool(self.leaves))
 
 
 class SubTreeMap(FeatureMap):
@@ -102,16 +95,12 @@ class SubTreeMap(FeatureMap):
     def restrict(self, ids: np.ndarray) -> SubTreeMap:
         return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.decay, self.leaves)
 
-    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        cells, starts, subtrees = self.features.parts(np.arange(self.n_features))
-        return cells, starts, subtrees
-
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        cells, starts, subtrees = self._parts()
+        cells, starts, subtrees = self.features.parts(np.arange(self.n_features))
         return {"alphabet": self.alphabet}, {"cells": cells, "starts": starts, "subtrees": subtrees}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._parts(), self.alphabet, self.decay, self.leaves)
+        return _rebuild, (self.features.parts(np.arange(self.n_features)), self.alphabet, self.decay, self.leaves)
 
 
 def _rebuild(

@@ -1,6 +1,6 @@
-"""The common base of substring kernels: the suffix tree of one or two batches."""
+"""The common base of kernels computed by a suffix tree: of the substrings, or of the upward paths, of one or two batches."""
 
-from __future__ import annotations
+from abc import abstractmethod
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -9,49 +9,76 @@ from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.data.base import readable_size
-from treille.kernels.base import LinearOperator
+from treille.kernels.base import Kernel, LinearOperator
 from treille.kernels.sequences import check_units_agree
 
 
-def longest(*batches: Batch) -> int:
-    """The length of the longest sequence."""
-    return max((int(np.diff(b.offsets).max(initial=0)) for b in batches if isinstance(b, Strings)), default=0)
+class SuffixTreeKernel(Kernel):
+    """A kernel whose matrix is multiplied by a suffix tree: each column of a product costs one pass over the symbols."""
+
+    @abstractmethod
+    def suffix_tree(self, left: Batch, right: Batch | None, n_jobs: int | None) -> _core.SubstringTree:
+        """The tree of one batch, or of two that are not empty, for products between them."""
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if right is not None and len(left) < len(right):
+            return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
+        if right is not None and not len(right):
+            return np.zeros((len(left), 0))
+        return self.suffix_tree(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
+
+    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        if not len(left) or not len(right):
+            return np.zeros((len(left), coefficients.shape[1]))
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        return self.suffix_tree(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
 
 
-class SubstringProduct(LinearOperator):
-    """The matrix of k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z) as an operator: O(N) per product for N symbols.
+class TreeProduct(LinearOperator):
+    """The kernel matrix as a linear operator: O(N) per product for N symbols or nodes in all."""
 
-    `cumulative` holds W(0) = 0, W(1), ..., the cumulative weights, 0 below `min_length`.
-    """
-
-    def __init__(self, batch: Batch, min_length: int, cumulative: np.ndarray, n_jobs: int | None):
-        assert isinstance(batch, Strings)
-        self.threads = effective_n_jobs(n_jobs)
-        self.n_symbols = len(batch.symbols)
-        args = batch.symbols, batch.offsets, len(batch.alphabet), min_length, cumulative, len(batch), self.threads
-        self.tree = _core.SubstringTree.build(*args)
+    def __init__(self, matrix: _core.SubstringTree | _core.SubpathProduct, size: str, threads: int):
+        self.matrix = matrix
+        self.size = size
+        self.threads = threads
 
     def matvec(self, beta: np.ndarray) -> np.ndarray:
         beta = np.ascontiguousarray(beta, dtype=np.float64)
         columns = beta[:, None] if beta.ndim == 1 else beta
-        return self.tree.product(columns, self.threads).reshape(beta.shape)
-
-    def gram(self) -> np.ndarray:
-        """The matrix itself, exactly symmetric."""
-        return self.tree.gram(self.threads)
+        return self.matrix.product(columns, self.threads).reshape(beta.shape)
 
     def sizes(self) -> str:
-        size = readable_size(self.tree.nbytes)
-        return f"{self.n_symbols:,} symbols, {self.tree.n_nodes:,} shared nodes of the suffix tree, {size}"
+        return self.size
 
 
-def tree_between(
-    left: Strings, right: Strings, min_length: int, cumulative: np.ndarray, threads: int
+def longest(*batches: Batch | None) -> int:
+    """The length of the longest sequence."""
+    return max((int(np.diff(b.offsets).max(initial=0)) for b in batches if isinstance(b, Strings)), default=0)
+
+
+def substring_tree(
+    left: Batch, right: Batch | None, min_length: int, cumulative: np.ndarray, n_jobs: int | None
 ) -> _core.SubstringTree:
-    """One suffix tree of both batches, for products between them; neither may be empty."""
-    check_units_agree(left, right)
-    codes = align(right.alphabet, left.alphabet)
-    n_codes = max(len(left.alphabet), codes.max(initial=-1) + 1)
-    symbols = np.concatenate([left.symbols, codes[right.symbols]], dtype=np.int32)
-    offsets = np.concatenate([left.offsets, left.offsets[-1] + right.offsets[1:]])
+    """The tree for k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), of one batch or between two.
+
+    `cumulative` holds W(0) = 0, W(1), ..., the cumulative weights, 0 below `min_length`.
+    """
+    assert isinstance(left, Strings)
+    symbols, offsets, n_codes = left.symbols, left.offsets, len(left.alphabet)
+    if right is not None:
+        assert isinstance(right, Strings)
+        check_units_agree(left, right)
+        codes = align(right.alphabet, left.alphabet)
+        n_codes = max(n_codes, codes.max(initial=-1) + 1)
+        symbols = np.concatenate([symbols, codes[right.symbols]], dtype=np.int32)
+        offsets = np.concatenate([offsets, offsets[-1] + right.offsets[1:]])
+    threads = effective_n_jobs(n_jobs)
     return _core.SubstringTree.build(symbols, offsets, n_codes, min_length, cumulative, len(left), threads)
+
+
+def substring_product(batch: Batch, min_length: int, cumulative: np.ndarray, n_jobs: int | None) -> TreeProduct:
+    """The matrix of one batch as an operator."""
+    assert isinstance(batch, Strings)
+    tree = substring_tree(batch, None, min_length, cumulative, n_jobs)
+    nodes = f"{tree.n_nodes:,} shared nodes of the suffix tree, {readable_size(tree.nbytes)}"
+    return TreeProduct(tree, f"{len(batch.symbols):,} symbols, {nodes}", effective_n_jobs(n_jobs))

@@ -1,7 +1,5 @@
 """The common base of tree kernels: reading examples, and kernel matrices from matching nodes."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar
 

@@ -1,8 +1,5 @@
 """Weighted degree kernel: n-grams at the same, or nearly the same, positions."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +8,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Strings
 from treille.kernels.patterns import PatternKernel, PatternMap
-from treille.kernels.sequences import joint_codes, whole
+from treille.kernels.sequences import Unit, joint_codes, whole
 
 
 class WeightedDegree(PatternKernel):
@@ -39,7 +36,7 @@ class WeightedDegree(PatternKernel):
     [[0.667]]
     """
 
-    def __init__(self, d: int = 5, shift: int = 0, unit: str | Callable[[str], Iterable[str]] = "char"):
+    def __init__(self, d: int = 5, shift: int = 0, unit: Unit = "char"):
         self.d = d
         self.shift = shift
         self.unit = unit

@@ -1,8 +1,5 @@
 """Wildcards: windows in which some positions match any symbol."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any
 
@@ -11,7 +8,7 @@ import numpy as np
 from treille import _core
 from treille.io.errors import InputError
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
-from treille.kernels.sequences import decay_factor, whole
+from treille.kernels.sequences import Unit, decay_factor, whole
 
 MOST = 1_000_000  # patterns per window
 
@@ -39,7 +36,7 @@ class Wildcard(PatternKernel):
     [[1.75, 0.25], [0.25, 1.75]]
     """
 
-    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: str | Callable[[str], Iterable[str]] = "char"):
+    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: Unit = "char"):
         self.k = k
         self.m = m
         self.decay = decay

@@ -1,7 +1,5 @@
 """Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cutting planes on products with the kernel matrix; the two small problems of a round are in core/solve/planes.hpp."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -12,9 +10,7 @@ from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
-TOWARDS = (
-    0.1  # OCAS's mu: the next plane touches at this fraction of the way from the best w seen to the planes' best w
-)
+TOWARDS = 0.1  # OCAS's mu: the next plane touches this fraction of the way from the best w seen to the planes' best w
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass, and the planes of each take memory
 PRECISION = 0.01  # of the mixture of planes, relative to the current gap
@@ -89,12 +85,6 @@ class Bundle:
     The best w for the planes is -sum_t a_t g_t for the mixture a, a >= 0 and sum(a) = 1, that maximises b.a - 1/2 a'Ga, where
     G_st = g_s.g_t; plane 0 is 0. alpha = sum_t a_t c_t is feasible for the dual of the whole problem, which is the proof.
     One product per plane, K (y c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
-
-    >>> bundle = Bundle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), squared=False)
-    >>> beta = bundle.next_plane()
-    >>> bundle.add(beta, np.eye(2) @ beta, tol=1e-3, max_epochs=10)
-    >>> bundle.status, bundle.primal, bundle.alpha.tolist()
-    ('converged', 1.0, [1.0, 1.0])
     """
 
     def __init__(self, y: np.ndarray, C: np.ndarray, squared: bool, start: np.ndarray | None = None):
@@ -104,9 +94,8 @@ class Bundle:
         self.best, self.best_outputs = np.zeros(n), np.zeros(n)
         self.primal = self._primal(self.best, self.best_outputs)
         self.epochs, self.status = 0, ""
-        self.reached: tuple[np.ndarray, float] | None = (
-            None  # the best w and its primal value when the gap was first small
-        )
+        # The best w and its primal value when the gap was first small.
+        self.reached: tuple[np.ndarray, float] | None = None
         self.gram, self.offsets, self.mixture = np.zeros((1, 1)), np.zeros(1), np.ones(1)
         self.shares, self.outputs, self.idle = [np.zeros(n, bool)], [np.zeros(n)], np.zeros(1, int)
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since

@@ -1,8 +1,6 @@
 """Dual coordinate descent: the Python side of core/solve/dual_cd.hpp."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import RowsSpace
 
 
+@dataclass(eq=False, repr=False)
 class DualCD(BaseSolver):
     """Exact coordinate steps on the dual, with W' = sum_i alpha_i y_i Phi_i kept up to date. Works on rows.
 
@@ -49,17 +48,10 @@ class DualCD(BaseSolver):
     spaces = (RowsSpace,)
     losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive)
 
-    def __init__(
-        self,
-        shrinking: bool = True,
-        stopping: str = "gap",
-        representation: str = "auto",
-        max_seconds: float | None = None,
-    ):
-        self.shrinking = shrinking
-        self.stopping = stopping
-        self.representation = representation
-        self.max_seconds = max_seconds
+    shrinking: bool = True
+    stopping: str = "gap"
+    representation: str = "auto"
+    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()

@@ -9,8 +9,6 @@ and the gap is half a squared residual: |y - (X X' + 1) u|^2 at w = X'u, and |X'
 Since the primal is quadratic, the gap also bounds the sum of squared distances of the fitted values from the best ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -100,9 +98,8 @@ class ConjugateGradient(LeastSquaresSolver):
         while True:
             beta = scaled.spread(u)
             values = product(beta) if epochs else np.zeros_like(u)
-            residual = (
-                scaled.target - scaled.centred(values) - u
-            )  # computed anew: the updates below accumulate rounding
+            # Computed anew: the updates below accumulate rounding.
+            residual = scaled.target - scaled.centred(values) - u
             direction, gap, primal = residual, _half_squares(residual), scaled.primal(u, residual)
             done = gap <= run.tol * primal
             if done.all() or epochs >= run.max_epochs or not going:
@@ -165,12 +162,7 @@ class Cholesky(LeastSquaresSolver):
 
 
 class ScaledTargets:
-    """The targets, and the map from decision values to values scaled by s_i and, with a free intercept, centred.
-
-    >>> scaled = ScaledTargets(Problem(SquaredError(), np.array([1.0, 3.0]), np.full(2, 0.5), "free"))
-    >>> scaled.target.ravel().tolist(), scaled.mean(scaled.y).tolist()
-    ([-1.0, 1.0], [2.0])
-    """
+    """The targets, and the map from decision values to values scaled by s_i and, with a free intercept, centred."""
 
     def __init__(self, problem: Problem):
         self.y = problem.targets.reshape(len(problem), -1)
@@ -226,9 +218,8 @@ def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int
 
 def _factor(A: np.ndarray, problem: Problem) -> tuple[np.ndarray, bool]:
     try:
-        factor, lower = cho_factor(
-            A.T, lower=True, overwrite_a=True, check_finite=False
-        )  # symmetric: A.T avoids a copy
+        # Symmetric: A.T avoids a copy.
+        factor, lower = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
         return factor, lower
     except LinAlgError:
         raise InputError(

@@ -1,7 +1,5 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +25,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """max(0, 1 - y f), for y = +1 or -1.
-
-    >>> Hinge().value(np.array([1.0, -1.0]), np.array([0.5, -2.0])).tolist()
-    [0.5, 0.0]
-    """
+    """max(0, 1 - y f), for y = +1 or -1."""
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1 - y * f)
@@ -53,11 +47,7 @@ class SquaredHinge(Hinge):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |y - f| - epsilon): errors up to epsilon cost nothing.
-
-    >>> EpsilonInsensitive(0.5).value(np.array([1.0, 1.0]), np.array([0.75, 3.0])).tolist()
-    [0.0, 1.5]
-    """
+    """max(0, |y - f| - epsilon): errors up to epsilon cost nothing."""
 
     epsilon: float = 0.1
 
@@ -194,19 +184,13 @@ class Problem:
 
 
 def check_intercept(name: str, value: Any) -> None:
-    """Refuses a value that is not a kind of intercept.
-
-    >>> check_intercept("fit_intercept", "free")
-    """
+    """Refuses a value that is not a kind of intercept."""
     if not any(value is known or value == known == "free" for known in INTERCEPTS):
         raise InputError(f"{name} is {value!r}, expected False, True or 'free'")
 
 
 def check_shape(name: str, array: np.ndarray, expected: tuple[int, ...]) -> None:
-    """Refuses an array of another shape.
-
-    >>> check_shape("C", np.ones(3), (3,))
-    """
+    """Refuses an array of another shape."""
     if array.shape != expected:
         raise InputError(f"{name} has the shape {array.shape}, expected {expected}")
 

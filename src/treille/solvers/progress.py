@@ -1,7 +1,5 @@
 """Progress of long work, on a terminal only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,12 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 @contextmanager
 def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[[int, int, float], None] | None]:
-    """Yields what a solver's `progress` expects: a bar that follows the gap down to `tol`, on standard error.
-
-    >>> with progress_bar(1, 1e-3, verbose=0) as progress:
-    ...     progress is None
-    True
-    """
+    """Yields what a solver's `progress` expects: a bar that follows the gap down to `tol`, on standard error."""
     console = Console(stderr=True)
     if not verbose or not console.is_terminal:
         yield None

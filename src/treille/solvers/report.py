@@ -46,9 +46,8 @@ class Report:
     status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
     seed: int
     per_class: tuple[Report, ...] = ()
-    approximation_error: float = (
-        0.0  # share of the kernel matrix's trace that the space lost; the gap is that of its problem
-    )
+    # The share of the kernel matrix's trace that the space lost; the gap is that of its problem.
+    approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
 
     @property

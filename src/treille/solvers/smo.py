@@ -1,7 +1,6 @@
 """Sequential minimal optimisation: the Python side of core/solve/smo.hpp."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -23,6 +22,7 @@ from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
 
 
+@dataclass(eq=False, repr=False)
 class SMO(BaseSolver):
     """Steps on pairs of dual variables, with kernel values only. Works on gram. All kinds of intercept.
 
@@ -55,17 +55,10 @@ class SMO(BaseSolver):
     losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive, OneClass)
     intercepts = (False, True, "free")
 
-    def __init__(
-        self,
-        cache_mb: float = 500,
-        shrinking: bool = True,
-        stopping: str = "gap",
-        max_seconds: float | None = None,
-    ):
-        self.cache_mb = cache_mb
-        self.shrinking = shrinking
-        self.stopping = stopping
-        self.max_seconds = max_seconds
+    cache_mb: float = 500
+    shrinking: bool = True
+    stopping: str = "gap"
+    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()
@@ -76,17 +69,12 @@ class SMO(BaseSolver):
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
-        y, p, C, d, start = (
-            np.stack(each) for each in zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
-        )
-        shared: dict[str, Any] = {
+        each = zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
+        variables = {name: np.concatenate(values) for name, values in zip(VARIABLES, each, strict=True)}
+        y = variables["y"]
+        shared: dict[str, Any] = variables | {
             "diagonal": np.ascontiguousarray(space.diag(), np.float64),
-            "examples": np.arange(y.shape[1]) % max(1, n),
-            "y": y.ravel(),
-            "p": p.ravel(),
-            "C": C.ravel(),
-            "d": d.ravel(),
-            "start": start.ravel(),
+            "examples": np.arange(len(y) // n_problems) % max(1, n),
             "intercept": np.inf if problem.intercept == "free" else float(problem.intercept),
             "tol": run.tol,
             "violation_stop": self.stopping == "violation",
@@ -100,7 +88,7 @@ class SMO(BaseSolver):
         else:
             answers = _core.smo_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **shared)
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
-        alpha = (answers.alpha * y.ravel()).reshape(n_problems, -1, n).sum(axis=1)
+        alpha = (answers.alpha * y).reshape(n_problems, -1, n).sum(axis=1)
         coefficients = np.ascontiguousarray(alpha.T)
         return Solution(
             answers.bias,
@@ -108,6 +96,9 @@ class SMO(BaseSolver):
             summary(answers, seed=0),
             coefficients=coefficients,
         )
+
+
+VARIABLES = ("y", "p", "C", "d", "start")
 
 
 def _variables(problem: Problem, start: np.ndarray | None, k: int) -> tuple[np.ndarray, ...]:

@@ -1,7 +1,5 @@
 """The contract of solvers: what they declare, what they are called with, and what those of treille share."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -49,13 +47,7 @@ class Solver(Protocol):
 
 
 def supports(solver: Any, loss: type[Loss], intercept: bool | str) -> bool:
-    """Whether a solver solves problems with this loss and this kind of intercept.
-
-    >>> from treille.solvers import SMO, DualCD
-    >>> from treille.solvers.problem import Hinge
-    >>> supports(DualCD(), Hinge, "free"), supports(SMO(), Hinge, "free")
-    (False, True)
-    """
+    """Whether a solver solves problems with this loss and this kind of intercept."""
     return loss in solver.losses and any(
         intercept is known or intercept == known == "free" for known in solver.intercepts
     )

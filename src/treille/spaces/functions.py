@@ -20,14 +20,7 @@ CHUNK = 1 << 23  # symbols turned into rows at a time
 
 
 class Functions(ABC):
-    """One or more real functions on structured examples.
-
-    >>> import numpy as np
-    >>> from treille.kernels import NGram
-    >>> f = KernelFunctions(NGram(1), NGram(1).batch(["aa", "b"]), np.array([[1.0], [-1.0]]), np.zeros(1))
-    >>> f.outputs(f.kernel.batch(["ab"])).tolist()
-    [[1.0]]
-    """
+    """One or more real functions on structured examples."""
 
     intercept: np.ndarray
 

@@ -1,7 +1,5 @@
 """The protocol of spaces: a kernel applied to a batch, and what solvers and estimators may ask of it."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Protocol
 
 import numpy as np

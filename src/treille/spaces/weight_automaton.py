@@ -1,7 +1,5 @@
 """Weights of features as a minimal weighted automaton: for model files, and as an `Fst`."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 
@@ -16,18 +14,12 @@ from treille.io.machine import EPSILON, MachineParts
 from treille.kernels import Kernel
 from treille.kernels.additive import part_of
 
+PACKED = ("states", "targets", "classes", "labels")  # arrays of the automaton in a model file
 LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 
 
 def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
-    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out.
-
-    >>> from treille.kernels import NGram
-    >>> features, _ = NGram(2).fit_features(NGram(2).batch(["abb"]))
-    >>> machine = weight_fst(features, np.array([2.0, -1.0]))
-    >>> machine.n_states, machine.n_arcs, machine.input_symbols
-    (3, 3, ['<eps>', 'a', 'b'])
-    """
+    """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out."""
     kept = np.flatnonzero(weights)
     strings = features.strings()[kept]
     symbols = [EPSILON, *strings.names]
@@ -49,18 +41,11 @@ def pack_weights(
     strings = features.strings()[kept]
     first = weights[np.arange(len(weights)), (weights != 0).argmax(axis=1)] if weights.size else np.ones(len(weights))
     directions, classes = np.unique(_rounded(weights / first[:, None]), axis=0, return_inverse=True)
-    states, targets, named, labels, numbers = _minimal(strings, classes.ravel(), first).pack()
+    *packed, numbers = _minimal(strings, classes.ravel(), first).pack()
     codebook, codes = _codebook(_rounded(numbers))
-    parts: dict[str, np.ndarray] = {
-        "states": states,
-        "targets": targets,
-        "classes": named,
-        "labels": labels,
-        "codebook": codebook,
-        "codes": codes,
-        "directions": directions,
-    }
-    sizes = {name: [len(a), a.dtype.str] for name, a in parts.items() if name != "directions"}
+    parts: dict[str, Any] = dict(zip(PACKED, packed, strict=True)) | {"codebook": codebook, "codes": codes}
+    sizes = {name: [len(a), a.dtype.str] for name, a in parts.items()}
+    parts["directions"] = directions
     spec = {"strings": len(strings), "symbols": len(strings.names), "directions": directions.shape, "arrays": sizes}
     arrays = {f"automaton.{name}": _squeeze(array) for name, array in parts.items()}
     empty, own = features.restrict(kept[:0]).state()  # what the map knows besides its strings
@@ -82,15 +67,9 @@ def unpack_weights(
     codes, codebook = parts["codes"], parts["codebook"]
     if len(codes) and codes.max() >= len(codebook):
         raise InputError("the weights in the file do not fit its automaton")
+    states, targets, named, labels = (parts[name] for name in PACKED)
     symbols, offsets, classes, factors = _core.unpack_weights(
-        parts["states"],
-        parts["targets"],
-        parts["classes"],
-        parts["labels"],
-        codebook[codes],
-        int(own["symbols"]),
-        shape[0],
-        int(own["strings"]),
+        states, targets, named, labels, codebook[codes], int(own["symbols"]), shape[0], int(own["strings"])
     )
     empty = kernel.load_features(spec["features"], part_of(arrays, "features"))
     features = empty.with_strings(FeatureStrings(symbols, offsets, []))

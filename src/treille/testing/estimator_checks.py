@@ -1,7 +1,5 @@
 """The laws of classifiers and regressors on structured examples. (scikit-learn's own checks skip those whose X is no matrix.)"""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The laws of kernels."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Callable

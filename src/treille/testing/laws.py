@@ -1,7 +1,5 @@
 """Shared by the batteries of checks: running laws in order, and comparisons that name the examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from inspect import isfunction, signature
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The laws of solvers."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from itertools import product
@@ -60,9 +58,8 @@ def one_optimum(kernel: Kernel, batch: Any, K: np.ndarray) -> None:
         squares = K.diagonal() + intercept
         if squares.max() > WIDEST * squares[squares > 0].min(initial=squares.max()):
             continue  # beyond what float64 resolves in one problem
-        C = np.divide(
-            1.0, squares, out=np.ones(n), where=squares > 0
-        )  # so that the problem is well conditioned at any scale
+        # So that the problem is well conditioned at any scale.
+        C = np.divide(1.0, squares, out=np.ones(n), where=squares > 0)
         problem = Problem(SquaredHinge(), np.arange(n) % 2, C, intercept, np.array([1]))
         found = {}
         for solver, space in ((DualCD(), RowsSpace), (CuttingPlane(), ProductSpace), (SMO(), GramSpace)):
@@ -127,7 +124,7 @@ def reports_the_values_of_its_solution(case: _Case) -> None:
 
 
 def encloses_the_optimum(case: _Case) -> None:
-    reference = _reference(case.problem)
+    reference: Any = Cholesky() if isinstance(case.problem.loss, SquaredError) else SMO()
     best = reference.solve(case.problem, GramSpace.build(KERNEL, case.space.batch), tol=1e-9, max_epochs=10**6).report
     found = case.solve().report
     slack = 1e-6 * abs(best.primal)
@@ -157,10 +154,6 @@ def keeps_within_max_epochs(case: _Case) -> None:
         report = case.solve(max_epochs=1, tol=1e-13).report
     converged = report.relative_gap <= 1e-13
     assert converged == (report.status == "converged"), f"status {report.status!r}, gap {report.relative_gap:.3g}"
-
-
-def _reference(problem: Problem) -> Any:
-    return Cholesky() if isinstance(problem.loss, SquaredError) else SMO()
 
 
 LAWS = laws_of(globals())
