@@ -68,7 +68,7 @@ def test_models_save_load_and_clone(kernel, tmp_path):
             {"solver": treille.solvers.DualCD()},
             "DualCD solves problems with the losses .*, not OneClass",
         ),
-        ({"kernel": "rbf"}, "kernel is 'rbf', expected a kernel"),
+        ({"kernel": "rbf"}, "there is no kernel 'rbf'"),
     ],
     ids=str,
 )

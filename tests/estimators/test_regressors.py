@@ -201,7 +201,7 @@ def test_bad_targets_are_refused(model, y, message):
         (SVR(loss="hinge"), "loss is 'hinge', expected 'epsilon_insensitive' or 'squared_epsilon_insensitive'"),
         (SVR(solver="smo"), "solver is 'smo', expected 'auto' or a solver such as treille.solvers.DualCD"),
         (SVR(random_state=-1), "random_state is -1"),
-        (SVR(kernel="rbf"), "kernel is 'rbf'"),
+        (SVR(kernel="rbf"), "there is no kernel 'rbf'"),
         (SVR(kernel=NGram(0)), "n"),
         (SVR(space="rows"), "space is 'rows', expected 'auto', 'nystrom' or treille.spaces.Nystrom"),
         (SVR(space=Nystrom(0)), "n_landmarks is 0, expected a whole number of at least 1"),

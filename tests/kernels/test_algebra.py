@@ -249,7 +249,7 @@ def test_decay_above_one(kernel):
         Subpath(2.0, index="xbw"),
         RootPaths(2.0),
         SubTree(2.0),
-        SubsetTree(2.0, 3.0),
+        SubsetTree(2.0),
         PartialTree(2.0, 1.5),
     ],
     ids=str,

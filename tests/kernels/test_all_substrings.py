@@ -189,9 +189,9 @@ def test_no_examples_give_an_empty_matrix():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"decay": 0}, "decay is 0, expected a number above 0 and at most 1"),
+        ({"decay": 0}, "decay is 0, expected a positive number"),
         ({"decay": -0.5}, "decay is -0.5, expected"),
-        ({"decay": 1.5}, "decay is 1.5, expected"),
+        ({"decay": float("inf")}, "decay is inf, expected"),
         ({"decay": float("nan")}, "decay is nan, expected"),
         ({"decay": True}, "decay is True, expected"),
         ({"decay": "0.5"}, "decay is '0.5', expected"),

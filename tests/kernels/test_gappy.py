@@ -128,8 +128,8 @@ def test_a_model_is_saved_and_read_back(tmp_path):
     [
         ({"n": 0, "max_gap": 1}, "n is 0, expected a whole number of at least 1"),
         ({"n": 1.5, "max_gap": 1}, "n is 1.5, expected a whole number"),
-        ({"decay": 0, "max_gap": 1}, "decay is 0, expected a number above 0 and at most 1"),
-        ({"decay": 1.01, "max_gap": 1}, "decay is 1.01, expected a number above 0"),
+        ({"decay": 0, "max_gap": 1}, "decay is 0, expected a positive number"),
+        ({"decay": float("inf"), "max_gap": 1}, "decay is inf, expected a positive number"),
         ({"decay": float("nan"), "max_gap": 1}, "decay is nan, expected"),
         ({"decay": "1", "max_gap": 1}, "decay is '1', expected"),
         ({"max_gap": -1}, "max_gap is -1, expected a whole number of at least 0"),

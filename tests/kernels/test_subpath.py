@@ -264,8 +264,8 @@ def test_no_trees_give_an_empty_matrix():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (Subpath(0), "decay is 0, expected a number above 0"),
-        (Subpath(1.5), "decay is 1.5, expected"),
+        (Subpath(0), "decay is 0, expected a positive number"),
+        (Subpath(float("inf")), "decay is inf, expected"),
         (Subpath("a"), "decay is 'a', expected"),
         (Subpath(0.5, 0), "max_length is 0, expected a whole number of at least 1"),
         (Subpath(0.5, 1.5), "max_length is 1.5, expected a whole number"),

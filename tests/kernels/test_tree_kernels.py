@@ -122,8 +122,8 @@ def test_the_default_kernel_of_trees():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (SubsetTree(0), "decay is 0, expected a number above 0 to 1"),
-        (SubsetTree(1.5), "decay is 1.5"),
+        (SubsetTree(0), "decay is 0, expected a positive number"),
+        (SubsetTree(float("inf")), "decay is inf"),
         (SubsetTree(0.5, sigma=-1), "sigma is -1, expected a number from 0 to 1"),
         (SubsetTree(0.5, leaves=1), "leaves is 1, expected True or False"),
         (SubTree("a"), "decay is 'a'"),
@@ -141,7 +141,7 @@ def test_a_value_too_large_for_a_float_is_told():
     full = "(a b)"
     for _ in range(12):
         full = f"(a {full} {full})"
-    with pytest.raises(InputError, match="k of trees 0 and 0 is too large for a float64: lower decay"):
+    with pytest.raises(InputError, match="of examples 0 and 0 is inf, too large for a float64"):
         SubsetTree(1.0)([full])
 
 

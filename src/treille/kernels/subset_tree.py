@@ -1,8 +1,10 @@
 """Subset trees: fragments with all children of a node or none."""
 
+from numbers import Real
 from typing import Any
 
 from treille import _core
+from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.tree_kernels import MatchedNodes, check_choice
 
@@ -44,8 +46,8 @@ class SubsetTree(MatchedNodes):
 
     def check(self) -> None:
         check_positive("decay", self.decay)
-        if self.sigma != 0:
-            check_positive("sigma", self.sigma)
+        if not isinstance(self.sigma, Real) or isinstance(self.sigma, bool) or not 0 <= self.sigma <= 1:
+            raise InputError(f"sigma is {self.sigma!r}, expected a number from 0 to 1")
         check_choice("leaves", self.leaves)
 
     def rule(self) -> Any:
