@@ -18,7 +18,10 @@ NB_MODULE(_core, m) {
   // What a script still holds in its variables when Python ends is not a leak, but would be reported as one.
   nb::set_leak_warnings(false);
   treille::main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-  m.def("progress", [] { return std::pair(treille::interrupt.done.load(), treille::interrupt.total.load()); });
+  m.def(
+      "progress", [] { return std::pair(treille::interrupt.done.load(), treille::interrupt.total.load()); },
+      "Items done and items in all of the work at hand.");
+  m.def("begin_progress", [] { treille::expect(0); }, "Until work counts its items, there are none.");
   treille::bind_automata(m);
   treille::bind_lattices(m);
   treille::bind_features(m);

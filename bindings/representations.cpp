@@ -77,9 +77,10 @@ void bind_representations(nb::module_& m) {
       .def_static(
           "minimal",
           [](In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> classes, In<double> weights) {
-            nb::gil_scoped_release release;
-            const Sequences all = strings(symbols, offsets);
-            return WeightMinimizer::minimize(StringTrie(all, sorted_strings(all)), view(classes), view(weights));
+            return unlocked([&] {
+              const Sequences all = strings(symbols, offsets);
+              return WeightMinimizer::minimize(StringTrie(all, sorted_strings(all)), view(classes), view(weights));
+            });
           },
           "symbols"_a, "offsets"_a, "classes"_a, "weights"_a)
       .def_prop_ro("n_states", &WeightAutomaton::size)

@@ -53,11 +53,7 @@ template <class Kin>
 nb::class_<TreeIndex<Kin>> bind_index(nb::module_& m, const char* name) {
   return nb::class_<TreeIndex<Kin>>(m, name, "Distinct subtrees of many trees.")
       .def(
-          "__init__",
-          [](TreeIndex<Kin>* self, const ForestIn& forest) {
-            nb::gil_scoped_release release;
-            new (self) TreeIndex<Kin>(read(forest));
-          },
+          "__init__", [](TreeIndex<Kin>* self, const ForestIn& forest) { unlocked([&] { new (self) TreeIndex<Kin>(read(forest)); }); },
           "forest"_a)
       .def("__len__", &TreeIndex<Kin>::size);
 }

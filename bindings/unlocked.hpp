@@ -78,8 +78,8 @@ auto unlocked(Work&& work) {
     nanobind::gil_scoped_release release;
     return work();
   } catch (const Interrupted&) {
+    InterruptScope::raise();
   }
-  InterruptScope::raise();
 }
 
 }  // namespace treille

@@ -1,11 +1,53 @@
 """Progress of long work, on a terminal only."""
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from treille import _core
+
+
+class CoreBar(ProgressColumn):
+    """How far the work in the core is; it counts its items itself."""
+
+    def render(self, task: Task) -> ProgressBar:
+        done, total = _core.progress()
+        return ProgressBar(total=total or None, completed=done, pulse=not total, width=40, animation_time=time.monotonic())
+
+
+class CoreCount(ProgressColumn):
+    """The number of items done, and the time left at this rate."""
+
+    def render(self, task: Task) -> Text:
+        done, total = _core.progress()
+        if not 0 < done <= total:
+            return Text("")
+        left = (task.elapsed or 0.0) / done * (total - done)
+        return Text(f"{done:,} of {total:,}, about {left:.0f} s left" if left >= 1 else f"{done:,} of {total:,}")
+
+
+@contextmanager
+def stage(title: str, verbose: int) -> Iterator[None]:
+    """Shows which stage of the work runs, how far it is and how long it will take, on standard error.
+
+    >>> with stage("computing features", verbose=0):
+    ...     pass
+    """
+    console = Console(stderr=True)
+    if not verbose or not console.is_terminal:
+        yield
+        return
+    _core.begin_progress()
+    columns = (TextColumn("{task.description}"), CoreBar(), CoreCount(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        bar.add_task(title, total=None)
+        yield
 
 
 @contextmanager
