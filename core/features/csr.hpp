@@ -18,6 +18,7 @@ void to_csr(const CodedRowsView<Word>& rows, int threads, std::uint32_t* ids, do
   const auto cuts = balanced_cuts(rows.indptr, threads);
   run_parts(threads, [&](int p) {
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       auto e = static_cast<std::size_t>(rows.indptr[i]);
       for (const Word entry : rows.row(i)) {
         ids[e] = static_cast<std::uint32_t>(rows.id(entry));
@@ -38,6 +39,7 @@ inline CodedEntries from_csr(std::span<const std::int64_t> indptr, std::span<con
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     RowPart& part = parts[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e)
         if (const std::uint32_t id = ids[static_cast<std::size_t>(columns[e])]; id != kNoId) part.add(id, values[e]);
       part.end_row();
@@ -54,6 +56,7 @@ CodedEntries weigh_columns(const CodedRowsView<Word>& rows, std::span<const doub
   run_parts(threads, [&](int p) {
     RowPart& part = parts[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       for (const Word entry : rows.row(i))
         if (const double weight = weights[rows.id(entry)]; weight != 0)
           part.add(static_cast<std::uint32_t>(rows.id(entry)), rows.value(entry) * weight);

@@ -17,6 +17,7 @@ void matvec(const CodedRowsView<Word>& rows, std::span<const double> weights, st
   const auto cuts = balanced_cuts(rows.indptr, threads);
   run_parts(threads, [&](int p) {
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       double* row = out + i * n_functions;
       if (n_functions == 1) {  // the usual case, with the sum in a register
         double sum = 0;
@@ -44,6 +45,7 @@ void rmatvec(const CodedRowsView<Word>& rows, std::span<const double> coefficien
   const auto cuts = id_ranges(rows, threads);
   run_parts(threads, [&](int p) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      poll();
       const double* c = coefficients.data() + i * n_functions;
       const auto entries = rows.between(i, cuts[p], cuts[p + 1]);
       if (n_functions == 1) {

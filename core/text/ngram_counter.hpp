@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "features/ngram_dictionary.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 
@@ -58,6 +59,7 @@ class NGramCounter {
     // the last are known to agree: copied passages stay linear for long grams, too.
     std::size_t twin = kEmpty;
     for (std::size_t i = 0; i < windows; ++i) {
+      poll();
       h = hash.push(h, s[i + n - 1]);
       const std::uint32_t tag = hash.tag(h);
       h = hash.pop(h, s[i]);

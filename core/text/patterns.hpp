@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "interrupt.hpp"
+
 namespace treille {
 
 using Symbols = std::span<const std::int32_t>;
@@ -354,6 +356,7 @@ struct MismatchPatterns {
       out.clear();
       const auto k = static_cast<std::size_t>(family_.k);
       for (std::size_t start = 0; start + k <= sequence_.size(); ++start) {
+        poll();
         const std::int32_t* word = sequence_.data() + start;
         std::uint32_t code = 0;
         for (std::size_t j = 0; j < k; ++j) code += static_cast<std::uint32_t>(word[j]) * powers_[j];

@@ -39,7 +39,10 @@ class Table {
     std::fill_n(S, static_cast<std::size_t>(n - 1) * length * W, 0.0);
     Lanes sum{};
     std::size_t a = 0;
-    for (; a + 2 <= x.size(); a += 2) rows<2>(x.data() + a, y, length, n, decay, S, sum);
+    for (; a + 2 <= x.size(); a += 2) {
+      poll();
+      rows<2>(x.data() + a, y, length, n, decay, S, sum);
+    }
     if (a < x.size()) rows<1>(x.data() + a, y, length, n, decay, S, sum);
     V::store(sum, out);
   }

@@ -35,6 +35,7 @@ void multiply(const Array<Node>& nodes, const Array<std::int32_t>& entries, cons
   const std::size_t n_nodes = nodes.size();
   std::size_t e = 0;
   for (std::size_t u = 0; u < n_nodes; ++u) {
+    poll();
     double sum[B];
     double* const own = at(s, static_cast<std::int64_t>(u));
     for (int k = 0; k < B; ++k) sum[k] = own[k];
@@ -50,6 +51,7 @@ void multiply(const Array<Node>& nodes, const Array<std::int32_t>& entries, cons
   }
   std::fill_n(at(s, static_cast<std::int64_t>(n_nodes)), B, 0.0);  // nothing is above the root
   for (std::size_t u = n_nodes; u-- > 0;) {
+    poll();
     double v[B];
     double* const own = at(s, static_cast<std::int64_t>(u));
     const double* const parent = at(s, nodes[u].parent);

@@ -181,6 +181,7 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
     Array<double> in_part(root_of_weight_.size(), 0.0);    // what the others bring
     std::vector<std::size_t> met;
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       met.clear();
       const auto first = static_cast<std::size_t>(forest.offsets[i]), last = static_cast<std::size_t>(forest.offsets[i + 1]);
       for (std::size_t v = first; v < last; ++v)

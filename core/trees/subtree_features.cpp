@@ -24,6 +24,7 @@ class SubtreeCounter {
     waiting_.clear();
     found_.clear();
     for (std::size_t v = n; v-- > 0;) {
+      poll();
       key_.assign(1, forest.labels[first + v]);
       key_.insert(key_.end(), waiting_.rbegin(), waiting_.rbegin() + arity_[v]);
       waiting_.resize(waiting_.size() - arity_[v]);

@@ -58,6 +58,7 @@ class PartialDelta {
 
  private:
   double subsequences(Children left, std::span<const std::uint32_t> right) {
+    poll();
     if (left.size() == 1 || right.size() == 1) {
       double sum = 0;
       for (const Values& child : left)
@@ -68,6 +69,7 @@ class PartialDelta {
     sums_.assign(right.size(), 0.0);
     double total = 0;
     for (std::size_t i = 0; i < left.size(); ++i) {
+      poll();
       const Values& child = left[left.size() - 1 - i];
       double along = 0, before = 0, ended = 0;  // the sum over j' in this row; S of row i - 1, column j - 1; V of this row
       for (std::size_t j = 0; j < right.size(); ++j) {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "interrupt.hpp"
+
 namespace treille {
 namespace {
 
@@ -16,6 +18,7 @@ class PathTable {
   explicit PathTable(RootPaths& paths) : paths_(paths) {}
 
   std::int32_t find_or_add(std::int32_t parent, std::int32_t label) {
+    poll();
     const std::uint64_t hash = hash_of(parent, label);
     std::size_t slot = first_slot(hash);
     for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
@@ -74,6 +77,7 @@ void radix_sort(Buffer<Keyed>& items, int bits) {
   }
   Buffer<Keyed> other(items.size());
   for (int shift = 0; shift < bits; shift += kDigit) {
+    poll();
     const auto digit = [&](const Keyed& item) { return static_cast<std::size_t>(item.key >> shift) & ((std::size_t{1} << kDigit) - 1); };
     std::array<std::size_t, std::size_t{1} << kDigit> place{};
     for (std::size_t i = 0; i < items.size(); ++i) ++place[digit(items[i])];
@@ -99,7 +103,10 @@ class UpwardSort {
     by_first_labels(order.path);
     double_until_told_apart(order.path);
     order.lcp[0] = 0;
-    for (std::size_t r = 1; r < n_; ++r) order.lcp[r] = shared(order.path[r - 1], order.path[r]);
+    for (std::size_t r = 1; r < n_; ++r) {
+      poll();
+      order.lcp[r] = shared(order.path[r - 1], order.path[r]);
+    }
     return order;
   }
 
@@ -150,6 +157,7 @@ class UpwardSort {
       std::copy_n(level.name.data(), n_, refined.data());
       std::vector<Group> rest;
       for (const Group g : groups_) {
+        poll();
         items.clear();
         for (std::int32_t r = g.first; r < g.last; ++r) {
           const std::int32_t v = by_rank[static_cast<std::size_t>(r)], a = level.ancestor[static_cast<std::size_t>(v)];
@@ -186,6 +194,7 @@ class UpwardSort {
     }
     for (; step > 0; step >>= 1)
       for (std::size_t v = n_; v-- > 0;) {  // ancestors come first: those read from `power` are still to be written
+        poll();
         if (step & 1) found[v] = follow(found[v], power);
         power[v] = follow(power[v], power);
       }

@@ -18,7 +18,7 @@ from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, check_intercept
-from treille.solvers.progress import progress_bar
+from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
@@ -47,12 +47,15 @@ class KernelMachine(BaseEstimator):
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
         kernel, why = choose_kernel(self.kernel, X)
-        batch = kernel.batch(X, self.n_jobs)
+        verbose = getattr(self, "verbose", 0)
+        with stage("reading examples", verbose):
+            batch = kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
         problem = problem_of(len(batch))
-        chosen, space = plan(kernel, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
-        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+        with stage("computing features", verbose):
+            chosen, space = plan(kernel, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+        with progress_bar(problem.n_problems, self.tol, verbose) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,

@@ -26,7 +26,7 @@ class CoreCount(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         done, total = _core.progress()
-        if not 0 < done <= total:
+        if task.fields.get("epochs") or not 0 < done <= total:
             return Text("")
         left = (task.elapsed or 0.0) / done * (total - done)
         return Text(f"{done:,} of {total:,}, about {left:.0f} s left" if left >= 1 else f"{done:,} of {total:,}")
@@ -57,7 +57,8 @@ def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[
     if not verbose or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    _core.begin_progress()
+    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.description}"), CoreCount(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=n_classes)
 
@@ -66,7 +67,10 @@ def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[
             part = 0.0 if not 0 < gap < 1 else min(1.0, math.log(gap) / math.log(tol)) if tol < 1 else 1.0
             several = f"class {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
             bar.update(
-                task, completed=min(n_classes, done + part), description=f"{several}epoch {epochs}, gap {gap:.2g}"
+                task,
+                completed=min(n_classes, done + part),
+                description=f"{several}epoch {epochs}, gap {gap:.2g}",
+                epochs=epochs,
             )
 
         yield follow
