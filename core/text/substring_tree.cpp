@@ -237,8 +237,10 @@ void SubstringTree::gram(int threads, double* out) const {
           return;
         }
         for (std::size_t k = 0; k < width; ++k)  // exactly symmetric: sums taken in another order may differ in the last bit
-          for (std::size_t i = first + k; i < n_rows(); ++i)
+          for (std::size_t i = first + k; i < n_rows(); ++i) {
+            poll();  // the first block takes all pages of the matrix
             out[i * n_rows() + first + k] = out[(first + k) * n_rows() + i] = o[i * stride + k];
+          }
       });
 }
 

@@ -65,6 +65,7 @@ void SubpathProduct::column(const double* beta, double* out, std::size_t stride)
   lcp_intervals(
       static_cast<std::int64_t>(n_nodes_), [&](std::int64_t r) { return lcp_[static_cast<std::size_t>(r)]; },
       [&](const LcpInterval<std::int64_t>& u) {
+        poll();
         const auto first = static_cast<std::size_t>(u.first), stop = static_cast<std::size_t>(u.last) + 1;
         const double term = (sums[stop] - sums[first]) *
                             (cumulative_[static_cast<std::size_t>(u.depth)] - cumulative_[static_cast<std::size_t>(u.parent_depth)]);
