@@ -72,8 +72,10 @@ Machine shifted(const ScaledMachine& machine, const Exponents& p) {
   return Machine(machine.start(), {machine.offsets().begin(), machine.offsets().end()}, std::move(arcs), std::move(finals));
 }
 
-// Without arcs and ends that only paths too light for a normal double take: the sum of |weights| over the paths through each decides.
-ScaledMachine without_the_lightest(const ScaledMachine& machine) {
+// Arcs and ends that only paths too light for a normal double take, by the sum of |weights| over the paths through each, get the weight
+// light(weight) instead.
+template <class Light>
+ScaledMachine lightest_replaced(const ScaledMachine& machine, Light&& light) {
   const Machine graph = shape(machine);
   const Components components(graph);
   if (!components.acyclic()) return machine;
@@ -88,7 +90,9 @@ ScaledMachine without_the_lightest(const ScaledMachine& machine) {
     Scaled& sum = after[static_cast<std::size_t>(*s)] = abs(machine.final_weight(*s));
     for (const auto& arc : machine.arcs(*s)) sum += abs(arc.weight) * after[static_cast<std::size_t>(arc.target)];
   }
-  const auto kept = [](const Scaled& weight, const Scaled& through) { return through.exponent() >= kLeastNormal ? weight : Scaled(); };
+  const auto kept = [&](const Scaled& weight, const Scaled& through) {
+    return through.exponent() >= kLeastNormal ? weight : light(weight);
+  };
   Array<BasicArc<Scaled>> arcs;
   Array<Scaled> finals;
   for (State s = 0; s < machine.size(); ++s) {
@@ -116,7 +120,7 @@ Machine as_doubles(const ScaledMachine& machine) {
 
 Machine balanced(const ScaledMachine& machine, const char* operation) {
   if (all_fit(machine)) return as_doubles(machine);
-  for (const ScaledMachine& tried : {machine, without_the_lightest(machine)}) {
+  for (const ScaledMachine& tried : {machine, lightest_replaced(machine, [](const Scaled&) { return Scaled(); })}) {
     if (tried.start() == kNoState) return {};
     for (const std::int64_t range : {60, 250, 500, 1021})
       if (const Exponents p = potentials(tried, range); !p.empty()) return shifted(tried, p);
@@ -126,7 +130,10 @@ Machine balanced(const ScaledMachine& machine, const char* operation) {
 
 Machine rounded(const ScaledMachine& machine, const char* operation) {
   if (all_fit(machine)) return as_doubles(machine);
-  const ScaledMachine tried = without_the_lightest(machine);
+  const ScaledMachine tried = lightest_replaced(machine, [](const Scaled& weight) {
+    const double nearest = weight.value();
+    return std::isfinite(nearest) ? Scaled(nearest) : weight;
+  });
   if (!all_fit(tried)) refuse(operation);
   return as_doubles(tried);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -15,7 +15,7 @@ from treille.automata import files
 from treille.automata.paths import Walks, count_paths
 from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
-from treille.automata.validation import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
+from treille.automata.validation import ZERO, ArcList, call_core, check_parts, check_semiring, check_state, check_weight
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
@@ -195,7 +195,7 @@ class Fst(FstProperties):
             machine, *tables = self._aligned(other)
             return Fst(self.machine.concatenation(machine, self.semiring), self.semiring, *tables)
         if isinstance(other, Real):
-            return self._with(self.machine.scaling(check_weight("the factor", other), self.semiring))
+            return self._with(call_core(self.machine.scaling, check_weight("the factor", other), self.semiring))
         return NotImplemented
 
     __rmul__ = __mul__  # for a number on the left
@@ -326,7 +326,7 @@ class Fst(FstProperties):
         self._check_semiring(other)
         _, recode = merge_tables(self.output_symbols, other.input_symbols)
         right = other.machine if recode is None else other.machine.recoded(recode, np.empty(0, np.int32))
-        machine = _call(_core.Machine.compose, self.machine, right, self.semiring)
+        machine = call_core(_core.Machine.compose, self.machine, right, self.semiring)
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
@@ -335,7 +335,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
         """
-        return self._with(_call(_core.Machine.remove_epsilon, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
         """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
@@ -346,7 +346,7 @@ class Fst(FstProperties):
         >>> A.remove_epsilon().determinize().n_arcs
         3
         """
-        return self._with(_call(_core.Machine.determinize, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
         """The same weights, moved towards the start: out of every other state they sum to one.
@@ -354,7 +354,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
         """
-        return self._with(_call(_core.Machine.push, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
         """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
@@ -362,7 +362,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2
         """
-        return self._with(_call(_core.Machine.minimize, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.minimize, self.machine, self.semiring))
 
     def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
         """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
@@ -374,16 +374,8 @@ class Fst(FstProperties):
         if not tolerance >= 0:
             raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
         machine, *_ = self._aligned(other)
-        return _call(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
+        return call_core(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
     return labels if symbols is None else tuple(symbols[label] for label in labels)
-
-
-def _call(algorithm: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a function of the core, whose errors become `InputError`."""
-    try:
-        return algorithm(*arguments)
-    except ValueError as error:
-        raise InputError(str(error)) from None
