@@ -222,7 +222,12 @@ def test_bad_transducers_are_refused(kernel, message):
 
 
 def test_cycles_that_read_and_write_nothing_are_summed():
-    arcs = [(0, s, s, 0.5, 0) for s in "ab"] + [(0, "a", "", 0.25, 1), (0, "", "", 0.5, 2), (2, "", "", -0.5, 0), (1, "b", "b", 1.0, 0)]
+    arcs = [(0, s, s, 0.5, 0) for s in "ab"] + [
+        (0, "a", "", 0.25, 1),
+        (0, "", "", 0.5, 2),
+        (2, "", "", -0.5, 0),
+        (1, "b", "b", 1.0, 0),
+    ]
     T = Fst.from_arcs(arcs, {0: 1.0, 2: 2.0})
     X = ["ab", "aabb", "ba", "b"]
     for factored in (True, False):
@@ -244,13 +249,17 @@ def test_cycles_that_only_write_are_summed_in_the_gram_form():
     np.testing.assert_allclose(kernel.diag(["a", "aa"]), 1 / (1 - r * r), rtol=1e-14)
     # after each a any number of c: k(a^n, a^m) = [n = m] (1 / (1 - r^2))^n
     T = Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "c", r, 0)], {0: 1.0})
-    np.testing.assert_allclose(Rational(T)(["a", "aa"]), np.diag([1 / (1 - r * r) ** 2, 1 / (1 - r * r) ** 3]), rtol=1e-14)
+    np.testing.assert_allclose(
+        Rational(T)(["a", "aa"]), np.diag([1 / (1 - r * r) ** 2, 1 / (1 - r * r) ** 3]), rtol=1e-14
+    )
     X, y = ["a", "aa", "aaa", "aaaa"], [0, 1, 0, 1]
     model = treille.SVC(Rational(T), C=100.0).fit(X, y)
     assert model.predict(X).tolist() == y
 
 
-@pytest.mark.parametrize("weights", [[1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200], [5e-324, 2.0**1000, 2.0**74, 1.0]])
+@pytest.mark.parametrize(
+    "weights", [[1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200], [5e-324, 2.0**1000, 2.0**74, 1.0]]
+)
 def test_values_are_kept_where_weights_leave_the_range_of_numbers_on_the_way(weights):
     T = Fst.from_arcs([(k, "a", "a", weight, k + 1) for k, weight in enumerate(weights)], {4: 1.0})
     for kernel in (Rational(T), Rational(T, factored=False)):

@@ -19,8 +19,9 @@ from treille.automata.validation import ZERO, ArcList, call_core, check_parts, c
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
-from treille.io.machine import EPSILON, MachineParts
+from treille.io.machine import EPSILON, MachineList, MachineParts
 from treille.io.parameters import check_whole
+from treille.io.weights import without_zeros
 
 
 class Fst(FstProperties):
@@ -34,6 +35,8 @@ class Fst(FstProperties):
 
     ``A + B`` is the sum, ``A * B`` the concatenation, ``2.5 * T`` the scaling, ``A @ B`` the composition, ``~T`` the inverse,
     ``T(x, y)`` a weight. Operations on two machines match symbols by name.
+
+    `origin` is what a file held, with its name, scores and alignments, for machines read by `treille.io.read`; otherwise None.
 
     >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
     >>> T("a", "b"), T("a", "a"), (T + ~T).total()
@@ -51,6 +54,7 @@ class Fst(FstProperties):
     ):
         self.machine = machine
         self.semiring = semiring
+        self.origin: MachineParts | None = None
         self.input_symbols, self.output_symbols = (
             table if table is None or isinstance(table, list) else list(table)  # thousands of machines may share one
             for table in (input_symbols, output_symbols)
@@ -129,6 +133,13 @@ class Fst(FstProperties):
         machine = _core.Machine.from_arrays(parts.start, *arrays, finals)
         return cls(machine, parts.semiring, parts.input_symbols, parts.output_symbols)
 
+    @classmethod
+    def from_file_parts(cls, parts: MachineParts) -> Fst:
+        """A machine of a file, which `origin` keeps with its name, scores and alignments. Arcs of weight zero are left out."""
+        fst = cls.from_parts(without_zeros(parts))
+        fst.origin = parts
+        return fst
+
     def astype(self, semiring: str) -> Fst:
         """The same machine over another semiring: a weight w over the reals is the cost -log(w) of the two others.
 
@@ -157,6 +168,8 @@ class Fst(FstProperties):
         return Fst.from_parts(MachineParts(parts.start, parts.n_states, *columns, *ends, semiring, *tables))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is not None:
+            return Fst.from_file_parts, (self.origin,)
         return Fst.from_parts, (self.parts(),)
 
     @property
@@ -375,6 +388,9 @@ class Fst(FstProperties):
             raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
         machine, *_ = self._aligned(other)
         return call_core(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
+
+
+MachineList.make_item = Fst.from_file_parts
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:

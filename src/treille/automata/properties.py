@@ -21,6 +21,7 @@ class FstProperties:
     semiring: str
     input_symbols: list[str] | None
     output_symbols: list[str] | None
+    origin: MachineParts | None
 
     def parts(self) -> MachineParts:
         """The machine in flat arrays: what files are written from."""
@@ -66,7 +67,8 @@ class FstProperties:
         tables = [self.input_symbols, self.output_symbols]
         counts = dict.fromkeys("no" if table is None else str(len(table) - 1) for table in tables)
         size = f"{self.machine.n_states} states, {self.machine.n_arcs} arcs, {len(self.finals)} final"
-        return f"<Fst: {size}, {' and '.join(counts)} symbols, {self.semiring}>"
+        name = f" {self.origin.name!r:.40}" if self.origin is not None and self.origin.name else ""
+        return f"<Fst{name}: {size}, {' and '.join(counts)} symbols, {self.semiring}>"
 
     @property
     def finals(self) -> dict[int, float]:
@@ -121,9 +123,7 @@ class FstProperties:
             if unknown is not None:
                 return ZERO[self.semiring]
             strings.append(labels)
-        weight, cycle = call_core(
-            self.machine.total_of_pair, strings[0], strings[1], y is not None, self.semiring
-        )
+        weight, cycle = call_core(self.machine.total_of_pair, strings[0], strings[1], y is not None, self.semiring)
         if cycle:
             raise InputError(
                 "the sum over the paths of this pair diverges: the weights on a cycle that reads nothing are too large"
