@@ -34,7 +34,7 @@ class BasicAssembly {
 
   void arc(const BasicArc<W>& arc) { arcs_.push_back(arc); }
 
-  void end_state(const W& final_weight) {
+  void end_state(W final_weight) {
     sort_arcs(arcs_.begin() + offsets_.back(), arcs_.end());
     offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
     finals_.push_back(final_weight);

@@ -139,7 +139,7 @@ class Composition {
 
   void match(const Arc& a, const Arc& b) { add(a.target, b.target, 0, a.input, b.output, S::times(a.weight, b.weight)); }
 
-  void add(State p, State q, int filter, Label input, Label output, const W& weight) {
+  void add(State p, State q, int filter, Label input, Label output, W weight) {
     const Outlook &a = looks_left_[p], &b = looks_right_[q];
     const bool goes_on = (a.labels & b.labels) != 0 || (a.final && b.final) || (a.epsilon && filter == 0) || b.epsilon;
     if (!goes_on) return;

@@ -44,7 +44,7 @@ class BasicMachine {
   State start() const { return start_; }
   State size() const { return static_cast<State>(finals_.size()); }
   std::int64_t n_arcs() const { return offsets_.back(); }
-  const W& final_weight(State s) const { return finals_[static_cast<std::size_t>(s)]; }
+  W final_weight(State s) const { return finals_[static_cast<std::size_t>(s)]; }
   std::span<const Arc> arcs(State s) const {
     const auto first = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(s)]);
     return {arcs_.data() + first, static_cast<std::size_t>(offsets_[static_cast<std::size_t>(s) + 1]) - first};

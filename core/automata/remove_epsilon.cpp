@@ -93,7 +93,7 @@ class EpsilonRemoval {
   // The untrimmed result, as connect reads it.
   State size() const { return machine_.size(); }
   State start() const { return machine_.start(); }
-  const W& final_weight(State s) const { return finals_[s]; }
+  W final_weight(State s) const { return finals_[s]; }
   std::span<const Arc> arcs(State s) const {
     if (!kept_[s]) return {};
     const Range& range = done_[s];
@@ -133,7 +133,7 @@ class EpsilonRemoval {
     done_[s].size = static_cast<std::int64_t>(pool_.size()) - done_[s].first;
   }
 
-  void enqueue(State t, const W& weight) {
+  void enqueue(State t, W weight) {
     if (queued_[t]) {
       sums_[t] = S::plus(sums_[t], weight);
       return;
@@ -143,7 +143,7 @@ class EpsilonRemoval {
     queue_.push(components_.of(t));
   }
 
-  void gather(const Arc& arc, const W& sum) { gathered_.push_back({arc.input, arc.output, arc.target, S::times(sum, arc.weight)}); }
+  void gather(const Arc& arc, W sum) { gathered_.push_back({arc.input, arc.output, arc.target, S::times(sum, arc.weight)}); }
 
   void merge() {
     if (!std::ranges::is_sorted(gathered_, arc_before)) std::ranges::stable_sort(gathered_, arc_before);

@@ -18,7 +18,7 @@ class TermSum {
  public:
   using Weight = typename S::Weight;
 
-  void add(const Weight& term) {
+  void add(Weight term) {
     using std::abs;
     value_ = S::plus(value_, term);
     if constexpr (kIsReal<S>) size_ += abs(term);
@@ -29,7 +29,7 @@ class TermSum {
       if (abs(value_) < 0x1p-50 * size_) return 0;
     return value_;
   }
-  const Weight& size() const { return size_; }  // of the terms together, over the reals
+  Weight size() const { return size_; }  // of the terms together, over the reals
 
  private:
   Weight value_ = S::zero(), size_ = 0;
@@ -51,7 +51,7 @@ inline std::uint64_t mix(std::uint64_t hash, const ScaledCell& cell) {
 }
 
 template <class S>
-auto cell(const typename S::Weight& weight, int bits = kCellBits) {
+auto cell(typename S::Weight weight, int bits = kCellBits) {
   if constexpr (std::is_same_v<S, ScaledReal>) {  // a mantissa that is rounded up to 1 belongs to 1/2 of the next power
     const double grid = static_cast<double>(std::uint64_t{1} << bits);
     const Scaled rounded(std::nearbyint(weight.mantissa() * grid), weight.exponent());

@@ -38,19 +38,19 @@ class Scaled {
   // Whether a double is equal to it.
   bool fits() const { return mantissa_ == 0 || (exponent_ > -1100 && exponent_ <= 1024 && Scaled(value()) == *this); }
 
-  friend Scaled operator*(const Scaled& a, const Scaled& b) {
+  friend Scaled operator*(Scaled a, Scaled b) {
     const double product = a.mantissa_ * b.mantissa_;
     if (product == 0) return {};
     if (std::abs(product) < 0.5) return raw(2 * product, a.exponent_ + b.exponent_ - 1);
     return raw(product, a.exponent_ + b.exponent_);
   }
-  friend Scaled operator/(const Scaled& a, const Scaled& b) {
+  friend Scaled operator/(Scaled a, Scaled b) {
     if (a.mantissa_ == 0) return {};
     const double quotient = a.mantissa_ / b.mantissa_;
     if (std::abs(quotient) >= 1) return raw(quotient / 2, a.exponent_ - b.exponent_ + 1);
     return raw(quotient, a.exponent_ - b.exponent_);
   }
-  friend Scaled operator+(const Scaled& a, const Scaled& b) {
+  friend Scaled operator+(Scaled a, Scaled b) {
     if (a.mantissa_ == 0) return b;
     if (b.mantissa_ == 0) return a;
     const std::int64_t less = a.exponent_ - b.exponent_;
@@ -60,17 +60,17 @@ class Scaled {
     return less >= 0 ? Scaled(a.mantissa_ + b.mantissa_ * power, a.exponent_) : Scaled(a.mantissa_ * power + b.mantissa_, b.exponent_);
   }
   Scaled operator-() const { return raw(-mantissa_, exponent_); }
-  friend Scaled operator-(const Scaled& a, const Scaled& b) { return a + -b; }
-  Scaled& operator+=(const Scaled& b) { return *this = *this + b; }
-  Scaled& operator-=(const Scaled& b) { return *this = *this - b; }
-  Scaled& operator/=(const Scaled& b) { return *this = *this / b; }
+  friend Scaled operator-(Scaled a, Scaled b) { return a + -b; }
+  Scaled& operator+=(Scaled b) { return *this = *this + b; }
+  Scaled& operator-=(Scaled b) { return *this = *this - b; }
+  Scaled& operator/=(Scaled b) { return *this = *this / b; }
   bool operator==(const Scaled&) const = default;
-  friend bool operator<(const Scaled& a, const Scaled& b) { return (a - b).mantissa_ < 0; }
-  friend bool operator>(const Scaled& a, const Scaled& b) { return b < a; }
-  friend bool operator>=(const Scaled& a, const Scaled& b) { return !(a < b); }
+  friend bool operator<(Scaled a, Scaled b) { return (a - b).mantissa_ < 0; }
+  friend bool operator>(Scaled a, Scaled b) { return b < a; }
+  friend bool operator>=(Scaled a, Scaled b) { return !(a < b); }
 
-  friend Scaled abs(const Scaled& a) { return raw(std::abs(a.mantissa_), a.exponent_); }
-  friend double log(const Scaled& a) { return std::log(a.mantissa_) + static_cast<double>(a.exponent_) * 0x1.62e42fefa39efp-1; }
+  friend Scaled abs(Scaled a) { return raw(std::abs(a.mantissa_), a.exponent_); }
+  friend double log(Scaled a) { return std::log(a.mantissa_) + static_cast<double>(a.exponent_) * 0x1.62e42fefa39efp-1; }
 
  private:
   static Scaled raw(double mantissa, std::int64_t exponent) {

@@ -16,9 +16,9 @@ struct Field {
   using Weight = W;
   static constexpr W zero() { return 0; }
   static constexpr W one() { return 1; }
-  static W plus(const W& a, const W& b) { return a + b; }
-  static W times(const W& a, const W& b) { return a * b; }
-  static W divide(const W& a, const W& b) { return a / b; }
+  static W plus(W a, W b) { return a + b; }
+  static W times(W a, W b) { return a * b; }
+  static W divide(W a, W b) { return a / b; }
 };
 using Real = Field<double>;
 using ScaledReal = Field<Scaled>;  // for what doubles cannot hold on the way to a result that they can (in_range.hpp)
