@@ -20,10 +20,11 @@ void sort_arcs(Iterator first, Iterator last) {
   if (!std::is_sorted(first, last, arc_before)) std::stable_sort(first, last, arc_before);
 }
 
-class Assembly {
+template <class W>
+class BasicAssembly {
  public:
   // The numbers of states and arcs, for which memory is reserved.
-  Assembly(std::int64_t states, std::int64_t arcs) {
+  BasicAssembly(std::int64_t states, std::int64_t arcs) {
     if (states > std::numeric_limits<State>::max()) throw std::length_error("a machine of more than 2^31 - 1 states");
     offsets_.reserve(static_cast<std::size_t>(states) + 1);
     offsets_.push_back(0);
@@ -31,18 +32,18 @@ class Assembly {
     finals_.reserve(static_cast<std::size_t>(states));
   }
 
-  void arc(const Arc& arc) { arcs_.push_back(arc); }
+  void arc(const BasicArc<W>& arc) { arcs_.push_back(arc); }
 
-  void end_state(double final_weight) {
+  void end_state(W final_weight) {
     sort_arcs(arcs_.begin() + offsets_.back(), arcs_.end());
     offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
     finals_.push_back(final_weight);
   }
 
   // All states of a machine, its state s as state s + shift.
-  void append(const Machine& machine, State shift) {
+  void append(const BasicMachine<W>& machine, State shift) {
     for (State s = 0; s < machine.size(); ++s) {
-      for (Arc next : machine.arcs(s)) {
+      for (auto next : machine.arcs(s)) {
         next.target += shift;
         arc(next);
       }
@@ -50,13 +51,14 @@ class Assembly {
     }
   }
 
-  Machine finish(State start) { return Machine(start, std::move(offsets_), std::move(arcs_), std::move(finals_)); }
+  BasicMachine<W> finish(State start) { return BasicMachine<W>(start, std::move(offsets_), std::move(arcs_), std::move(finals_)); }
 
  private:
   Array<std::int64_t> offsets_;
-  Array<Arc> arcs_;
-  Array<double> finals_;
+  Array<BasicArc<W>> arcs_;
+  Array<W> finals_;
 };
+using Assembly = BasicAssembly<double>;
 
 struct LabelledArc {
   State source;

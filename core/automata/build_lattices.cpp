@@ -6,7 +6,9 @@
 #include <queue>
 #include <tuple>
 
+#include "automata/in_range.hpp"
 #include "automata/lattices.hpp"
+#include "automata/scaled.hpp"
 #include "automata/semiring.hpp"
 #include "parallel.hpp"
 
@@ -150,41 +152,78 @@ class LatticeBuilder {
     std::stable_sort(kept_.begin(), kept_.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   }
 
+  std::size_t source(std::size_t k) const { return at(place_[at(x_.sources[kept_[k]])]); }
+  std::size_t target(std::size_t k) const { return at(place_[at(x_.targets[kept_[k]])]); }
+
   // Weights of what stays; the log of their total.
   double weigh() {
     for (const std::size_t a : kept_) weights_.push_back(x_.weights[a]);
     for (const std::size_t s : order_) finals_.push_back(x_.finals[s]);
-    if (costs_ && !normalize_) {
-      for (double& w : weights_) w = std::exp(-w);
-      for (double& w : finals_) w = std::exp(-w);
-    }
-    if (costs_ && normalize_) return push<Log>([](double w) { return std::exp(-w); });
-    beta<Real>();
-    if (!normalize_) return std::log(beta_[0]);
-    if (std::all_of(beta_.begin(), beta_.end(), [](double b) { return std::isnormal(b); })) return push<Real>([](double w) { return w; });
-    for (double& w : weights_) w = -std::log(w);
-    for (double& w : finals_) w = -std::log(w);
-    return push<Log>([](double w) { return std::exp(-w); });
+    const double least = costs_ && normalize_ ? reduce_costs() : 0;
+    if (in_range([&] { weigh(plain_); })) return store(plain_) - least;
+    weigh(exact_);
+    return store(exact_) - least;
   }
 
-  template <class Semiring>
-  void beta() {
-    beta_.assign(finals_.begin(), finals_.end());
-    for (std::size_t k = kept_.size(); k-- > 0;) {  // by falling source: the target's sum is whole
-      const std::size_t s = at(place_[at(x_.sources[kept_[k]])]), t = at(place_[at(x_.targets[kept_[k]])]);
-      beta_[s] = Semiring::plus(beta_[s], Semiring::times(weights_[k], beta_[t]));
+  // Costs c of an arc from s to t become c + V(t) - V(s), those of a final state c - V(s), V the least cost of a path to the end: none is
+  // negative then, and those on the best path are 0 but for rounding, so that no digit of theirs is lost however large V becomes.
+  // Returns V of the start.
+  double reduce_costs() {
+    std::vector<double>& least = plain_.beta;
+    least.assign(finals_.begin(), finals_.end());
+    for (std::size_t k = kept_.size(); k-- > 0;) least[source(k)] = std::min(least[source(k)], weights_[k] + least[target(k)]);
+    for (std::size_t k = 0; k < kept_.size(); ++k) weights_[k] = sum_of_three(least[target(k)], -least[source(k)], weights_[k]);
+    for (std::size_t s = 0; s < finals_.size(); ++s) finals_[s] -= least[s];
+    return least[0];
+  }
+
+  // a + b + c, rounded about once. Knuth's exact sums.
+  static double sum_of_three(double a, double b, double c) {
+    const auto error = [](double x, double y, double sum) {
+      const double of_y = sum - x;
+      return (x - (sum - of_y)) + (y - of_y);
+    };
+    const double two = a + b, three = two + c;
+    return three + (error(a, b, two) + error(two, c, three));
+  }
+
+  template <class W>
+  struct Numbers {
+    std::vector<W> weights, finals, beta;
+  };
+  static double exponential(double cost, double) { return std::exp(-cost); }
+  static Scaled exponential(double cost, Scaled) {
+    return cost > 0x1p50 ? Scaled() : Scaled::exponential(-cost);  // e^(-2^50) is lost beside any number of paths
+  }
+  static double value(double weight) { return weight; }
+  static double value(const Scaled& weight) { return weight.value(); }
+
+  // weights_ and finals_ as probabilities.
+  template <class W>
+  void weigh(Numbers<W>& numbers) {
+    auto& [weights, finals, beta] = numbers;
+    const auto probability = [&](double weight) { return costs_ ? exponential(weight, W()) : W(weight); };
+    weights.resize(weights_.size());
+    finals.resize(finals_.size());
+    std::ranges::transform(weights_, weights.begin(), probability);
+    std::ranges::transform(finals_, finals.begin(), probability);
+    beta = finals;
+    for (std::size_t k = kept_.size(); k-- > 0;) beta[source(k)] += weights[k] * beta[target(k)];  // by falling source: beta(t) is whole
+    if (normalize_) {
+      for (std::size_t k = 0; k < kept_.size(); ++k) weights[k] = weights[k] * beta[target(k)] / beta[source(k)];
+      for (std::size_t s = 0; s < finals.size(); ++s) finals[s] /= beta[s];
     }
   }
 
-  template <class Semiring, class Probability>
-  double push(Probability&& probability) {
-    beta<Semiring>();
-    for (std::size_t k = 0; k < kept_.size(); ++k) {
-      const std::size_t s = at(place_[at(x_.sources[kept_[k]])]), t = at(place_[at(x_.targets[kept_[k]])]);
-      weights_[k] = probability(Semiring::divide(Semiring::times(weights_[k], beta_[t]), beta_[s]));
+  // The log of the total.
+  template <class W>
+  double store(const Numbers<W>& numbers) {
+    using std::log;
+    if (costs_ || normalize_) {
+      std::ranges::transform(numbers.weights, weights_.begin(), [](const W& weight) { return value(weight); });
+      std::ranges::transform(numbers.finals, finals_.begin(), [](const W& weight) { return value(weight); });
     }
-    for (std::size_t s = 0; s < finals_.size(); ++s) finals_[s] = probability(Semiring::divide(finals_[s], beta_[s]));
-    return std::is_same_v<Semiring, Log> ? -beta_[0] : std::log(beta_[0]);
+    return log(numbers.beta[0]);
   }
 
   const RawLattices& raw_;
@@ -193,7 +232,9 @@ class LatticeBuilder {
   std::vector<std::uint8_t> useful_;  // bit 1: reached from the start, bit 2: reaches an end
   std::vector<std::size_t> stack_, heads_, grouped_, waiting_, order_, kept_;
   std::vector<std::int32_t> place_;  // of each state in the order
-  std::vector<double> weights_, finals_, beta_;
+  std::vector<double> weights_, finals_;
+  Numbers<double> plain_;
+  Numbers<Scaled> exact_;
 };
 
 }  // namespace

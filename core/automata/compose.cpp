@@ -8,6 +8,7 @@
 #include "automata/assembly.hpp"
 #include "automata/connect.hpp"
 #include "automata/hash_index.hpp"
+#include "automata/in_range.hpp"
 #include "automata/semiring.hpp"
 
 namespace treille {
@@ -20,16 +21,17 @@ struct Outlook {
   bool known, epsilon, final;
 };
 
-template <class S, Label Arc::* side>
+template <class S, Label BasicArc<typename S::Weight>::* side>
 class Outlooks {
  public:
-  explicit Outlooks(const Machine& machine) : machine_(machine), all_(Buffer<Outlook>::zeros(static_cast<std::size_t>(machine.size()))) {}
+  explicit Outlooks(const MachineOf<S>& machine)
+      : machine_(machine), all_(Buffer<Outlook>::zeros(static_cast<std::size_t>(machine.size()))) {}
 
   const Outlook& operator[](State s) {
     Outlook& look = all_[static_cast<std::size_t>(s)];
     if (!look.known) {
       look.known = true;
-      for (const Arc& arc : machine_.arcs(s)) {
+      for (const auto& arc : machine_.arcs(s)) {
         look.epsilon |= arc.*side == kEpsilon;
         look.labels |= static_cast<std::uint64_t>(arc.*side != kEpsilon) << (arc.*side & 63);
       }
@@ -39,7 +41,7 @@ class Outlooks {
   }
 
  private:
-  const Machine& machine_;
+  const MachineOf<S>& machine_;
   Buffer<Outlook> all_;
 };
 
@@ -72,9 +74,12 @@ class Triples {
 template <class S>
 class Composition {
  public:
-  Composition(const Machine& left, const Machine& right) : left_(left), right_(right), looks_left_(left), looks_right_(right) {}
+  using W = typename S::Weight;
+  using Arc = BasicArc<W>;
 
-  Machine run() {
+  Composition(const MachineOf<S>& left, const MachineOf<S>& right) : left_(left), right_(right), looks_left_(left), looks_right_(right) {}
+
+  MachineOf<S> run() {
     if (left_.start() == kNoState || right_.start() == kNoState) return {};
     triples_.number(Triples::pack(left_.start(), right_.start(), 0));
     for (State s = 0; s < triples_.size(); ++s) {
@@ -84,7 +89,7 @@ class Composition {
       number_targets(last ? arcs_.size() : arcs_.size() - std::min<std::size_t>(arcs_.size(), kAhead));
     }
     for (State s = 0; s < triples_.size(); ++s) sort_arcs(arcs_.begin() + offsets_[s], arcs_.begin() + offsets_[s + 1]);
-    Machine whole(0, std::move(offsets_), std::move(arcs_), std::move(finals_));
+    MachineOf<S> whole(0, std::move(offsets_), std::move(arcs_), std::move(finals_));
     const auto useful = useful_states<S>(whole);
     if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return whole;
     return connect<S>(whole, useful);
@@ -105,10 +110,10 @@ class Composition {
 
     if (lefts.size() > 8 && lefts.size() > 2 * rights.size()) {
       if (look.epsilon && !after_right)
-        for (const Arc& arc : lefts)
+        for (const auto& arc : lefts)
           if (arc.output == kEpsilon) add(arc.target, q, 0, arc.input, kEpsilon, arc.weight);
       const auto order = by_output(p, lefts);
-      for (const Arc& arc : rights) {
+      for (const auto& arc : rights) {
         const auto from =
             std::lower_bound(order.begin(), order.end(), arc.input, [&](std::int32_t k, Label label) { return lefts[k].output < label; });
         for (auto k = from; k != order.end() && lefts[*k].output == arc.input; ++k) match(lefts[*k], arc);
@@ -116,7 +121,7 @@ class Composition {
     } else {
       const Arc* from = rights.data();
       const Arc* const end = rights.data() + rights.size();
-      for (const Arc& arc : lefts) {
+      for (const auto& arc : lefts) {
         if (arc.output == kEpsilon) {
           if (!after_right) add(arc.target, q, 0, arc.input, kEpsilon, arc.weight);
           continue;
@@ -134,7 +139,7 @@ class Composition {
 
   void match(const Arc& a, const Arc& b) { add(a.target, b.target, 0, a.input, b.output, S::times(a.weight, b.weight)); }
 
-  void add(State p, State q, int filter, Label input, Label output, double weight) {
+  void add(State p, State q, int filter, Label input, Label output, W weight) {
     const Outlook &a = looks_left_[p], &b = looks_right_[q];
     const bool goes_on = (a.labels & b.labels) != 0 || (a.final && b.final) || (a.epsilon && filter == 0) || b.epsilon;
     if (!goes_on) return;
@@ -163,7 +168,7 @@ class Composition {
 
   static constexpr std::size_t kAhead = 16, kWindow = 64;
 
-  const Machine &left_, &right_;
+  const MachineOf<S>&left_, &right_;
   Outlooks<S, &Arc::output> looks_left_;
   Outlooks<S, &Arc::input> looks_right_;
   std::unordered_map<State, std::vector<std::int32_t>> orders_;
@@ -172,14 +177,15 @@ class Composition {
   Array<Arc> arcs_;
   std::size_t numbered_ = 0;                 // arcs whose targets have numbers
   std::array<std::uint64_t, kWindow> keys_;  // of the targets of the others
-  Array<double> finals_;
+  Array<W> finals_;
 };
 
 }  // namespace
 
 template <class S>
 Machine compose(const Machine& left, const Machine& right) {
-  return Composition<S>(left, right).run();
+  const auto run = []<class R>(R, const MachineOf<R>& a, const MachineOf<R>& b) { return Composition<R>(a, b).run(); };
+  return over_any_range<S>("compose", balanced, run, left, right);
 }
 
 template Machine compose<Real>(const Machine&, const Machine&);

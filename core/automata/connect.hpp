@@ -21,7 +21,7 @@ Array<std::uint8_t> useful_states(const M& machine) {
   if (start == kNoState) return marks;
   std::vector<State> stack;
   auto follow = [&](State s, State passed) {  // states up to `passed` are not met again by the sweep
-    for (const Arc& arc : machine.arcs(s))
+    for (const auto& arc : machine.arcs(s))
       if (marks[arc.target] == 0 && arc.weight != S::zero()) {
         marks[arc.target] = kReached;
         if (arc.target <= passed) stack.push_back(arc.target);
@@ -40,7 +40,7 @@ Array<std::uint8_t> useful_states(const M& machine) {
   for (State s = n - 1; s >= 0; --s) {
     if (marks[s] == 0) continue;
     bool reaches = machine.final_weight(s) != S::zero();
-    for (const Arc& arc : machine.arcs(s)) {
+    for (const auto& arc : machine.arcs(s)) {
       reaches |= marks[arc.target] == kUseful && arc.weight != S::zero();
       again |= arc.target <= s;
     }
@@ -50,12 +50,12 @@ Array<std::uint8_t> useful_states(const M& machine) {
     Array<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
     for (State s = 0; s < n; ++s)
       if (marks[s] == kReached)
-        for (const Arc& arc : machine.arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
+        for (const auto& arc : machine.arcs(s)) offsets[arc.target + 1] += arc.weight != S::zero();
     for (State s = 0; s < n; ++s) offsets[s + 1] += offsets[s];
     Array<State> sources(static_cast<std::size_t>(offsets.back()));
     for (State s = n - 1; s >= 0; --s)
       if (marks[s] == kReached)
-        for (const Arc& arc : machine.arcs(s))
+        for (const auto& arc : machine.arcs(s))
           if (arc.weight != S::zero()) sources[--offsets[arc.target + 1]] = s;  // offsets[t + 1] becomes the first of t
     for (State t = 0; t < n; ++t)
       if (marks[t] == kUseful) stack.push_back(t);
@@ -76,7 +76,7 @@ Array<std::uint8_t> useful_states(const M& machine) {
 
 // The useful states in the order they had, with the arcs between them.
 template <class S, class M>
-Machine connect(const M& machine, std::span<const std::uint8_t> useful) {
+MachineOf<S> connect(const M& machine, std::span<const std::uint8_t> useful) {
   const State n = machine.size(), start = machine.start();
   if (start == kNoState || !useful[start]) return {};
   Array<State> number(static_cast<std::size_t>(n));
@@ -85,27 +85,27 @@ Machine connect(const M& machine, std::span<const std::uint8_t> useful) {
   for (State s = 0; s < n; ++s) {
     if (!useful[s]) continue;
     number[s] = size++;
-    for (const Arc& arc : machine.arcs(s)) n_arcs += useful[arc.target];
+    for (const auto& arc : machine.arcs(s)) n_arcs += useful[arc.target];
   }
   Array<std::int64_t> offsets;
-  Array<double> finals;
-  Array<Arc> kept;
+  Array<typename S::Weight> finals;
+  Array<BasicArc<typename S::Weight>> kept;
   offsets.reserve(static_cast<std::size_t>(size) + 1);
   finals.reserve(static_cast<std::size_t>(size));
   kept.reserve(n_arcs);
   offsets.push_back(0);
   for (State s = 0; s < n; ++s) {
     if (!useful[s]) continue;
-    for (const Arc& arc : machine.arcs(s))
+    for (const auto& arc : machine.arcs(s))
       if (useful[arc.target]) kept.push_back({arc.input, arc.output, number[arc.target], arc.weight});
     offsets.push_back(static_cast<std::int64_t>(kept.size()));
     finals.push_back(machine.final_weight(s));
   }
-  return Machine(number[start], std::move(offsets), std::move(kept), std::move(finals));
+  return MachineOf<S>(number[start], std::move(offsets), std::move(kept), std::move(finals));
 }
 
 template <class S, class M>
-Machine connect(const M& machine) {
+MachineOf<S> connect(const M& machine) {
   return connect<S>(machine, useful_states<S>(machine));
 }
 
@@ -113,7 +113,7 @@ Machine connect(const M& machine) {
 template <class S>
 class Trimmed {
  public:
-  explicit Trimmed(const Machine& machine) : machine_(&machine) {
+  explicit Trimmed(const MachineOf<S>& machine) : machine_(&machine) {
     const auto useful = useful_states<S>(machine);
     if (std::find(useful.begin(), useful.end(), 0) == useful.end()) return;
     for (State s = 0; s < machine.size(); ++s)
@@ -124,12 +124,12 @@ class Trimmed {
   Trimmed(const Trimmed&) = delete;
   Trimmed& operator=(const Trimmed&) = delete;
 
-  const Machine& machine() const { return *machine_; }
+  const MachineOf<S>& machine() const { return *machine_; }
   State original(State s) const { return numbers_.empty() ? s : numbers_[s]; }
 
  private:
-  const Machine* machine_;
-  Machine storage_;
+  const MachineOf<S>* machine_;
+  MachineOf<S> storage_;
   Array<State> numbers_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "automata/algorithms.hpp"
 #include "automata/components.hpp"
+#include "automata/in_range.hpp"
 #include "automata/operations.hpp"
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
@@ -17,15 +18,16 @@ namespace {
 
 template <class S>
 bool agree(const TermSum<S>& a, const TermSum<S>& b, double tolerance) {
-  if constexpr (std::is_same_v<S, Real>)
-    return std::abs(a.value() - b.value()) <= tolerance * (a.size() + b.size());
+  using std::abs;
+  if constexpr (kIsReal<S>)
+    return !(abs(a.value() - b.value()) > tolerance * (a.size() + b.size()));
   else
     return a.value() == b.value() ||
            std::abs(a.value() - b.value()) <= tolerance * std::max({1.0, std::abs(a.value()), std::abs(b.value())});
 }
 
 template <class S>
-bool same_without_cycles(const Machine& both, State first_of_b, std::span<const State> starts, double tolerance) {
+bool same_without_cycles(const MachineOf<S>& both, State first_of_b, std::span<const State> starts, double tolerance) {
   // Cells of a quarter of the tolerance: finer ones would part what noise has made different, and follow it string by string.
   const int bits = tolerance > 0 ? static_cast<int>(std::clamp(2 - std::log2(tolerance), 8.0, double{kCellBits})) : kCellBits;
   Subsets<S> subsets(both, bits);
@@ -34,7 +36,7 @@ bool same_without_cycles(const Machine& both, State first_of_b, std::span<const 
     TermSum<S> sums[2];
     for (const auto& item : subsets[q]) sums[item.state >= first_of_b].add(S::times(item.residual, both.final_weight(item.state)));
     if (!agree(sums[0], sums[1], tolerance)) return false;
-    subsets.expand(q, [](Label, double, State) {});
+    subsets.expand(q, [](Label, const auto&, State) {});
   }
   return true;
 }
@@ -86,7 +88,10 @@ bool same_over_the_reals(const Machine& both, State first_of_b, std::span<const 
     TermSum<Real> sums[2];
     for (State s = 0; s < both.size(); ++s) sums[s >= first_of_b].add(v[s] * both.final_weight(s));
     if (!agree(sums[0], sums[1], tolerance)) return false;
-    if (Basis::normalize(v) > 0 && basis.grows_with(v)) strings.push_back(std::move(v));
+    const double norm = Basis::normalize(v);
+    if (!std::isfinite(norm))
+      throw std::invalid_argument("equivalent: the weights of machines with cycles are too large to be compared: push() them first");
+    if (norm > 0 && basis.grows_with(v)) strings.push_back(std::move(v));
     return true;
   };
   std::vector<double> v(both.size(), 0.0);
@@ -115,16 +120,19 @@ bool equivalent(const Machine& given_a, const Machine& given_b, double tolerance
   out.append(a, 0);
   out.append(b, a.size());
   const Machine both = out.finish(kNoState);
-  if (Components(both).acyclic()) return same_without_cycles<S>(both, a.size(), starts, tolerance);
-  if constexpr (std::is_same_v<S, Real>)
-    return same_over_the_reals(both, a.size(), starts, tolerance);
-  else if constexpr (std::is_same_v<S, Log>)
+  bool same = false;
+  if (Components(both).acyclic()) {
+    if constexpr (!std::is_same_v<S, Real>) return same_without_cycles<S>(both, a.size(), starts, tolerance);
+    if (in_range([&] { same = same_without_cycles<S>(both, a.size(), starts, tolerance); })) return same;
+    return same_without_cycles<ScaledReal>(scaled(both), a.size(), starts, tolerance);
+  }
+  if constexpr (std::is_same_v<S, Real>) return same_over_the_reals(both, a.size(), starts, tolerance);
+  if constexpr (std::is_same_v<S, Log>)
     return same_over_the_reals(
         reweighted(
             both, [](State, const Arc& arc) { return std::exp(-arc.weight); }, [](State, double weight) { return std::exp(-weight); }),
         a.size(), starts, tolerance);
-  else
-    throw std::invalid_argument("equivalence of tropical machines with cycles is undecidable: compare machines without cycles");
+  throw std::invalid_argument("equivalence of tropical machines with cycles is undecidable: compare machines without cycles");
 }
 
 template bool equivalent<Real>(const Machine&, const Machine&, double);

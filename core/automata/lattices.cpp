@@ -8,6 +8,7 @@
 
 #include "automata/algorithms.hpp"
 #include "automata/assembly.hpp"
+#include "automata/in_range.hpp"
 #include "automata/semiring.hpp"
 #include "parallel.hpp"
 
@@ -78,19 +79,6 @@ std::vector<std::size_t> arc_heads(const Lattice& x) {
   return heads;
 }
 
-void forward_weights(const Lattice& x, std::vector<double>& forward) {
-  forward.assign(x.size(), 0);
-  if (x.size() > 0) forward[0] = 1;
-  for (std::size_t a = 0; a < x.sources.size(); ++a)
-    forward[static_cast<std::size_t>(x.targets[a])] += forward[static_cast<std::size_t>(x.sources[a])] * x.weights[a];
-}
-
-void backward_weights(const Lattice& x, std::vector<double>& backward) {
-  backward.assign(x.finals.begin(), x.finals.end());
-  for (std::size_t a = x.sources.size(); a-- > 0;)
-    backward[static_cast<std::size_t>(x.sources[a])] += x.weights[a] * backward[static_cast<std::size_t>(x.targets[a])];
-}
-
 std::pair<Array<std::int64_t>, std::vector<std::int64_t>> best_paths(const Lattices& data, int threads) {
   const auto cuts = shares(data, threads);
   std::vector<Array<std::int64_t>> parts(cuts.size() - 1);
@@ -143,7 +131,9 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
         path.push_back(steps[static_cast<std::size_t>(k)].arc);
       list.arcs.insert(list.arcs.end(), path.rbegin(), path.rend());
       list.offsets.push_back(static_cast<std::int64_t>(list.arcs.size()));
-      list.weights.push_back(std::exp(step.log_weight));
+      Scaled weight = x.finals[step.state];
+      for (const std::int64_t a : path) weight = weight * x.weights[static_cast<std::size_t>(a)];
+      list.weights.push_back(representable(weight, "the weight of a path"));
       continue;
     }
     const double ended = step.log_weight + log_of(x.finals[step.state]);
@@ -157,25 +147,38 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
   return list;
 }
 
+namespace {
+
+// Sets stays[a] for the arcs a through which at least `least` of the total goes.
+template <class W>
+void mark_heavy(const Lattice& x, double least, std::vector<char>& stays) {
+  std::vector<W> forward, backward;
+  forward_weights(x, forward);
+  backward_weights(x, backward);
+  const W bound = least * backward[0];
+  for (std::size_t a = 0; a < stays.size(); ++a) {
+    const W through = forward[static_cast<std::size_t>(x.sources[a])] * x.weights[a] * backward[static_cast<std::size_t>(x.targets[a])];
+    stays[a] = !(through < bound);
+  }
+}
+
+}  // namespace
+
 Array<double> pruned_weights(const Lattices& data, double least, int threads) {
   Array<double> weights(data.weights.begin(), data.weights.end());
   const auto cuts = shares(data, threads);
   run_parts(static_cast<int>(cuts.size()) - 1, [&](int p) {
-    std::vector<double> forward, backward, heaviest;
+    std::vector<double> heaviest;
     std::vector<std::int64_t> choice;
     std::vector<char> stays;
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
       const Lattice x = data[i];
       if (x.size() == 0) continue;
-      forward_weights(x, forward);
-      backward_weights(x, backward);
       stays.assign(x.sources.size(), 0);
+      if (!in_range([&] { mark_heavy<double>(x, least, stays); })) mark_heavy<Scaled>(x, least, stays);
       along_best(x, heaviest, choice, [&](std::size_t a) { stays[a] = 1; });
-      for (std::size_t a = 0; a < stays.size(); ++a) {
-        const double through =
-            forward[static_cast<std::size_t>(x.sources[a])] * x.weights[a] * backward[static_cast<std::size_t>(x.targets[a])];
-        if (!stays[a] && through < least * backward[0]) weights[static_cast<std::size_t>(data.arcs[i]) + a] = 0;
-      }
+      for (std::size_t a = 0; a < stays.size(); ++a)
+        if (!stays[a]) weights[static_cast<std::size_t>(data.arcs[i]) + a] = 0;
     }
   });
   return weights;

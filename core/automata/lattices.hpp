@@ -64,7 +64,7 @@ struct BuiltLattices {
 };
 
 // Trims, sorts, and converts weights to probabilities; with `normalize` each machine becomes a distribution: weights are pushed to the
-// start, so that those that leave a state sum to 1. Sums are taken in logarithms where weights are costs, or too small for a double.
+// start, so that those that leave a state sum to 1, to the last digits at any length (scaled.hpp).
 // Cost: O(arcs + states log states).
 BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads);
 
@@ -72,8 +72,19 @@ BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads
 std::vector<std::size_t> arc_heads(const Lattice& x);
 
 // Forward(s) sums the weights of paths from the start to s, backward(s) those from s to the end.
-void forward_weights(const Lattice& x, std::vector<double>& forward);
-void backward_weights(const Lattice& x, std::vector<double>& backward);
+template <class W>
+void forward_weights(const Lattice& x, std::vector<W>& forward) {
+  forward.assign(x.size(), W{});
+  if (x.size() > 0) forward[0] = 1.0;
+  for (std::size_t a = 0; a < x.sources.size(); ++a)
+    forward[static_cast<std::size_t>(x.targets[a])] += forward[static_cast<std::size_t>(x.sources[a])] * x.weights[a];
+}
+template <class W>
+void backward_weights(const Lattice& x, std::vector<W>& backward) {
+  backward.assign(x.finals.begin(), x.finals.end());
+  for (std::size_t a = x.sources.size(); a-- > 0;)
+    backward[static_cast<std::size_t>(x.sources[a])] += x.weights[a] * backward[static_cast<std::size_t>(x.targets[a])];
+}
 
 // The arcs of the heaviest path of each lattice, one after another, and where those of each begin. Weights are not negative. Among equals
 // the arc that comes first wins.

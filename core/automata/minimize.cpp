@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -9,6 +8,7 @@
 #include "automata/assembly.hpp"
 #include "automata/connect.hpp"
 #include "automata/hash_index.hpp"
+#include "automata/in_range.hpp"
 #include "automata/require_acyclic.hpp"
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
@@ -20,10 +20,12 @@ namespace {
 template <class S>
 class Classes {
  public:
+  using W = typename S::Weight;
+
   explicit Classes(const Trimmed<S>& trimmed)
       : trimmed_(trimmed), machine_(trimmed.machine()), of_(machine_.size(), kNoState), factors_(machine_.size()) {}
 
-  Machine run(std::span<const State> along_arcs) {
+  MachineOf<S> run(std::span<const State> along_arcs) {
     for (auto s = along_arcs.rbegin(); s != along_arcs.rend(); ++s) enter(*s);
     return laid_out();
   }
@@ -31,10 +33,10 @@ class Classes {
  private:
   void enter(State s) {
     const auto first = static_cast<std::ptrdiff_t>(offsets_.back());
-    double final_weight = machine_.final_weight(s);
-    for (const Arc& arc : machine_.arcs(s)) {
+    W final_weight = machine_.final_weight(s);
+    for (const auto& arc : machine_.arcs(s)) {
       if (of_[arc.target] == kNoState) continue;
-      const double weight = S::times(arc.weight, factors_[arc.target]);
+      const W weight = S::times(arc.weight, factors_[arc.target]);
       if (weight != S::zero()) arcs_.push_back({arc.input, arc.output, of_[arc.target], weight});
     }
     const auto begin = arcs_.begin() + first;
@@ -45,10 +47,7 @@ class Classes {
                                     ": call determinize() first");
     if (final_weight == S::zero() && begin == arcs_.end()) return;  // no future
 
-    const double factor = final_weight != S::zero() ? final_weight : begin->weight;
-    if (!std::isfinite(factor))
-      throw std::invalid_argument("the weights of paths from state " + std::to_string(trimmed_.original(s)) +
-                                  " are too large for a number: scale them down, or use costs, astype('log')");
+    const W factor = final_weight != S::zero() ? final_weight : begin->weight;
     std::uint64_t hash = 0;
     if (final_weight != S::zero()) {
       final_weight = S::one();
@@ -63,7 +62,7 @@ class Classes {
     of_[s] = index_.find_or_add(hash, [&](State other) {
       return (finals_[other] == final_weight) && std::equal(arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other]),
                                                             arcs_.begin() + static_cast<std::ptrdiff_t>(offsets_[other + 1]),
-                                                            arcs_.begin() + first, arcs_.end(), [](const Arc& a, const Arc& b) {
+                                                            arcs_.begin() + first, arcs_.end(), [](const auto& a, const auto& b) {
                                                               return a.input == b.input && a.output == b.output && a.target == b.target &&
                                                                      cell<S>(a.weight) == cell<S>(b.weight);
                                                             });
@@ -78,13 +77,13 @@ class Classes {
   }
 
   // The last class is the start's: no other has strings as long. The numbers are turned round, and the start takes its factor.
-  Machine laid_out() const {
+  MachineOf<S> laid_out() const {
     const State n = index_.size();
     const State start = machine_.start();
-    if (of_[start] == kNoState) return {};  // weights so small that their products are zero
-    Assembly out(n, static_cast<std::int64_t>(arcs_.size()));
+    if (of_[start] == kNoState) return {};
+    BasicAssembly<W> out(n, static_cast<std::int64_t>(arcs_.size()));
     for (State c = n - 1; c >= 0; --c) {
-      const double factor = c == of_[start] ? factors_[start] : S::one();
+      const W factor = c == of_[start] ? factors_[start] : S::one();
       for (auto k = offsets_[c]; k < offsets_[c + 1]; ++k)
         out.arc({arcs_[k].input, arcs_[k].output, n - 1 - arcs_[k].target, S::times(arcs_[k].weight, factor)});
       out.end_state(finals_[c] == S::zero() ? S::zero() : S::times(finals_[c], factor));
@@ -93,23 +92,26 @@ class Classes {
   }
 
   const Trimmed<S>& trimmed_;
-  const Machine& machine_;
+  const MachineOf<S>& machine_;
   std::vector<State> of_;
-  std::vector<double> factors_;
+  std::vector<W> factors_;
   HashIndex index_;
   Array<std::int64_t> offsets_ = Array<std::int64_t>(1, 0);
-  Array<Arc> arcs_;
-  Array<double> finals_;
+  Array<BasicArc<W>> arcs_;
+  Array<W> finals_;
 };
 
 }  // namespace
 
 template <class S>
-Machine minimize(const Machine& given) {
-  const Trimmed<S> trimmed(given);
-  if (trimmed.machine().start() == kNoState) return {};
-  const Components components = require_acyclic_without_epsilons(trimmed, "minimize");
-  return Classes<S>(trimmed).run(components.order());
+Machine minimize(const Machine& machine) {
+  const auto run = []<class R>(R, const MachineOf<R>& given) -> MachineOf<R> {
+    const Trimmed<R> trimmed(given);
+    if (trimmed.machine().start() == kNoState) return {};
+    const Components components = require_acyclic_without_epsilons(trimmed, "minimize");
+    return Classes<R>(trimmed).run(components.order());
+  };
+  return over_any_range<S>("minimize", balanced, run, machine);
 }
 
 template Machine minimize<Real>(const Machine&);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "automata/assembly.hpp"
+#include "automata/in_range.hpp"
 
 namespace treille {
 
@@ -77,20 +78,24 @@ Machine reversal(const Machine& a) {
 }
 
 // The same arcs with other weights, which arc_weight(source, arc) and final_weight(state, weight) return.
-template <class ArcWeight, class FinalWeight>
-Machine reweighted(const Machine& a, ArcWeight&& arc_weight, FinalWeight&& final_weight) {
-  Array<Arc> arcs(a.all_arcs().begin(), a.all_arcs().end());
-  Array<double> finals(a.finals().begin(), a.finals().end());
+template <class W, class ArcWeight, class FinalWeight>
+BasicMachine<W> reweighted(const BasicMachine<W>& a, ArcWeight&& arc_weight, FinalWeight&& final_weight) {
+  Array<BasicArc<W>> arcs(a.all_arcs().begin(), a.all_arcs().end());
+  Array<W> finals(a.finals().begin(), a.finals().end());
   for (State s = 0; s < a.size(); ++s) {
     for (auto k = a.offsets()[s]; k < a.offsets()[s + 1]; ++k) arcs[k].weight = arc_weight(s, arcs[k]);
     finals[s] = final_weight(s, finals[s]);
   }
-  return Machine(a.start(), {a.offsets().begin(), a.offsets().end()}, std::move(arcs), std::move(finals));
+  return BasicMachine<W>(a.start(), {a.offsets().begin(), a.offsets().end()}, std::move(arcs), std::move(finals));
 }
 
 template <class S>
 Machine scaling(double g, const Machine& a) {
-  return reweighted(a, [](State, const Arc& arc) { return arc.weight; }, [&](State, double weight) { return S::times(g, weight); });
+  const auto scale = [&]<class R>(R, const MachineOf<R>& machine) {
+    return reweighted(
+        machine, [](State, const auto& arc) { return arc.weight; }, [&](State, const auto& weight) { return R::times(g, weight); });
+  };
+  return over_any_range<S>("scaling", balanced, scale, a);
 }
 
 // The same weights with other labels: use(arc) changes those of an arc.

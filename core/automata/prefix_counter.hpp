@@ -11,12 +11,14 @@
 // Allauzen, Mohri, Roark: Generalized algorithms for constructing statistical language models (ACL 2003), section 3.1, without gaps.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <tuple>
 #include <vector>
 
+#include "automata/in_range.hpp"
 #include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
 
@@ -28,32 +30,13 @@ struct GramSpan {
   double decay = 1, contiguous = 1;
 };
 
-class PrefixCounter {
+// The values of all prefixes, in numbers W.
+template <class W>
+class PrefixValues {
  public:
-  // Calls sink(symbols, n, value) once for each string whose value is not 0: short ones first, then by where they are first found.
-  // Symbol s is read as recode[s]; no occurrence holds one that is read as a number below 0.
-  template <class Sink>
-  void count(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, Sink&& sink) {
-    propagate(x, recode, span);
-    for (int n = span.min_n; n <= span.n; ++n)
-      for (std::uint32_t node = 1; node < trie_.size(); ++node)
-        if (trie_.length(node) == n && values_[node] != 0) {
-          trie_.spell(node, symbols_);
-          sink(symbols_.data(), n, values_[node]);
-        }
-  }
-
- private:
-  struct Waiting {
-    std::uint32_t prefix;
-    std::int64_t gap, total;
-    double value;
-    auto key() const { return std::tuple(prefix, gap, total); }
-  };
-
   void propagate(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span) {
-    trie_.clear();
-    values_.assign(1, 0);
+    trie.clear();
+    values.assign(1, W{});
     if (x.size() == 0) return;
     forward_weights(x, forward_);
     backward_weights(x, backward_);
@@ -82,11 +65,28 @@ class PrefixCounter {
     }
   }
 
+  // Whether an underflow has cost nothing: in a distribution, what follows a number multiplies it by 1 at most.
+  bool of_distribution(const GramSpan& span) const {
+    return span.decay <= 1 && std::ranges::all_of(backward_, [](const W& sum) { return 0.5 < sum && sum < 2; }) &&
+           std::ranges::all_of(values, [](const W& value) { return std::isfinite(value); });
+  }
+
+  InternedStrings trie;
+  std::vector<W> values;  // by node
+
+ private:
+  struct Waiting {
+    std::uint32_t prefix;
+    std::int64_t gap, total;
+    W value;
+    auto key() const { return std::tuple(prefix, gap, total); }
+  };
+
   void extend(const Waiting& w, std::int32_t symbol, double weight, std::size_t t, const GramSpan& span) {
-    const std::uint32_t node = trie_.child(w.prefix, symbol);
-    if (node == values_.size()) values_.push_back(0);
-    const int n = trie_.length(node);
-    if (n >= span.min_n) values_[node] += w.value * weight * backward_[t];
+    const std::uint32_t node = trie.child(w.prefix, symbol);
+    if (node == values.size()) values.push_back(W{});
+    const int n = trie.length(node);
+    if (n >= span.min_n) values[node] += w.value * weight * backward_[t];
     if (n < span.n) waiting_[t].push_back({node, 0, w.total, w.value * weight});
   }
 
@@ -102,10 +102,38 @@ class PrefixCounter {
     here.resize(n);
   }
 
-  InternedStrings trie_;
-  std::vector<double> values_;  // by node
-  std::vector<double> forward_, backward_;
+  std::vector<W> forward_, backward_;
   std::vector<std::vector<Waiting>> waiting_;  // by state
+};
+
+class PrefixCounter {
+ public:
+  // Calls sink(symbols, n, value) once for each string whose value is not 0: short ones first, then by where they are first found.
+  // Symbol s is read as recode[s]; no occurrence holds one that is read as a number below 0. std::invalid_argument where a value is too
+  // large for a double.
+  template <class Sink>
+  void count(const Lattice& x, std::span<const std::int32_t> recode, const GramSpan& span, Sink&& sink) {
+    const auto give = [&](const InternedStrings& trie, auto&& value) {
+      for (int n = span.min_n; n <= span.n; ++n)
+        for (std::uint32_t node = 1; node < trie.size(); ++node) {
+          if (trie.length(node) != n) continue;
+          const double found = value(node);
+          if (found == 0) continue;
+          trie.spell(node, symbols_);
+          sink(symbols_.data(), n, found);
+        }
+    };
+    if (in_range([&] { plain_.propagate(x, recode, span); }) || plain_.of_distribution(span)) {
+      give(plain_.trie, [&](std::uint32_t node) { return plain_.values[node]; });
+    } else {
+      exact_.propagate(x, recode, span);
+      give(exact_.trie, [&](std::uint32_t node) { return representable(exact_.values[node], "the expected count of a string"); });
+    }
+  }
+
+ private:
+  PrefixValues<double> plain_;
+  PrefixValues<Scaled> exact_;
   std::vector<std::int32_t> symbols_;
 };
 

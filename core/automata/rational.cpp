@@ -1,38 +1,28 @@
 #include "automata/rational.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "automata/components.hpp"
+#include "automata/in_range.hpp"
+#include "automata/reading.hpp"
 #include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
 
 namespace treille {
 namespace {
 
-bool reads_nothing(const Arc& arc) { return arc.input == kEpsilon && arc.weight != 0; }
-bool does_nothing(const Arc& arc) { return reads_nothing(arc) && arc.output == kEpsilon; }
-
-std::span<const Arc> reading(const Machine& T, State s, Label label) {
-  const auto arcs = T.arcs(s);
-  const auto [first, last] =
-      std::equal_range(arcs.begin(), arcs.end(), Arc{label, 0, 0, 0}, [](const Arc& a, const Arc& b) { return a.input < b.input; });
-  return {first, last};
-}
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-
-// phi(X) of one lattice after another.
+// phi(X) of one lattice after another, in numbers W.
+template <class W>
 class Propagator {
  public:
   Propagator(const Machine& T, std::span<const State> order) : T_(T), order_(order) {}
 
-  // Calls sink(node of trie(), value) for every string of which the value is not 0, by where it is first found.
-  template <class Sink>
-  void features(const Lattice& x, std::span<const std::int32_t> recode, Sink&& sink) {
+  void propagate(const Lattice& x, std::span<const std::int32_t> recode) {
     trie_.clear();
-    values_.assign(1, 0);
+    values_.assign(1, W{});
     is_found_.assign(1, 0);
     found_.clear();
     if (x.size() == 0 || T_.start() == kNoState) return;
@@ -46,16 +36,31 @@ class Propagator {
     for (std::size_t q = 0; q < x.size(); ++q)
       for (const State p : order_)
         if (live(pair(q, p))) leave(q, p);
-    for (const std::uint32_t node : found_)
-      if (values_[node] != 0) sink(node, values_[node]);
   }
 
-  const InternedStrings& trie() const { return trie_; }
+  // Calls sink(labels, value) for every string of which the value is not 0, by where it is first found.
+  template <class Sink>
+  void give(Sink&& sink) {
+    for (const std::uint32_t node : found_)
+      if (values_[node] != W{}) {
+        trie_.spell(node, labels_);
+        sink(labels_, values_[node]);
+      }
+  }
+
+  // Whether an underflow has cost nothing that counts: no number is multiplied by more than 2^20 after it.
+  bool only_loses_the_lightest() const {
+    const auto small = [](double weight) { return 0 <= weight && weight <= 0x1p20; };
+    const auto few = [&](const Arc& arc) { return small(arc.weight); };
+    return std::ranges::all_of(rest_, small) && std::ranges::all_of(x_.weights, small) && std::ranges::all_of(x_.finals, small) &&
+           std::ranges::all_of(T_.all_arcs(), few) && std::ranges::all_of(T_.finals(), small) &&
+           std::ranges::all_of(values_, [](double value) { return std::isfinite(value); });
+  }
 
  private:
   struct Waiting {
     std::uint32_t string;
-    double value;
+    W value;
   };
   static constexpr std::uint8_t kReached = 1, kAccepts = 2, kWrites = 4;  // kWrites: some way to the end has output
 
@@ -67,31 +72,31 @@ class Propagator {
   template <class Use>
   void transitions(std::size_t q, State p, Use&& use) const {
     for (const Arc& arc : reading(T_, p, kEpsilon))
-      if (arc.weight != 0) use(pair(q, arc.target), arc.output, arc.weight);
+      if (arc.weight != 0) use(pair(q, arc.target), arc.output, W(arc.weight));
     for (std::size_t a = heads_[q]; a < heads_[q + 1]; ++a) {
       const Label label = recode_[at(x_.symbols[a])];
       if (label == kEpsilon) continue;
       for (const Arc& arc : reading(T_, p, label))
-        if (arc.weight != 0) use(pair(at(x_.targets[a]), arc.target), arc.output, x_.weights[a] * arc.weight);
+        if (arc.weight != 0) use(pair(at(x_.targets[a]), arc.target), arc.output, W(x_.weights[a]) * arc.weight);
     }
   }
 
   // Which pairs are reached, which accept, which may still write; and the weight of all ways to the end.
   void find_pairs() {
     marks_.assign(x_.size() * width(), 0);
-    rest_.assign(x_.size() * width(), 0);
+    rest_.assign(x_.size() * width(), W{});
     marks_[pair(0, T_.start())] = kReached;
     for (std::size_t q = 0; q < x_.size(); ++q)
       for (const State p : order_)
-        if (marks_[pair(q, p)]) transitions(q, p, [&](std::size_t next, Label, double) { marks_[next] |= kReached; });
+        if (marks_[pair(q, p)]) transitions(q, p, [&](std::size_t next, Label, const W&) { marks_[next] |= kReached; });
     for (std::size_t q = x_.size(); q-- > 0;)
       for (std::size_t k = order_.size(); k-- > 0;) {
         const State p = order_[k];
         const std::size_t here = pair(q, p);
         if (!marks_[here]) continue;
-        rest_[here] = x_.finals[q] * T_.final_weight(p);
-        if (rest_[here] != 0) marks_[here] |= kAccepts;
-        transitions(q, p, [&](std::size_t next, Label output, double weight) {
+        rest_[here] = W(x_.finals[q]) * T_.final_weight(p);
+        if (rest_[here] != W{}) marks_[here] |= kAccepts;
+        transitions(q, p, [&](std::size_t next, Label output, const W& weight) {
           if (!live(next)) return;
           rest_[here] += weight * rest_[next];
           marks_[here] |= kAccepts | (marks_[next] & kWrites) | (output != kEpsilon ? kWrites : 0);
@@ -106,10 +111,10 @@ class Propagator {
     if (!(marks_[here] & kWrites)) {
       for (const Waiting& w : waiting) accept(w.string, w.value * rest_[here]);
     } else {
-      const double last = x_.finals[q] * T_.final_weight(p);
-      if (last != 0)
+      const W last = W(x_.finals[q]) * T_.final_weight(p);
+      if (last != W{})
         for (const Waiting& w : waiting) accept(w.string, w.value * last);
-      transitions(q, p, [&](std::size_t next, Label output, double weight) {
+      transitions(q, p, [&](std::size_t next, Label output, const W& weight) {
         if (!live(next)) return;
         for (const Waiting& w : waiting)
           waiting_[next].push_back({output == kEpsilon ? w.string : trie_.child(w.string, output), w.value * weight});
@@ -118,9 +123,9 @@ class Propagator {
     waiting.clear();
   }
 
-  void accept(std::uint32_t string, double value) {
+  void accept(std::uint32_t string, const W& value) {
     if (string >= values_.size()) {
-      values_.resize(trie_.size(), 0);
+      values_.resize(trie_.size(), W{});
       is_found_.resize(trie_.size(), 0);
     }
     if (!std::exchange(is_found_[string], 1)) found_.push_back(string);
@@ -145,11 +150,32 @@ class Propagator {
   std::span<const std::int32_t> recode_;
   std::vector<std::size_t> heads_;
   std::vector<std::uint8_t> marks_;
-  std::vector<double> rest_, values_;
+  std::vector<W> rest_, values_;
   std::vector<char> is_found_;
   std::vector<std::uint32_t> found_;
   std::vector<std::vector<Waiting>> waiting_;  // by pair
   InternedStrings trie_;
+  std::vector<std::int32_t> labels_;
+};
+
+// phi(X) in doubles, computed with scaled numbers where doubles are too small or too large on the way.
+class Features {
+ public:
+  Features(const Machine& T, std::span<const State> order) : plain_(T, order), exact_(T, order) {}
+
+  template <class Sink>
+  void of(const Lattice& x, std::span<const std::int32_t> recode, Sink&& sink) {
+    if (in_range([&] { plain_.propagate(x, recode); }) || plain_.only_loses_the_lightest()) return plain_.give(sink);
+    exact_.propagate(x, recode);
+    exact_.give([&](const std::vector<std::int32_t>& labels, const Scaled& exact) {
+      const double value = representable(exact, "the value of a feature");
+      if (value != 0) sink(labels, value);
+    });
+  }
+
+ private:
+  Propagator<double> plain_;
+  Propagator<Scaled> exact_;
 };
 
 // Features of one part of the data: strings by first occurrence, and in how many lattices each stands.
@@ -172,55 +198,17 @@ struct Found {
 };
 
 template <class Resolve>
-void scan(Propagator& propagator, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
+void scan(Features& features, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
           Resolve&& resolve, RowPart& part, double* sq_norms) {
-  std::vector<std::int32_t> labels;
   for (std::size_t i = first; i < last; ++i) {
     sq_norms[i] = 0;
-    propagator.features(data[i], recode, [&](std::uint32_t node, double value) {
-      propagator.trie().spell(node, labels);
+    features.of(data[i], recode, [&](const std::vector<std::int32_t>& labels, double value) {
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(labels);
       if (id != InternedStrings::kAbsent) part.add(id, value);
     });
     part.end_row();
   }
-}
-
-// D(X o U o Y): what waits at a state of X, a state of U and a state of Y, pushed forward. In (q, r, u) arcs of U lead to a later q, to a
-// later r, or, reading and writing nothing, to a later u in `order`.
-double value_of(const Machine& U, std::span<const State> order, const Lattice& x, std::span<const std::int32_t> recode_x, const Lattice& y,
-                std::span<const std::int32_t> recode_y, std::vector<double>& cells) {
-  if (x.size() == 0 || y.size() == 0 || U.start() == kNoState) return 0;
-  const auto heads_x = arc_heads(x), heads_y = arc_heads(y);
-  const auto width = at(U.size());
-  const auto cell = [&](std::size_t q, std::size_t r, State u) { return (q * y.size() + r) * width + at(u); };
-  cells.assign(x.size() * y.size() * width, 0);
-  cells[cell(0, 0, U.start())] = 1;
-  double sum = 0;
-  for (std::size_t q = 0; q < x.size(); ++q)
-    for (std::size_t r = 0; r < y.size(); ++r)
-      for (const State u : order) {
-        const double value = cells[cell(q, r, u)];
-        if (value == 0) continue;
-        sum += value * x.finals[q] * y.finals[r] * U.final_weight(u);
-        const auto step = [&](const Arc& arc, std::size_t q_next, double weight) {
-          if (arc.output == kEpsilon) {
-            cells[cell(q_next, r, arc.target)] += value * weight * arc.weight;
-            return;
-          }
-          for (std::size_t b = heads_y[r]; b < heads_y[r + 1]; ++b)
-            if (recode_y[at(y.symbols[b])] == arc.output)
-              cells[cell(q_next, at(y.targets[b]), arc.target)] += value * weight * arc.weight * y.weights[b];
-        };
-        for (const Arc& arc : reading(U, u, kEpsilon)) step(arc, q, 1.0);
-        for (std::size_t a = heads_x[q]; a < heads_x[q + 1]; ++a) {
-          const Label label = recode_x[at(x.symbols[a])];
-          if (label == kEpsilon) continue;
-          for (const Arc& arc : reading(U, u, label)) step(arc, at(x.targets[a]), x.weights[a]);
-        }
-      }
-  return sum;
 }
 
 }  // namespace
@@ -245,10 +233,10 @@ RationalFeatures RationalFeatures::fit(const Machine& T, const Lattices& data, s
   std::vector<Found> found(parts.size());
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
-    Propagator propagator(T, components.order());
+    Features features(T, components.order());
     Found& mine = found[at(p)];
     scan(
-        propagator, data, recode, cuts[at(p)], cuts[at(p) + 1],
+        features, data, recode, cuts[at(p)], cuts[at(p) + 1],
         [&](const std::vector<std::int32_t>& labels) {
           const std::uint32_t id = mine.insert(labels);
           ++mine.examples[id];
@@ -300,9 +288,9 @@ RowsWithNorms RationalFeatures::transform(const Machine& T, const Lattices& data
   RowsWithNorms rows;
   rows.sq_norms.resize(data.size());
   run_parts(static_cast<int>(parts.size()), [&](int p) {
-    Propagator propagator(T, components.order());
+    Features features(T, components.order());
     scan(
-        propagator, data, recode, cuts[at(p)], cuts[at(p) + 1],
+        features, data, recode, cuts[at(p)], cuts[at(p) + 1],
         [&](const std::vector<std::int32_t>& labels) {
           std::uint32_t node = 0;
           for (const std::int32_t label : labels)
@@ -330,28 +318,6 @@ std::pair<std::vector<std::int32_t>, std::vector<std::int64_t>> RationalFeatures
     all.second.push_back(static_cast<std::int64_t>(all.first.size()));
   }
   return all;
-}
-
-std::vector<double> rational_gram(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
-  const Components components(U, does_nothing);
-  const std::size_t n = left.data.size(), m = right.data.size();
-  std::vector<double> K(n * m);
-  run_in_turns(n, threads, [&](std::size_t i) {
-    std::vector<double> cells;
-    for (std::size_t j = 0; j < m; ++j)
-      K[i * m + j] = value_of(U, components.order(), left.data[i], left.recode, right.data[j], right.recode, cells);
-  });
-  return K;
-}
-
-std::vector<double> rational_diagonal(const Machine& U, const LabelledLattices& left, const LabelledLattices& right, int threads) {
-  const Components components(U, does_nothing);
-  std::vector<double> values(left.data.size());
-  run_in_turns(values.size(), threads, [&](std::size_t i) {
-    std::vector<double> cells;
-    values[i] = value_of(U, components.order(), left.data[i], left.recode, right.data[i], right.recode, cells);
-  });
-  return values;
 }
 
 }  // namespace treille

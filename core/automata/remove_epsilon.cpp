@@ -9,6 +9,7 @@
 #include "automata/assembly.hpp"
 #include "automata/components.hpp"
 #include "automata/connect.hpp"
+#include "automata/in_range.hpp"
 #include "automata/require_acyclic.hpp"
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
@@ -20,25 +21,27 @@ namespace {
 // The same machine without cycles of epsilon arcs. A state s on one is split: s itself only leads on, by epsilon arcs that carry the sum
 // of all paths inside the component, to copies t', which have the arcs of t that leave the component or read or write.
 template <class S>
-Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& components) {
-  const Machine& machine = trimmed.machine();
+MachineOf<S> without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& components) {
+  using W = typename S::Weight;
+  const auto& machine = trimmed.machine();
+  const auto& graph = shape(machine);
   const State n = machine.size();
   Array<State> copy(n, kNoState), inner(n);
   State size = n;
-  std::vector<std::vector<Arc>> entries(n);  // of states on cycles
+  std::vector<std::vector<BasicArc<W>>> entries(n);  // of states on cycles
   for (State c = 0; c < components.size(); ++c) {
-    if (!components.is_cyclic(machine, c)) continue;
+    if (!components.is_cyclic(graph, c)) continue;
     const auto states = components.states(c);
     const std::size_t k = states.size();
     for (std::size_t i = 0; i < k; ++i) {
       inner[states[i]] = static_cast<State>(i);
       copy[states[i]] = size++;
     }
-    std::vector<InnerArc> arcs;
+    std::vector<InnerArc<W>> arcs;
     for (const State s : states)
-      for (const Arc& arc : machine.arcs(s))
+      for (const auto& arc : machine.arcs(s))
         if (is_epsilon(arc) && components.of(arc.target) == c) arcs.push_back({inner[s], inner[arc.target], arc.weight});
-    std::vector<double> sums;
+    std::vector<W> sums;
     if (!star<S>(arcs, k, sums))
       throw std::invalid_argument("the sum over the paths of epsilon arcs from state " + std::to_string(trimmed.original(states[0])) +
                                   " diverges: the weights on their cycles are too large");
@@ -47,15 +50,15 @@ Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& comp
         if (sums[i * k + j] != S::zero()) entries[states[i]].push_back({kEpsilon, kEpsilon, copy[states[j]], sums[i * k + j]});
   }
 
-  Assembly out(size, machine.n_arcs());
+  BasicAssembly<W> out(size, machine.n_arcs());
   for (State s = 0; s < n; ++s) {
     const bool split = copy[s] != kNoState;
-    for (const Arc& arc : split ? std::span<const Arc>(entries[s]) : machine.arcs(s)) out.arc(arc);
+    for (const auto& arc : split ? std::span<const BasicArc<W>>(entries[s]) : machine.arcs(s)) out.arc(arc);
     out.end_state(split ? S::zero() : machine.final_weight(s));
   }
   for (const State s : components.order()) {  // that of the copies
     if (copy[s] == kNoState) continue;
-    for (const Arc& arc : machine.arcs(s))
+    for (const auto& arc : machine.arcs(s))
       if (!is_epsilon(arc) || components.of(arc.target) != components.of(s)) out.arc(arc);
     out.end_state(machine.final_weight(s));
   }
@@ -65,7 +68,10 @@ Machine without_epsilon_cycles(const Trimmed<S>& trimmed, const Components& comp
 template <class S>
 class EpsilonRemoval {
  public:
-  EpsilonRemoval(const Machine& machine, const Components& components)
+  using W = typename S::Weight;
+  using Arc = BasicArc<W>;
+
+  EpsilonRemoval(const MachineOf<S>& machine, const Components& components)
       : machine_(machine),
         components_(components),
         kept_(machine.size(), 0),
@@ -74,20 +80,20 @@ class EpsilonRemoval {
         done_(machine.size()),
         finals_(machine.finals().begin(), machine.finals().end()) {}
 
-  Machine run() {
+  MachineOf<S> run() {
     kept_[machine_.start()] = 1;
-    for (const Arc& arc : machine_.all_arcs())
+    for (const auto& arc : machine_.all_arcs())
       if (!is_epsilon(arc)) kept_[arc.target] = 1;
     const auto order = components_.order();
     for (auto s = order.rbegin(); s != order.rend(); ++s)
-      if (kept_[*s] && std::ranges::any_of(machine_.arcs(*s), is_epsilon)) close(*s);
+      if (kept_[*s] && std::ranges::any_of(machine_.arcs(*s), is_epsilon<W>)) close(*s);
     return connect<S>(*this);
   }
 
   // The untrimmed result, as connect reads it.
   State size() const { return machine_.size(); }
   State start() const { return machine_.start(); }
-  double final_weight(State s) const { return finals_[s]; }
+  W final_weight(State s) const { return finals_[s]; }
   std::span<const Arc> arcs(State s) const {
     if (!kept_[s]) return {};
     const Range& range = done_[s];
@@ -107,14 +113,14 @@ class EpsilonRemoval {
     while (!queue_.empty()) {
       const State t = components_.order()[queue_.top()];
       queue_.pop();
-      const double sum = sums_[t];
+      const W sum = sums_[t];
       queued_[t] = 0;
       if (finals_[t] != S::zero()) final_weight.add(S::times(sum, finals_[t]));
       if (const Range& range = done_[t]; range.first >= 0) {
         for (std::int64_t k = range.first; k < range.first + range.size; ++k) gather(pool_[k], sum);
         continue;
       }
-      for (const Arc& arc : machine_.arcs(t)) {
+      for (const auto& arc : machine_.arcs(t)) {
         if (is_epsilon(arc))
           enqueue(arc.target, S::times(sum, arc.weight));
         else
@@ -127,7 +133,7 @@ class EpsilonRemoval {
     done_[s].size = static_cast<std::int64_t>(pool_.size()) - done_[s].first;
   }
 
-  void enqueue(State t, double weight) {
+  void enqueue(State t, W weight) {
     if (queued_[t]) {
       sums_[t] = S::plus(sums_[t], weight);
       return;
@@ -137,7 +143,7 @@ class EpsilonRemoval {
     queue_.push(components_.of(t));
   }
 
-  void gather(const Arc& arc, double sum) { gathered_.push_back({arc.input, arc.output, arc.target, S::times(sum, arc.weight)}); }
+  void gather(const Arc& arc, W sum) { gathered_.push_back({arc.input, arc.output, arc.target, S::times(sum, arc.weight)}); }
 
   void merge() {
     if (!std::ranges::is_sorted(gathered_, arc_before)) std::ranges::stable_sort(gathered_, arc_before);
@@ -149,28 +155,34 @@ class EpsilonRemoval {
     }
   }
 
-  const Machine& machine_;
+  const MachineOf<S>& machine_;
   const Components& components_;  // of epsilon arcs: one for each state, numbered along them
   std::vector<std::uint8_t> kept_;
-  std::vector<double> sums_;
+  std::vector<W> sums_;
   std::vector<std::uint8_t> queued_;
   std::priority_queue<State, std::vector<State>, std::greater<>> queue_;  // of components
   std::vector<Range> done_;
-  std::vector<double> finals_;
+  std::vector<W> finals_;
   std::vector<Arc> gathered_;
   Array<Arc> pool_;
 };
 
+template <class S>
+MachineOf<S> without_epsilons(const MachineOf<S>& given) {
+  const Trimmed<S> trimmed(given);
+  if (trimmed.machine().start() == kNoState) return {};
+  const Components components(shape(trimmed.machine()), is_epsilon<double>);
+  if (components.acyclic()) return EpsilonRemoval<S>(trimmed.machine(), components).run();
+  const MachineOf<S> straight = without_epsilon_cycles(trimmed, components);
+  return EpsilonRemoval<S>(straight, Components(shape(straight), is_epsilon<double>)).run();
+}
+
 }  // namespace
 
 template <class S>
-Machine remove_epsilon(const Machine& given) {
-  const Trimmed<S> trimmed(given);
-  if (trimmed.machine().start() == kNoState) return {};
-  const Components components(trimmed.machine(), is_epsilon);
-  if (components.acyclic()) return EpsilonRemoval<S>(trimmed.machine(), components).run();
-  const Machine straight = without_epsilon_cycles(trimmed, components);
-  return EpsilonRemoval<S>(straight, Components(straight, is_epsilon)).run();
+Machine remove_epsilon(const Machine& machine) {
+  return over_any_range<S>(
+      "remove_epsilon", balanced, []<class R>(R, const MachineOf<R>& given) { return without_epsilons<R>(given); }, machine);
 }
 
 template Machine remove_epsilon<Real>(const Machine&);

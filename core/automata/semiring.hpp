@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+
+#include "automata/scaled.hpp"
 
 namespace treille {
 
 // The field of the reals: weights may be negative, as those of W' are.
-struct Real {
-  static constexpr double zero() { return 0; }
-  static constexpr double one() { return 1; }
-  static double plus(double a, double b) { return a + b; }
-  static double times(double a, double b) { return a * b; }
-  static double divide(double a, double b) { return a / b; }
+template <class W>
+struct Field {
+  using Weight = W;
+  static constexpr W zero() { return 0; }
+  static constexpr W one() { return 1; }
+  static W plus(W a, W b) { return a + b; }
+  static W times(W a, W b) { return a * b; }
+  static W divide(W a, W b) { return a / b; }
 };
+using Real = Field<double>;
+using ScaledReal = Field<Scaled>;  // for what doubles cannot hold on the way to a result that they can (in_range.hpp)
+
+template <class S>
+constexpr bool kIsReal = std::is_same_v<S, Real> || std::is_same_v<S, ScaledReal>;
 
 // Costs -log p: plus adds the probabilities.
 struct Log {
+  using Weight = double;
   static constexpr double zero() { return std::numeric_limits<double>::infinity(); }
   static constexpr double one() { return 0; }
   static double plus(double a, double b) {
@@ -30,6 +41,7 @@ struct Log {
 
 // Costs of which the least counts: shortest paths.
 struct Tropical {
+  using Weight = double;
   static constexpr double zero() { return std::numeric_limits<double>::infinity(); }
   static constexpr double one() { return 0; }
   static double plus(double a, double b) { return std::min(a, b); }

@@ -20,16 +20,18 @@ namespace treille {
 // the label, found in no time; for transducers the distinct pairs are sorted first, O(arcs log arcs).
 class PairCodes {
  public:
-  explicit PairCodes(const Machine& machine) {
+  template <class W>
+  explicit PairCodes(const BasicMachine<W>& machine) {
     const auto arcs = machine.all_arcs();
-    if (std::all_of(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.input == arc.output; })) return;
+    if (std::all_of(arcs.begin(), arcs.end(), [](const auto& arc) { return arc.input == arc.output; })) return;
     pairs_.reserve(arcs.size());
-    for (const Arc& arc : arcs) pairs_.push_back(pack(arc.input, arc.output));
+    for (const auto& arc : arcs) pairs_.push_back(pack(arc.input, arc.output));
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
   }
 
-  Label code(const Arc& arc) const {
+  template <class W>
+  Label code(const BasicArc<W>& arc) const {
     if (pairs_.empty()) return arc.input;
     return static_cast<Label>(std::lower_bound(pairs_.begin(), pairs_.end(), pack(arc.input, arc.output)) - pairs_.begin());
   }
@@ -47,16 +49,17 @@ class PairCodes {
 template <class S>
 class Subsets {
  public:
+  using W = typename S::Weight;
   struct Item {
     State state;
-    double residual;
+    W residual;
   };
 
-  explicit Subsets(const Machine& machine, int cell_bits = kCellBits)
+  explicit Subsets(const MachineOf<S>& machine, int cell_bits = kCellBits)
       : machine_(machine), cell_bits_(cell_bits), codes_(machine), singles_(machine.size(), kNoState) {
     steps_.reserve(machine.all_arcs().size());
     for (State s = 0; s < machine.size(); ++s) {
-      for (const Arc& arc : machine.arcs(s))
+      for (const auto& arc : machine.arcs(s))
         steps_.push_back({static_cast<std::uint64_t>(codes_.code(arc)) << 32 | static_cast<std::uint32_t>(arc.target), arc.weight});
       sort(steps_.data() + machine.offsets()[s], steps_.data() + steps_.size());
     }
@@ -84,12 +87,12 @@ class Subsets {
     if (offsets_[subset + 1] - offsets_[subset] > 1) sort(found_.data(), found_.data() + found_.size());
     for (std::size_t k = 0; k < found_.size();) {
       const std::uint64_t code = found_[k].key >> 32;
-      double factor = S::zero();
+      W factor = S::zero();
       while (k < found_.size() && found_[k].key >> 32 == code) {
         const std::uint64_t key = found_[k].key;
         TermSum<S> sum;
         for (; k < found_.size() && found_[k].key == key; ++k) sum.add(found_[k].weight);
-        const double weight = sum.value();
+        const W weight = sum.value();
         if (weight == S::zero()) continue;
         if (factor == S::zero()) factor = weight;
         items_.push_back({static_cast<State>(key & 0xFFFFFFFFu), S::divide(weight, factor)});
@@ -101,7 +104,7 @@ class Subsets {
  private:
   struct Step {
     std::uint64_t key;  // code of the labels, then the target
-    double weight;
+    W weight;
   };
 
   static void sort(Step* first, Step* last) {
@@ -139,7 +142,7 @@ class Subsets {
     return found;
   }
 
-  const Machine& machine_;
+  const MachineOf<S>& machine_;
   int cell_bits_;
   PairCodes codes_;
   Array<Step> steps_;  // the arcs of all states, side by side as the machine has them

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treille
 from lattice_twins import machines
 from machine_twins import slow_paths
 from treille import Batch, Fst, InputError, Lattices, Strings
@@ -123,6 +124,12 @@ def test_the_empty_string_is_not_the_empty_lattice():
     assert np.diff(batch.states).tolist() == [1, 0]
     assert [language(machine) for machine in batch] == [{(): 1.0}, {}]
     assert len(Lattices([])) == 0
+
+
+def test_a_batch_without_lattices_suits_every_kernel_and_fit_complains_of_its_emptiness():
+    assert NGram(2, unit="word")(Lattices([])).shape == NGram(2)(Lattices([], scale={"acoustic": 0.1})).shape == (0, 0)
+    with pytest.raises(InputError, match="there are no examples"):
+        treille.SVC().fit(Lattices([]), [])
 
 
 def test_strings_become_lattices_of_one_path():
@@ -332,7 +339,7 @@ def test_bad_options_are_refused():
         with pytest.raises(InputError, match=r"item 0 has the weight -1.0"):
             call()
     far = Fst.from_arcs([(0, "a", "a", 900.0, 1)], {1: 0.0}, semiring="log")
-    with pytest.raises(InputError, match=r"the weight 900.0, expected a cost from -709 to 745"):
+    with pytest.raises(InputError, match=r"the weight 900.0, expected a cost from -709 to 708"):
         Lattices([far], normalize=False)
 
 

@@ -3,6 +3,8 @@
 import gzip
 import re
 import struct
+import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_machines import assert_sound, tiny
 
+from treille import Lattices
 from treille.io import InputError, confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, read, slf
 from treille.io.archive import archive_members
 from treille.io.lattices import write_lattices
@@ -159,7 +162,7 @@ def test_a_broken_slf_says_where(old, new, said):
         ("utt\n0 1 a 1,nan,\n", "line 2: the weight is 'nan'"),
         ("utt\n0 1 a b c 1,2\n", "line 2: found '0 1 a b c', expected an arc"),
         ("utt\n0 1 a 1,2,\n0 1 1 a 1,2\n", "line 3: lattice utt has arcs of both kinds"),
-        ("\0Butt", "is a binary archive, expected text: lattice-copy"),
+        ("\0Butt", "is a binary archive of other objects, expected lattices"),
     ],
 )
 def test_a_broken_archive_of_kaldi_names_the_line(text, said):
@@ -326,3 +329,41 @@ def test_a_damaged_binary_is_read_or_refused_and_never_worse(data):
     at = data.draw(st.integers(0, len(BINARY) - 1))
     damaged = BINARY[:at] + data.draw(st.binary(max_size=4)) + BINARY[at + data.draw(st.integers(0, 4)) :]
     assert_sound_or_refused(lambda: [openfst_binary.parse(damaged, "a.fst")])
+
+
+def test_the_memory_of_a_reader_is_bounded_by_its_input(tmp_path):
+    files = {
+        "a.mesh": "name a\nnumaligns 99999999\nposterior 1\nalign 0 a 1\n",
+        "b.mesh": f"name a\nnumaligns {'9' * 5000}\nposterior 1\nalign 0 a 1\n",
+        "c.slf": f"N={'9' * 5000} L=1\nI=0\n",
+        "d.fst.txt": f"0 {'1' * 5000} a a 0.5\n1\n",
+        "e.fst.txt": f"0 1 {'1' * 5000} 5 0.5\n1\n",
+        "f.plf": f"((('a', 0.5, {'1' * 400}),),)\n",
+        "g.plf": f"((('a', 0.5, {'1' * 5000}),),)\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        tracemalloc.start()
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+        tracemalloc.stop()
+
+
+def test_scores_near_the_largest_number_are_read_or_refused_without_warnings(tmp_path):
+    head, nodes = "base=2.718281828 acscale=1 lmscale=1\nN=2 L=2\n", "I=0\nI=1\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = tmp_path / "a.slf"
+        path.write_text(f"{head}{nodes}J=0 S=0 E=1 W=a a=-1e299\nJ=1 S=0 E=1 W=b a=-1.5e299\n")
+        assert Lattices(read(path).X).weights.tolist() == [1.0, 0.0]
+        path.write_text(f"{head}{nodes}J=0 S=0 E=1 W=a a=-1e308\nJ=1 S=0 E=1 W=b a=0\n")
+        with pytest.raises(InputError, match="expected a cost from -1e\\+300 to 1e\\+300"):
+            Lattices(read(path).X)
+        with pytest.raises(InputError, match="has the weight nan"):
+            Lattices(read(path).X, scale={"acoustic": 10.0})
+        path.write_text(f"{head}{nodes}J=0 S=0 E=1 W=a a=-1e308 l=-1e308\nJ=1 S=0 E=1 W=b a=0\n")
+        with pytest.raises(
+            InputError, match="line 5: the scores of the link, scaled, add up to more than a number can hold"
+        ):
+            read(path)

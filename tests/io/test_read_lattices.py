@@ -210,7 +210,8 @@ def test_transducers_are_read_by_their_outputs(tmp_path):
     path.write_text("utt\n0 1 17 vine 1,2\n1\n\n")
     examples = read(path)
     assert "words = outputs" in examples.note
-    assert examples.X[0].words() == ["vine"]
+    assert [x for x, _, _ in examples.X[0].paths()] == [("vine",)]
+    assert examples.X.acceptors()[0].words() == ["vine"]
     assert not examples.X.machines[0].is_acceptor
 
 

@@ -191,16 +191,16 @@ def test_features_that_do_not_fit_the_kernel_are_refused():
         (Rational(ngram_transducer(1), factored="yes"), "factored is 'yes'"),
         (Rational(Fst.from_arcs([], {0: 0.0}, semiring="log")), "semiring 'log', expected 'real'"),
         (
-            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 1), (1, "", "b", 0.5, 2), (2, "", "", 0.5, 1)], {1: 1.0})),
-            r"T has a cycle that reads nothing: 1 -:b-> 2 -:-> 1; an example would have infinitely many outputs",
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 1), (1, "", "b", 2.0, 2), (2, "", "", 0.5, 1)], {1: 1.0})),
+            r"T has a cycle that reads nothing and writes symbols: T o T\^-1: the sum .* diverges",
         ),
         (
-            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 0.5, 0)], {0: 1.0})),
-            r"T has a cycle that reads nothing: 0 -:-> 0;",
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 1.0, 0)], {0: 1.0})),
+            r"T: the sum over the paths of epsilon arcs from state 0 diverges",
         ),
         (
-            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 0.5, 0)], {0: 1.0}), factored=False),
-            r"T has a cycle that reads and writes nothing: 0 -:-> 0;",
+            Rational(Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", -1.5, 0)], {0: 1.0}), factored=False),
+            r"T: the sum over the paths of epsilon arcs from state 0 diverges",
         ),
         (
             Rational(ngram_transducer(1, "xyz")),
@@ -219,6 +219,53 @@ def test_features_that_do_not_fit_the_kernel_are_refused():
 def test_bad_transducers_are_refused(kernel, message):
     with pytest.raises(InputError, match=message):
         kernel(["a", "b"])
+
+
+def test_cycles_that_read_and_write_nothing_are_summed():
+    arcs = [(0, s, s, 0.5, 0) for s in "ab"] + [
+        (0, "a", "", 0.25, 1),
+        (0, "", "", 0.5, 2),
+        (2, "", "", -0.5, 0),
+        (1, "b", "b", 1.0, 0),
+    ]
+    T = Fst.from_arcs(arcs, {0: 1.0, 2: 2.0})
+    X = ["ab", "aabb", "ba", "b"]
+    for factored in (True, False):
+        U = T if factored else T @ ~T
+        expected = Rational(U.remove_epsilon(), factored)(X)
+        assert Rational(T, factored).has_features is factored
+        np.testing.assert_allclose(Rational(U, factored)(X), expected, rtol=1e-14)
+    z = "b"
+    assert Rational(T, factored=False).diag(["b"])[0] == pytest.approx(T(z, z), rel=1e-15)
+
+
+def test_cycles_that_only_write_are_summed_in_the_gram_form():
+    # a^n is written as a^n followed by any number of b, each of weight r
+    r = 0.6
+    T = Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "", 1.0, 1), (1, "", "b", r, 1)], {1: 1.0}, input_symbols="ab")
+    kernel = Rational(T)
+    assert not kernel.has_features
+    np.testing.assert_allclose(kernel(["a", "aa"]), np.eye(2) / (1 - r * r), rtol=1e-14)
+    np.testing.assert_allclose(kernel.diag(["a", "aa"]), 1 / (1 - r * r), rtol=1e-14)
+    # after each a any number of c: k(a^n, a^m) = [n = m] (1 / (1 - r^2))^n
+    T = Fst.from_arcs([(0, "a", "a", 1.0, 0), (0, "", "c", r, 0)], {0: 1.0})
+    np.testing.assert_allclose(
+        Rational(T)(["a", "aa"]), np.diag([1 / (1 - r * r) ** 2, 1 / (1 - r * r) ** 3]), rtol=1e-14
+    )
+    X, y = ["a", "aa", "aaa", "aaaa"], [0, 1, 0, 1]
+    model = treille.SVC(Rational(T), C=100.0).fit(X, y)
+    assert model.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize(
+    "weights", [[1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200], [5e-324, 2.0**1000, 2.0**74, 1.0]]
+)
+def test_values_are_kept_where_weights_leave_the_range_of_numbers_on_the_way(weights):
+    T = Fst.from_arcs([(k, "a", "a", weight, k + 1) for k, weight in enumerate(weights)], {4: 1.0})
+    for kernel in (Rational(T), Rational(T, factored=False)):
+        assert kernel(["aaaa"])[0, 0] == pytest.approx(1.0, rel=1e-14)
+    with pytest.raises(InputError, match=r"about 10\^400, too large"):
+        Rational(Fst.from_arcs([(k, "a", "a", 1e200, k + 1) for k in range(2)], {2: 1.0}))(["aa"])
 
 
 def test_asymmetry_is_found_between_two_batches_too():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -15,12 +15,13 @@ from treille.automata import files
 from treille.automata.paths import Walks, count_paths
 from treille.automata.properties import FstProperties
 from treille.automata.symbols import EMPTY, check_table, code_string, merge_tables
-from treille.automata.validation import ZERO, ArcList, check_parts, check_semiring, check_state, check_weight
+from treille.automata.validation import ZERO, ArcList, call_core, check_parts, check_semiring, check_state, check_weight
 from treille.io import openfst_text
 from treille.io.errors import InputError
 from treille.io.lattices import write_lattices
-from treille.io.machine import EPSILON, MachineParts
+from treille.io.machine import EPSILON, MachineList, MachineParts
 from treille.io.parameters import check_whole
+from treille.io.weights import without_zeros
 
 
 class Fst(FstProperties):
@@ -34,6 +35,8 @@ class Fst(FstProperties):
 
     ``A + B`` is the sum, ``A * B`` the concatenation, ``2.5 * T`` the scaling, ``A @ B`` the composition, ``~T`` the inverse,
     ``T(x, y)`` a weight. Operations on two machines match symbols by name.
+
+    `origin` is what a file held, with its name, scores and alignments, for machines read by `treille.io.read`; otherwise None.
 
     >>> T = Fst.from_arcs([(0, "a", "b", 0.5, 1)], {1: 2.0})
     >>> T("a", "b"), T("a", "a"), (T + ~T).total()
@@ -51,6 +54,7 @@ class Fst(FstProperties):
     ):
         self.machine = machine
         self.semiring = semiring
+        self.origin: MachineParts | None = None
         self.input_symbols, self.output_symbols = (
             table if table is None or isinstance(table, list) else list(table)  # thousands of machines may share one
             for table in (input_symbols, output_symbols)
@@ -129,6 +133,13 @@ class Fst(FstProperties):
         machine = _core.Machine.from_arrays(parts.start, *arrays, finals)
         return cls(machine, parts.semiring, parts.input_symbols, parts.output_symbols)
 
+    @classmethod
+    def from_file_parts(cls, parts: MachineParts) -> Fst:
+        """A machine of a file, which `origin` keeps with its name, scores and alignments. Arcs of weight zero are left out."""
+        fst = cls.from_parts(without_zeros(parts))
+        fst.origin = parts
+        return fst
+
     def astype(self, semiring: str) -> Fst:
         """The same machine over another semiring: a weight w over the reals is the cost -log(w) of the two others.
 
@@ -157,6 +168,8 @@ class Fst(FstProperties):
         return Fst.from_parts(MachineParts(parts.start, parts.n_states, *columns, *ends, semiring, *tables))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is not None:
+            return Fst.from_file_parts, (self.origin,)
         return Fst.from_parts, (self.parts(),)
 
     @property
@@ -195,7 +208,7 @@ class Fst(FstProperties):
             machine, *tables = self._aligned(other)
             return Fst(self.machine.concatenation(machine, self.semiring), self.semiring, *tables)
         if isinstance(other, Real):
-            return self._with(self.machine.scaling(check_weight("the factor", other), self.semiring))
+            return self._with(call_core(self.machine.scaling, check_weight("the factor", other), self.semiring))
         return NotImplemented
 
     __rmul__ = __mul__  # for a number on the left
@@ -326,7 +339,7 @@ class Fst(FstProperties):
         self._check_semiring(other)
         _, recode = merge_tables(self.output_symbols, other.input_symbols)
         right = other.machine if recode is None else other.machine.recoded(recode, np.empty(0, np.int32))
-        machine = _call(_core.Machine.compose, self.machine, right, self.semiring)
+        machine = call_core(_core.Machine.compose, self.machine, right, self.semiring)
         return Fst(machine, self.semiring, self.input_symbols, other.output_symbols)
 
     def remove_epsilon(self) -> Fst:
@@ -335,7 +348,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "", "", 0.5, 0), (0, "a", "a", 1.0, 1)], {1: 1.0}).remove_epsilon().parts().weights.tolist()
         [2.0]
         """
-        return self._with(_call(_core.Machine.remove_epsilon, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.remove_epsilon, self.machine, self.semiring))
 
     def determinize(self) -> Fst:
         """The same weights with at most one arc for a symbol, or for a pair of symbols, out of a state.
@@ -346,7 +359,7 @@ class Fst(FstProperties):
         >>> A.remove_epsilon().determinize().n_arcs
         3
         """
-        return self._with(_call(_core.Machine.determinize, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.determinize, self.machine, self.semiring))
 
     def push(self) -> Fst:
         """The same weights, moved towards the start: out of every other state they sum to one.
@@ -354,7 +367,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (1, "a", "a", 3.0, 2)], {2: 0.5}).push().parts().weights.tolist()
         [3.0, 1.0]
         """
-        return self._with(_call(_core.Machine.push, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.push, self.machine, self.semiring))
 
     def minimize(self) -> Fst:
         """The same weights with the fewest states. Needs a deterministic machine without cycles: `determinize` makes one.
@@ -362,7 +375,7 @@ class Fst(FstProperties):
         >>> Fst.from_arcs([(0, "a", "a", 2.0, 1), (0, "b", "b", -3.0, 2)], {1: 1.0, 2: 5.0}).minimize().n_states
         2
         """
-        return self._with(_call(_core.Machine.minimize, self.machine, self.semiring))
+        return self._with(call_core(_core.Machine.minimize, self.machine, self.semiring))
 
     def equivalent(self, other: Fst, tolerance: float = 1e-9) -> bool:
         """Whether both machines give every string the same weight, up to rounding; for transducers, every sequence of pairs.
@@ -374,16 +387,11 @@ class Fst(FstProperties):
         if not tolerance >= 0:
             raise InputError(f"tolerance is {tolerance!r}, expected a number from 0")
         machine, *_ = self._aligned(other)
-        return _call(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
+        return call_core(_core.Machine.equivalent, self.machine, machine, self.semiring, tolerance)
+
+
+MachineList.make_item = Fst.from_file_parts
 
 
 def _named(labels: tuple[int, ...], symbols: list[str] | None) -> tuple[Any, ...]:
     return labels if symbols is None else tuple(symbols[label] for label in labels)
-
-
-def _call(algorithm: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a function of the core, whose errors become `InputError`."""
-    try:
-        return algorithm(*arguments)
-    except ValueError as error:
-        raise InputError(str(error)) from None

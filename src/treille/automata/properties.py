@@ -9,7 +9,7 @@ import numpy as np
 from treille import _core
 from treille.automata.drawing import dot_text, svg_picture
 from treille.automata.symbols import code_string, merge_tables
-from treille.automata.validation import ZERO
+from treille.automata.validation import ZERO, call_core
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineParts
 
@@ -21,6 +21,7 @@ class FstProperties:
     semiring: str
     input_symbols: list[str] | None
     output_symbols: list[str] | None
+    origin: MachineParts | None
 
     def parts(self) -> MachineParts:
         """The machine in flat arrays: what files are written from."""
@@ -66,7 +67,8 @@ class FstProperties:
         tables = [self.input_symbols, self.output_symbols]
         counts = dict.fromkeys("no" if table is None else str(len(table) - 1) for table in tables)
         size = f"{self.machine.n_states} states, {self.machine.n_arcs} arcs, {len(self.finals)} final"
-        return f"<Fst: {size}, {' and '.join(counts)} symbols, {self.semiring}>"
+        name = f" {self.origin.name!r:.40}" if self.origin is not None and self.origin.name else ""
+        return f"<Fst{name}: {size}, {' and '.join(counts)} symbols, {self.semiring}>"
 
     @property
     def finals(self) -> dict[int, float]:
@@ -121,12 +123,12 @@ class FstProperties:
             if unknown is not None:
                 return ZERO[self.semiring]
             strings.append(labels)
-        weight, cycle = self.machine.total_of_pair(strings[0], strings[1], y is not None, self.semiring)
+        weight, cycle = call_core(self.machine.total_of_pair, strings[0], strings[1], y is not None, self.semiring)
         if cycle:
             raise InputError(
                 "the sum over the paths of this pair diverges: the weights on a cycle that reads nothing are too large"
             )
-        return weight
+        return float(weight)
 
     def total(self) -> float:
         """D(T), the sum of the weights of all accepting paths; where it diverges, an error that names a cycle.
@@ -137,12 +139,12 @@ class FstProperties:
         >>> Fst.from_arcs([(0, "a", "a", 0.5, 0)], {0: 1.0}).total()  # 1 + 1/2 + 1/4 + ...
         2.0
         """
-        weight, cycle = self.machine.total(self.semiring)
+        weight, cycle = call_core(self.machine.total, self.semiring)
         if cycle:
             raise InputError(
                 f"the sum over all paths diverges: the weights on cycles such as {self._format_cycle(cycle)} are too large"
             )
-        return weight
+        return float(weight)
 
     def to_dot(self) -> str:
         """The text from which Graphviz draws the machine.

@@ -1,5 +1,6 @@
 """Validation of machines: numbers and names are checked here, once, before a machine is built."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -14,6 +15,14 @@ from treille.io.weights import ONE as ONE
 
 ZERO = {"real": 0.0, "log": inf, "tropical": inf}
 LARGEST = 2**31 - 1
+
+
+def call_core(algorithm: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function of the core, whose errors become `InputError`."""
+    try:
+        return algorithm(*arguments)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def check_semiring(semiring: Any) -> str:

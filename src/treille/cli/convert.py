@@ -90,7 +90,7 @@ def run(
         raise InputError(
             f"{examples.source}: does not look like lattices; name their format with --from: {', '.join(TITLES)}"
         )
-    machines = list(examples.X) if kind in ACCEPTORS else examples.X.machines
+    machines = examples.X.acceptors() if kind in ACCEPTORS else examples.X.machines
     with printer.busy(f"writing {target}"):
         written = write_lattices(target, machines, kind, to_weights and to_weights.value)
     files = str(written[0]) if len(written) == 1 else f"{len(written):,} files in {written[0].parent}"

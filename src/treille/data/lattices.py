@@ -102,8 +102,10 @@ class Lattices(FlatBatch):
                 raise InputError(
                     f"found one {found}, expected a list of machines: write [machine]; Lattices.from_file(path) reads files"
                 )
-            machines = list(machines)
-            if not any(map(is_machine, machines)):
+            machines = machines.acceptors() if isinstance(machines, MachineList) else list(machines)
+            if not machines:  # of any unit, with any scores
+                machines, scale = Strings.from_arrays(np.empty(0, np.int32), np.zeros(1, np.int64), [], "token"), None
+            elif not any(map(is_machine, machines)):
                 machines = Strings(machines, n_jobs=n_jobs)
         if isinstance(machines, Strings):
             if scale is not None:

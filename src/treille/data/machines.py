@@ -14,7 +14,8 @@ from treille.data.strings import Strings
 from treille.io.errors import InputError
 from treille.io.machine import SEMIRINGS, MachineParts
 
-SMALLEST, LARGEST = -709.0, 745.0  # costs whose exp(-cost) a double holds
+SMALLEST, LARGEST = -709.0, 708.0  # costs whose exp(-cost) a double holds with all its digits
+HIGHEST = 1e300  # of costs: sums of them along a path are numbers, too
 ENDS = ("sources", "targets")
 
 
@@ -77,7 +78,8 @@ def machine_parts(item: Any) -> MachineParts:
     """The arrays of an `Fst`, of a machine of pynini, or of a machine of a file."""
     if isinstance(item, MachineParts):
         return item
-    return (item if isinstance(item, Fst) else Fst.from_pynini(item)).parts()
+    machine = item if isinstance(item, Fst) else Fst.from_pynini(item)
+    return machine.parts() if machine.origin is None else machine.origin
 
 
 def _line(sequence: Any) -> MachineParts:
@@ -142,7 +144,11 @@ def _scaled(p: MachineParts, factors: dict[str, float]) -> tuple[np.ndarray, np.
         return p.weights, p.final_weights
 
     def total(scores: dict[str, np.ndarray], n: int) -> np.ndarray:
-        return sum((factors.get(name, 1.0) * values for name, values in scores.items()), np.zeros(n))
+        with np.errstate(over="ignore", invalid="ignore"):
+            costs: np.ndarray = sum((factors.get(name, 1.0) * values for name, values in scores.items()), np.zeros(n))
+        return np.where(
+            np.isinf(costs), np.nan, costs
+        )  # refused with the weights: an infinite cost would be an arc to leave out
 
     finals = total(p.final_scores, len(p.final_weights)) if p.final_scores else p.final_weights
     return total(p.scores, len(p.weights)), finals
@@ -223,6 +229,9 @@ def _check_weights(
     nothing = cost & (values == np.inf)
     checks = {"a number; NaN and infinity are no weights": ~np.isfinite(values) & ~nothing}
     if normalize:
+        checks[f"a cost from {-HIGHEST:g} to {HIGHEST:g}: sums of larger ones are no numbers"] = (
+            cost & ~nothing & (np.abs(values) > HIGHEST)
+        )
         checks["0 or more in a distribution; for signed weights use normalize=False"] = ~cost & (values < 0)
     else:
         limits = f"a cost from {SMALLEST:g} to {LARGEST:g}, whose exp(-cost) is a number; use normalize=True"

@@ -10,7 +10,7 @@ import numpy as np
 from .errors import InputError
 from .machine import EPSILON, MachineParts
 from .parameters import to_float
-from .symbols import Coder, arc_words, without_gaps
+from .symbols import Coder, arc_words, whole, without_gaps
 
 MOST_STATES = 2**31 - 1
 SPARSEST = 1000  # times more states than lines are taken for a mistake
@@ -60,13 +60,14 @@ class ArcLines:
         self.finals[number] = weight
 
     def _state(self, line: int, text: str) -> int:
-        if not text.isdecimal() or int(text) >= MOST_STATES:
+        number = whole(text)
+        if not 0 <= number < MOST_STATES:
             raise InputError(
                 f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
             )
         if self.start < 0:
-            self.start = int(text)
-        return int(text)
+            self.start = number
+        return number
 
     def _check_numbers(self) -> None:
         """Refuses state numbers with large gaps: memory is allocated for every number."""
@@ -124,7 +125,7 @@ def coded(
 
 
 def _numbers(machine: ArcLines, words: Sequence[str], symbols: Sequence[str] | None) -> list[int]:
-    labels = list(map(int, words))
+    labels = list(map(whole, words))
     most = 2**31 if symbols is None else len(symbols)
     for line, label in zip(machine.lines, labels, strict=True):
         if label >= most or (symbols is not None and label and not symbols[label]):

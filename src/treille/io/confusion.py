@@ -12,7 +12,7 @@ import numpy as np
 from .arc_lines import number
 from .errors import InputError
 from .machine import MachineParts
-from .symbols import Coder, arc_words, columns
+from .symbols import Coder, arc_words, columns, whole
 from .topological import in_order, one_final
 from .weights import ONE, SEMIRING, as_kind, in_semiring
 
@@ -66,11 +66,11 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
 
     def end() -> None:
         if expected >= 0:
-            missing = sorted(set(range(expected)) - slots.keys())
-            if missing or len(slots) != expected:
+            missing = next((i for i in range(min(expected, len(slots) + 1)) if i not in slots), None)
+            if missing is not None or len(slots) != expected:
                 raise InputError(
                     f"{source}, line {begins}: says numaligns {expected}, but {len(slots)} slots follow"
-                    + (f", none numbered {missing[0]}" if missing else "")
+                    + (f", none numbered {missing}" if missing is not None else "")
                 )
             networks.found.append((name, [slots[i] for i in range(expected)]))
 
@@ -94,9 +94,10 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
 
 
 def _whole(row: list[str], line: int, source: str) -> int:
-    if len(row) < 2 or not row[1].isdecimal():
+    index = whole(row[1]) if len(row) > 1 else -1
+    if index < 0:
         raise InputError(f"{source}, line {line}: found {' '.join(row)[:40]!r}, expected {row[0]} and a whole number")
-    return int(row[1])
+    return index
 
 
 def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachineParts]:

@@ -1,9 +1,12 @@
 """Kaldi's lattices as text (`lattice-copy ark:- ark,t:-`): the utterance's id on a line, its arcs, a blank line.
 
 Lattices have arcs `source target input output graph,acoustic`, where inputs are transitions and outputs words; compact lattices
-`source target word graph,acoustic,alignment`. Weights are pairs of costs: what counts is their sum. Alignments are not kept.
+`source target word graph,acoustic,alignment`. Weights are pairs of costs: what counts is their sum. Archives may be binary, too
+(kaldi_binary.py).
 """
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +16,10 @@ from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import columns
-from .weights import as_kind
+from .weights import as_kind, difference
+
+NONE = np.empty(0, np.int32)  # the alignment without transitions
+TRANSITION = re.compile(r"-?[0-9]{1,9}")
 
 
 class _Lattice(ArcLines):
@@ -22,14 +28,20 @@ class _Lattice(ArcLines):
     def __init__(self, source: str, name: str):
         super().__init__(source, name)
         self.pairs, self.final_pairs = list[tuple[float, float]](), list[tuple[float, float]]()
+        self.alignments, self.final_alignments = list[np.ndarray](), list[np.ndarray]()
         self.compact: bool | None = None  # not known before the first arc
 
     def line(self, at: int, row: list[str]) -> None:
-        pair = self._pair(row.pop(), at) if len(row) > 1 and "," in row[-1] else (0.0, 0.0)
+        pair, aligned = self._pair(row.pop(), at) if len(row) > 1 and "," in row[-1] else ((0.0, 0.0), NONE)
         if len(row) == 1:
+            if max(pair) < math.inf == sum(pair):
+                raise InputError(
+                    f"{self.place(at)}: the costs add up to more than a number can hold, expected at most 1e308"
+                )
             self.final(at, row[0], sum(pair))
             if np.isfinite(sum(pair)):
                 self.final_pairs.append(pair)
+                self.final_alignments.append(aligned)
         elif len(row) in (3, 4):
             if self.compact is (len(row) == 4):
                 raise InputError(
@@ -38,29 +50,39 @@ class _Lattice(ArcLines):
             self.compact = len(row) == 3
             self.arc(at, row[0], row[1], row[2], row[-1], sum(pair))
             self.pairs.append(pair)
+            self.alignments.append(aligned)
         else:
             raise InputError(
                 f"{self.place(at)}: found {' '.join(row)[:40]!r}, expected an arc: source target input output graph,acoustic,"
                 " or source target word graph,acoustic,alignment"
             )
 
-    def _pair(self, text: str, at: int) -> tuple[float, float]:
+    def _pair(self, text: str, at: int) -> tuple[tuple[float, float], np.ndarray]:
         graph, _, rest = text.partition(",")
-        acoustic, _, _ = rest.partition(",")
-        return number(graph, self.place(at)), number(acoustic, self.place(at))
+        acoustic, _, alignment = rest.partition(",")
+        pair = number(graph, self.place(at)), number(acoustic, self.place(at))
+        transitions = alignment.split("_") if alignment else []
+        if not all(map(TRANSITION.fullmatch, transitions)):
+            raise InputError(
+                f"{self.place(at)}: the alignment is {alignment[:40]!r}, expected transitions with _ between them"
+            )
+        return pair, np.array(transitions, np.int32) if transitions else NONE
 
 
 def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
     """The lattices of an archive, in the log semiring, over one symbol table.
 
-    `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and "acoustic", whose sum is the weight.
+    `scores` and `final_scores` hold the costs "language" (Kaldi's graph) and "acoustic", whose sum is the weight. Of compact
+    lattices, `alignments` and `final_alignments` hold the transitions.
 
     >>> lattice, = parse("utt-1\\n0 1 vine 1.5,2.0,7_8\\n1 0.5,0,\\n\\n", "a.lat")
     >>> lattice.name, lattice.weights.tolist(), lattice.final_weights.tolist(), lattice.scores["acoustic"].tolist()
     ('utt-1', [3.5], [0.5], [2.0])
+    >>> lattice.alignments[0].tolist()
+    [7, 8]
     """
-    if text.startswith("\0B"):
-        raise InputError(f"{source}: is a binary archive, expected text: lattice-copy ark:FILE ark,t:TEXT writes it")
+    if "\0B" in text[:1000]:
+        raise InputError(f"{source}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
     lattices, current = list[_Lattice](), None
     for at, line in enumerate(text.split("\n"), 1):
         row = columns(line)
@@ -83,28 +105,37 @@ def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[
     for lattice, words in zip(lattices, outputs, strict=True):
         table = input_symbols if lattice.compact is False else output_symbols
         one = lattice.parts(of_inputs.get(id(lattice), words), words, table, output_symbols, "log")
-        parts.append(replace(one, scores=_scores(lattice.pairs), final_scores=_scores(lattice.final_pairs)))
+        if any(map(len, [*lattice.alignments, *lattice.final_alignments])):
+            one = replace(one, alignments=lattice.alignments, final_alignments=lattice.final_alignments)
+        parts.append(replace(one, scores=scores(lattice.pairs), final_scores=scores(lattice.final_pairs)))
     return parts
 
 
-def _scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
+def scores(pairs: Sequence[tuple[float, float]]) -> dict[str, np.ndarray]:
+    """The two components of costs, by name."""
     language, acoustic = np.array(pairs, np.float64).reshape(-1, 2).T
     return {"language": language, "acoustic": acoustic}
 
 
 def format_machine(parts: MachineParts) -> str:
-    """The lattice as an entry of an archive: compact and with empty alignments if it is an acceptor.
+    """The lattice as an entry of an archive: compact if it is an acceptor, with its alignments, if it has some.
 
     The acoustic cost is written as it is, 0 where a machine has none; the graph cost is what is left of the weight.
     """
     name = "_".join(columns(parts.name)) or "lattice"
     parts = as_kind(parts, "cost")
-    end, sides = "," * parts.is_acceptor, written_sides(parts)[parts.is_acceptor :]
-    costs, final_costs = _pairs(parts.weights, parts.scores, end), _pairs(parts.final_weights, parts.final_scores, end)
+    compact = parts.is_acceptor
+    costs = _pairs(parts.weights, parts.scores, parts.alignments, compact)
+    final_costs = _pairs(parts.final_weights, parts.final_scores, parts.final_alignments, compact)
+    sides = written_sides(parts)[compact:]
     return "\n".join([name, *machine_lines(parts, sides, costs, final_costs)]) + "\n\n"
 
 
-def _pairs(weights: np.ndarray, scores: dict[str, np.ndarray], end: str) -> list[str]:
+def _pairs(
+    weights: np.ndarray, scores: dict[str, np.ndarray], alignments: Sequence[np.ndarray], compact: bool
+) -> list[str]:
     acoustic = scores.get("acoustic", np.zeros(len(weights)))
-    pairs = zip((weights - acoustic).tolist(), acoustic.tolist(), strict=True)
-    return [f"{graph},{cost}{end}" for graph, cost in pairs]
+    aligned = alignments if len(alignments) else [NONE] * len(weights)
+    ends = ["," + "_".join(map(str, one.tolist())) if compact else "" for one in aligned]
+    pairs = zip(difference(weights, acoustic).tolist(), acoustic.tolist(), ends, strict=True)
+    return [f"{graph},{cost}{end}" for graph, cost, end in pairs]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from . import confusion, json_arcs, kaldi, openfst_binary, openfst_text, plf, slf
+from . import confusion, json_arcs, kaldi, kaldi_binary, openfst_binary, openfst_text, plf, slf
 from .archive import Member
 from .atomic_write import atomic_write
 from .errors import InputError
@@ -43,6 +43,8 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     """
     stem = os.path.basename(name).lower().removesuffix(".gz")
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
+    if kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head):
+        return "kaldi", "content"
     if openfst_binary.looks_like_openfst(head):
         return "openfst", "content"
     if stem.endswith(".lat"):
@@ -87,6 +89,8 @@ def parse(
     if kind == "openfst" and openfst_binary.looks_like_openfst(data):
         parts = openfst_binary.parse(data, name)
         return [parts if weights in (None, "cost") else _reread(parts, weights, name)]
+    if kind == "kaldi" and (kaldi_binary.looks_like_archive(data) or kaldi_binary.looks_like_lattice(data)):
+        return kaldi_binary.parse(data, name, symbols)
     text = decoded(data, name, encoding)
     if kind in ("openfst", "openfst-text"):
         meant = weights or DEFAULT_WEIGHTS[kind]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class MachineParts:
     name: str = ""  # the utterance, if the file names it
     scores: dict[str, np.ndarray] = field(default_factory=dict)  # such as "acoustic", of arcs, as unscaled costs
     final_scores: dict[str, np.ndarray] = field(default_factory=dict)  # of final weights, if the file has them
+    alignments: Sequence[
+        np.ndarray
+    ] = ()  # of arcs: the transitions of each, if the file has them, as Kaldi's compact lattices
+    final_alignments: Sequence[np.ndarray] = ()  # of final states
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -96,16 +100,27 @@ class MachineParts:
         return [symbols[label] if label else "" for label in labels.tolist()]
 
 
-class MachineList(Sequence[MachineParts]):
-    """The machines of files of lattices. Items are acceptors: a lattice of two sides, such as Kaldi's, is read by its outputs.
+class MachineList(Sequence[Any]):
+    """The machines of files of lattices: `machines`, as the files hold them.
+
+    An item is a `treille.Fst`, made when it is asked for, and an acceptor: a lattice of two sides, such as Kaldi's, is read by
+    its outputs. Its `origin` has what an `Fst` does not: name, scores and alignments.
 
     >>> machines = MachineList([MachineParts.of([(0, 1, 2, 0.5, 1)], {1: 1.0})])
-    >>> machines, machines[0].inputs.tolist(), machines.machines[0].inputs.tolist()
-    (MachineList(1 machines), [2], [1])
+    >>> machines, machines[0], machines.machines[0].inputs.tolist()
+    (MachineList(1 machine), <Fst: 2 states, 1 arcs, 1 final, no symbols, real>, [1])
     """
 
+    make_item: ClassVar[
+        Callable[[MachineParts], Any]
+    ]  # `treille.automata`, which this package does not import, sets it
+
     def __init__(self, machines: Sequence[MachineParts]):
-        self.machines = list(machines)  # as the files hold them
+        self.machines = list(machines)
+
+    def acceptors(self) -> list[MachineParts]:
+        """The machines by their outputs."""
+        return [machine if machine.is_acceptor else machine.of_outputs() for machine in self.machines]
 
     def __len__(self) -> int:
         return len(self.machines)
@@ -113,8 +128,7 @@ class MachineList(Sequence[MachineParts]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return MachineList(self.machines[key])
-        machine = self.machines[key]
-        return machine if machine.is_acceptor else machine.of_outputs()
+        return type(self).make_item(MachineList([self.machines[key]]).acceptors()[0])
 
     def __repr__(self) -> str:
-        return f"MachineList({len(self):,} machines)"
+        return f"MachineList({len(self):,} machine{'s' * (len(self) != 1)})"

@@ -7,7 +7,7 @@ arcs), the symbol tables if the flags say so, then for each state its final weig
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,24 +36,8 @@ def parse(data: bytes, source: str) -> MachineParts:
     >>> parse(format_machine(MachineParts.of([(0, 1, 1, 0.5, 1)], {1: 0.0}, semiring="log")), "a.fst").weights.tolist()
     [0.5]
     """
-    bytes_ = _Bytes(data, source)
-    if bytes_.number("<i", "the magic number") != MAGIC:
-        raise InputError(f"{source}: does not begin as OpenFst's binary files do; text is --format openfst-text")
-    type, arc_type = bytes_.string("the type"), bytes_.string("the type of arcs")
-    if type != "vector":
-        raise InputError(f"{source}: is of type {type!r}, expected vector: fstconvert --fst_type=vector makes it one")
-    if arc_type not in REALS:
-        raise InputError(
-            f"{source}: has arcs of type {arc_type!r}, expected one of {', '.join(REALS)}: fstmap or lattice-copy converts"
-        )
-    version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
-    if version != VERSION or flags & ALIGNED:
-        raise InputError(
-            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
-        )
-    bytes_.number("<Q", "the properties")
-    start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
-    tables = [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
+    bytes_ = Bytes(data, source)
+    arc_type, start, n_states, tables = header(bytes_, REALS)
     states, finals, arcs = _states(bytes_, n_states, REALS[arc_type])
     weights = arcs["weight"].astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(weights))
@@ -70,7 +54,7 @@ def parse(data: bytes, source: str) -> MachineParts:
         )
     inputs, outputs = (arcs[side].astype(np.int32) for side in ("input", "output"))
     for labels, symbols in ((inputs, tables[0]), (outputs, tables[1])):
-        _check_labels(labels, symbols, source)
+        check_labels(labels, symbols, source)
     if start < 0:
         return MachineParts.nothing(semiring=SEMIRING[arc_type])
     final = np.flatnonzero(finals != np.inf).astype(np.int32)
@@ -79,6 +63,28 @@ def parse(data: bytes, source: str) -> MachineParts:
     arrays = (states, inputs, outputs, weights, arcs["target"].astype(np.int32), final, finals[final])
     both = (symbols, symbols if shared else output_symbols)
     return MachineParts(start, len(finals), *arrays, SEMIRING[arc_type], *both)
+
+
+def header(bytes_: Bytes, arc_types: Collection[str]) -> tuple[str, int, int, list[list[str] | None]]:
+    """The type of arcs, the start, the number of states, and the symbol tables, which the arcs follow."""
+    source = bytes_.source
+    if bytes_.number("<i", "the magic number") != MAGIC:
+        raise InputError(f"{source}: does not begin as OpenFst's binary files do; text is --format openfst-text")
+    type, arc_type = bytes_.string("the type"), bytes_.string("the type of arcs")
+    if type != "vector":
+        raise InputError(f"{source}: is of type {type!r}, expected vector: fstconvert --fst_type=vector makes it one")
+    if arc_type not in arc_types:
+        raise InputError(
+            f"{source}: has arcs of type {arc_type!r}, expected one of {', '.join(arc_types)}: fstmap or lattice-copy converts"
+        )
+    version, flags = bytes_.number("<i", "the version"), bytes_.number("<i", "the flags")
+    if version != VERSION or flags & ALIGNED:
+        raise InputError(
+            f"{source}: is of version {version} with flags {flags}, expected version {VERSION}, not aligned"
+        )
+    bytes_.number("<Q", "the properties")
+    start, n_states, _ = (bytes_.number("<q", what) for what in ("the start", "the states", "the arcs"))
+    return arc_type, start, n_states, [bytes_.symbols() if flags & flag else None for flag in (HAS_INPUT, HAS_OUTPUT)]
 
 
 def format_machine(parts: MachineParts, arc_type: str | None = None) -> bytes:
@@ -112,7 +118,7 @@ def _arc(real: np.dtype[Any]) -> np.dtype[np.void]:
     return np.dtype([("input", "<i4"), ("output", "<i4"), ("weight", real), ("target", "<i4")])
 
 
-def _states(bytes_: _Bytes, n_states: int, real: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _states(bytes_: Bytes, n_states: int, real: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The source of every arc, the final weight of every state, all arcs. A file written to a pipe counts -1 states."""
     finals, counts, chunks, arc = list[float](), list[int](), list[bytes](), _arc(real)
     while len(finals) != n_states and (n_states >= 0 or not bytes_.at_end()):
@@ -124,7 +130,8 @@ def _states(bytes_: _Bytes, n_states: int, real: np.dtype[Any]) -> tuple[np.ndar
     return sources, np.array(finals, np.float64), np.frombuffer(b"".join(chunks), arc)
 
 
-def _check_labels(labels: np.ndarray, symbols: list[str] | None, source: str) -> None:
+def check_labels(labels: np.ndarray, symbols: Sequence[str] | None, source: str) -> None:
+    """Refuses labels that the table does not have."""
     most = 2**31 if symbols is None else len(symbols)
     bad = np.flatnonzero((labels < 0) | (labels >= most))
     if symbols is not None and not len(bad):
@@ -146,11 +153,11 @@ def _symbol_bytes(symbols: Sequence[str]) -> bytes:
     return head + b"".join(_string(symbol) + struct.pack("<q", label) for symbol, label in named)
 
 
-class _Bytes:
+class Bytes:
     """A reader of the bytes of a file; if they end too early, the message says what was expected."""
 
     def __init__(self, data: bytes, source: str):
-        self._data, self._source, self._at = data, source, 0
+        self._data, self.source, self._at = data, source, 0
 
     def at_end(self) -> bool:
         return self._at >= len(self._data)
@@ -158,26 +165,36 @@ class _Bytes:
     def take(self, size: int, what: str) -> bytes:
         if size < 0 or self._at + size > len(self._data):
             raise InputError(
-                f"{self._source}: ends after {len(self._data):,} bytes, expected {what} at byte {self._at:,}:"
+                f"{self.source}: ends after {len(self._data):,} bytes, expected {what} at byte {self._at:,}:"
                 " the file is truncated or damaged; fetch it again"
             )
         self._at += size
         return self._data[self._at - size : self._at]
 
-    def number(self, form: str, what: str) -> int:
-        value: int = struct.unpack(form, self.take(struct.calcsize(form), what))[0]
-        return value
+    def until(self, end: bytes, what: str) -> bytes:
+        """The bytes before the next `end`, which is passed."""
+        found = self._data.find(end, self._at)
+        taken = self.take((len(self._data) + 1 if found < 0 else found) - self._at, what)
+        self._at += len(end)
+        return taken
+
+    def number(self, form: str, what: str) -> Any:
+        return struct.unpack(form, self.take(struct.calcsize(form), what))[0]
+
+    def pair(self, form: str, what: str) -> tuple[Any, Any]:
+        first, second = struct.unpack(form, self.take(struct.calcsize(form), what))
+        return first, second
 
     def string(self, what: str) -> str:
-        return self.take(self.number("<i", what), what).decode("utf-8", "replace")
+        return self.take(int(self.number("<i", what)), what).decode("utf-8", "replace")
 
     def symbols(self) -> list[str]:
         if self.number("<i", "a symbol table") != SYMBOLS_MAGIC:
-            raise InputError(f"{self._source}: found no symbol table at byte {self._at - 4:,}, where one is announced")
+            raise InputError(f"{self.source}: found no symbol table at byte {self._at - 4:,}, where one is announced")
         self.string("the name of a symbol table")
         _, size = self.number("<q", "a symbol table"), self.number("<q", "a symbol table")
         pairs = []
         for i in range(size):
             symbol = self.string(f"symbol {i} of {size}")
             pairs.append((symbol, self.number("<q", f"symbol {i} of {size}")))
-        return symbol_list(pairs, self._source)
+        return symbol_list(pairs, self.source)

@@ -12,9 +12,9 @@ import numpy as np
 from .errors import InputError
 from .machine import MachineParts
 from .parameters import to_float
-from .symbols import Coder, arc_words
+from .symbols import Coder, arc_words, whole
 from .topological import one_final
-from .weights import as_kind
+from .weights import as_kind, difference
 
 NULL = "!NULL"
 FIELD = re.compile(r"""([A-Za-z]+)=("(?:[^"\\]|\\.)*"(?=\s|$)|'(?:[^'\\]|\\.)*'(?=\s|$)|\S*)""")
@@ -117,8 +117,16 @@ def _costs(
             raise InputError(
                 f"{source}, line {at}: {field}= is not positive, expected a probability, since the header declares base=0"
             )
-        scores[name] = -np.log(values) if base == 0 else 0.0 - values * unit
-        costs += _number(header, scale, place, 1.0) * scores[name]
+        factor = _number(header, scale, place, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            scores[name] = -np.log(values) if base == 0 else 0.0 - values * unit
+            costs += factor * scores[name]
+    bad = np.flatnonzero(~np.all([np.isfinite(costs), *map(np.isfinite, scores.values())], axis=0))
+    if len(bad):
+        raise InputError(
+            f"{source}, line {links[int(bad[0])][0]}: the scores of the link, scaled, add up to more than a number can hold,"
+            " expected at most 1e308: scale them down"
+        )
     return costs, scores
 
 
@@ -136,10 +144,10 @@ def _only(header: Fields, key: str, candidates: set[int], source: str, n: int) -
 
 def _whole(fields: Fields, key: str, place: str, most: int) -> int:
     text = fields.get(key, "")
-    if not text.isdecimal() or int(text) >= most:
+    if not 0 <= (number := whole(text)) < most:
         found = f"{key}={text[:40]}" if key in fields else f"no {key}="
         raise InputError(f"{place}: found {found}, expected a whole number below {most}")
-    return int(text)
+    return number
 
 
 def _number(fields: Fields, key: str, place: str, otherwise: float) -> float:
@@ -181,7 +189,7 @@ def format_machine(parts: MachineParts) -> str:
     out += [f"I={state}" for state in range(parts.n_states)]
     acoustic = parts.scores.get("acoustic", np.zeros(len(parts.weights)))
     words, ends = arc_words(parts, "inputs", NULL, blanks=True), (parts.sources.tolist(), parts.targets.tolist())
-    columns = zip(*ends, words, acoustic.tolist(), (parts.weights - acoustic).tolist(), strict=True)
+    columns = zip(*ends, words, acoustic.tolist(), difference(parts.weights, acoustic).tolist(), strict=True)
     for j, (source, target, word, cost, rest) in enumerate(columns):
         out.append(f"J={j} S={source} E={target} W={_quoted(word)} a={0.0 - cost} l={0.0 - rest}")
     return "\n".join([*out, ""])

@@ -19,6 +19,17 @@ SIDES = {"inputs": "input_symbols", "outputs": "output_symbols"}
 BLANKS = re.compile("[ \t]+")
 
 
+def whole(text: str) -> int:
+    """A whole number from 0; -1 for any other text. Numbers of more than 18 digits count as 10^18, beyond any limit.
+
+    >>> whole("12"), whole("-1"), whole("9" * 5000)
+    (12, -1, 1000000000000000000)
+    """
+    if not text.isdecimal():
+        return -1
+    return int(text) if len(text) <= 18 else 10**18
+
+
 def columns(line: str) -> list[str]:
     """The columns of a line: blanks and tabs separate, other white space may be part of a word.
 
@@ -105,7 +116,7 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
                 raise InputError(
                     f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
                 )
-            pairs.append((words[0], int(words[1])))
+            pairs.append((words[0], whole(words[1])))
     return symbol_list(pairs, source)
 
 

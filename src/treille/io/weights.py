@@ -1,6 +1,7 @@
 """What the numbers on the arcs of a file mean: costs, log-probabilities or probabilities."""
 
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
     >>> as_kind(MachineParts.of([(0, 1, 1, 0.5, 1), (0, 2, 2, 0.0, 1)], {1: 1.0}), "logprob").weights.tolist()
     [-0.6931471805599453]
     """
-    parts = _without_zeros(parts)
+    parts = without_zeros(parts)
     given = np.concatenate([parts.weights, parts.final_weights])
     if parts.semiring == "real" and kind != "prob":
         if len(given) and given.min() < 0:
@@ -69,6 +70,18 @@ def as_kind(parts: MachineParts, kind: str) -> MachineParts:
     return replace(parts, weights=wanted[:n], final_weights=wanted[n:])
 
 
+def difference(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """What is left of the weights beside these scores."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest: np.ndarray = weights - scores
+    if not np.isfinite(rest).all():
+        at = int(np.argmin(np.isfinite(rest)))
+        raise InputError(
+            f"a weight is {weights[at]:.4g}, its acoustic score {scores[at]:.4g}: their difference is no number"
+        )
+    return rest
+
+
 def _exponentials(costs: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", under="ignore"):
         probabilities: np.ndarray = np.exp(-costs)
@@ -80,7 +93,8 @@ def _exponentials(costs: np.ndarray) -> np.ndarray:
     return probabilities
 
 
-def _without_zeros(parts: MachineParts) -> MachineParts:
+def without_zeros(parts: MachineParts) -> MachineParts:
+    """The machine without arcs and final states of weight zero."""
     zero = 0.0 if parts.semiring == "real" else np.inf
     arcs, finals = parts.weights != zero, parts.final_weights != zero
     if arcs.all() and finals.all():
@@ -93,4 +107,6 @@ def _without_zeros(parts: MachineParts) -> MachineParts:
         final_weights=parts.final_weights[finals],
         scores={name: values[arcs] for name, values in parts.scores.items()},
         final_scores={name: values[finals] for name, values in parts.final_scores.items()},
+        alignments=list(compress(parts.alignments, arcs)),
+        final_alignments=list(compress(parts.final_alignments, finals)),
     )

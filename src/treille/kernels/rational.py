@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
+from treille.automata.validation import call_core
 from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
@@ -32,10 +33,11 @@ class Rational(SequenceKernel):
     Parameters
     ----------
     T : Fst
-        A transducer over the reals. With ``factored=True`` it must have no cycle that reads nothing.
+        A transducer over the reals. Cycles that read and write nothing are summed; an error where the sum diverges. A cycle that
+        reads nothing and writes symbols gives an example infinitely many features: then k is computed for each pair.
     factored : bool
         False: T is the kernel itself, k(x, y) = T(x, y), computed for each pair. It must be symmetric, which is checked on the
-        data, and positive semi-definite, which is not checked. It must have no cycle that reads and writes nothing.
+        data, and positive semi-definite, which is not checked.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
 
@@ -60,7 +62,7 @@ class Rational(SequenceKernel):
 
     @property
     def has_features(self) -> bool:
-        return bool(self.factored)
+        return bool(self.factored) and not (isinstance(self.T, Fst) and _core.epsilon_cycle(self._machine(), True))
 
     def check(self) -> None:
         if not isinstance(self.T, Fst):
@@ -69,19 +71,20 @@ class Rational(SequenceKernel):
             raise InputError(f"factored is {self.factored!r}, expected True or False")
         if self.T.semiring != "real":
             raise InputError(f"T is over the semiring {self.T.semiring!r}, expected 'real': use T.astype('real')")
-        cycle = _core.epsilon_cycle(self.T.machine, bool(self.factored))
-        if cycle:
-            does = "reads nothing" if self.factored else "reads and writes nothing"
-            raise InputError(
-                f"T has a cycle that {does}: {self._spell(cycle)}; an example would have infinitely many outputs: remove the cycle"
-            )
+        self._machine() if self.has_features else self._pair_machine()
 
-    def _spell(self, cycle: Sequence[tuple[int, int, int, int]]) -> str:
-        steps = [
-            f"-{_name(self.T.input_symbols, read)}:{_name(self.T.output_symbols, write)}-> {target}"
-            for _, read, write, target in cycle
-        ]
-        return " ".join([str(cycle[0][0]), *steps])
+    def _machine(self) -> _core.Machine:
+        """T without cycles that read and write nothing."""
+        if self.T.semiring != "real":
+            return self.T.machine
+        return _kept(self.T, "_without_cycles", lambda: _without_cycles(self.T, "T"))
+
+    def _pair_machine(self) -> _core.Machine:
+        """The machine U of k(x, y) = U(x, y): T, or T o T^-1."""
+        if not self.factored:
+            return self._machine()
+        name = "T has a cycle that reads nothing and writes symbols: T o T^-1"
+        return _kept(self.T, "_times_inverse", lambda: _without_cycles(self.T @ ~self.T, name))
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         if not self.has_features:
@@ -91,7 +94,7 @@ class Rational(SequenceKernel):
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.T.input_symbols, threads)
         _check_known(batch, codes, self.T.input_symbols)
-        features, rows = _core.RationalFeatures.fit(self.T.machine, data, codes, threads)
+        features, rows = call_core(_core.RationalFeatures.fit, self._machine(), data, codes, threads)
         fitted = RationalMap(features, self, batch.unit)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
@@ -122,10 +125,10 @@ class Rational(SequenceKernel):
         if self.has_features:
             return super().diagonal(batch, n_jobs)
         self.check()
-        return _core.rational_diagonal(self.T.machine, *self._sides(batch, batch, n_jobs))
+        return call_core(_core.rational_diagonal, self._pair_machine(), *self._sides(batch, batch, n_jobs))
 
     def _values(self, left: Batch, right: Batch, n_jobs: int | None) -> np.ndarray:
-        values = _core.rational_gram(self.T.machine, *self._sides(left, right, n_jobs))
+        values = call_core(_core.rational_gram, self._pair_machine(), *self._sides(left, right, n_jobs))
         return values.reshape(len(left), len(right))
 
     def _sides(self, left: Batch, right: Batch, n_jobs: int | None) -> tuple[Any, ...]:
@@ -133,7 +136,8 @@ class Rational(SequenceKernel):
         assert isinstance(left, (Strings, Lattices))
         assert isinstance(right, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
-        return *_read(left, self.T.input_symbols, threads), *_read(right, self.T.output_symbols, threads), threads
+        right_symbols = self.T.input_symbols if self.factored else self.T.output_symbols
+        return *_read(left, self.T.input_symbols, threads), *_read(right, right_symbols, threads), threads
 
 
 class RationalMap(SequenceMap):
@@ -149,7 +153,8 @@ class RationalMap(SequenceMap):
         assert isinstance(batch, (Strings, Lattices))
         threads = effective_n_jobs(n_jobs)
         data, codes = _read(batch, self.kernel.T.input_symbols, threads)
-        return Rows.from_core(self.features.transform(self.kernel.T.machine, data, codes, threads), self.n_features)
+        rows = call_core(self.features.transform, self.kernel._machine(), data, codes, threads)
+        return Rows.from_core(rows, self.n_features)
 
     def spell(self, id: int) -> str:
         labels = self.features.string(id)
@@ -177,6 +182,24 @@ class RationalMap(SequenceMap):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self.features.strings(), self.kernel, self.unit)
+
+
+def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine:
+    """A machine made of T, which is immutable; made once."""
+    if name not in T.__dict__:
+        T.__dict__[name] = make()
+    machine: _core.Machine = T.__dict__[name]
+    return machine
+
+
+def _without_cycles(T: Fst, name: str) -> _core.Machine:
+    """The machine of T without cycles of epsilon arcs, which are summed."""
+    if not _core.epsilon_cycle(T.machine, False):
+        return T.machine
+    try:
+        return T.remove_epsilon().machine
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def _rebuild(labels: np.ndarray, offsets: np.ndarray, kernel: Rational, unit: str) -> RationalMap:
