@@ -16,6 +16,7 @@ from treille.automata import Fst
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 from treille.registry import registered_name, require
@@ -29,6 +30,8 @@ FORMER_NAMES = {  # of parameters, in model files of earlier versions
     "GappedKmer": {"weights": "filter"},
     "Columns": {"weights": "column_weights"},
 }
+ARC = (int, int, int, float, int)  # of a machine in a model file: source, labels, weight, target
+FINAL = (int, float)
 BLOCK = 1 << 24  # kernel values in memory at a time
 
 
@@ -220,13 +223,19 @@ class Kernel(BaseEstimator, ABC):
         >>> Kernel.from_spec(NGram(3).normalized().spec())
         NGram(n=3).normalized()
         """
-        cls, former = require("kernels", spec["kernel"]), FORMER_NAMES.get(spec["kernel"], {})
-        params = {former.get(name, name): _read(value) for name, value in spec["params"].items()}
-        try:
-            kernel: Kernel = cls(**params)
-        except TypeError as error:
-            raise InputError(f"the kernel {spec['kernel']!r} does not take these parameters: {error}") from None
-        return kernel
+        stored.check_depth(spec)
+        return _from_spec(spec)
+
+
+def _from_spec(spec: dict[str, Any]) -> Kernel:
+    name = stored.value(spec, "kernel", str)
+    cls, former = require("kernels", name), FORMER_NAMES.get(name, {})
+    params = {former.get(key, key): _read(value) for key, value in stored.value(spec, "params", dict).items()}
+    try:
+        kernel: Kernel = cls(**params)
+    except TypeError as error:
+        raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+    return kernel
 
 
 def check_memory(n_rows: int, n_columns: int) -> None:
@@ -266,8 +275,10 @@ def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "machine" in value:
-        return _read_machine(value["machine"])
-    return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)
+        return _read_machine(stored.value(value, "machine", dict))
+    if "named" in value:
+        return {name: _read(v) for name, v in stored.value(value, "named", dict).items()}
+    return _from_spec(value)
 
 
 def _plain_machine(fst: Fst) -> dict[str, Any]:
@@ -284,6 +295,7 @@ def _plain_machine(fst: Fst) -> dict[str, Any]:
 
 
 def _read_machine(spec: dict[str, Any]) -> Fst:
-    parts = MachineParts.of(spec["arcs"], dict(spec["finals"]), spec["start"], spec["semiring"])
-    tables = {side: spec[side] for side in ("input_symbols", "output_symbols")}
-    return Fst.from_parts(replace(parts, **tables))
+    arcs, finals = (stored.rows(spec, name, kinds) for name, kinds in (("arcs", ARC), ("finals", FINAL)))
+    parts = MachineParts.of(arcs, dict(finals), stored.whole(spec, "start", -1, 2**31 - 1), spec["semiring"])
+    sides = ("input_symbols", "output_symbols")
+    return Fst.from_parts(replace(parts, **{side: stored.names(spec, side) if spec[side] else None for side in sides}))

@@ -13,6 +13,7 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow, whole
 from treille.kernels.suffix import SubstringProduct, longest
@@ -79,9 +80,9 @@ class NGram(SequenceKernel):
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
         min_n, n, scales = self._orders()
-        ngrams = np.ascontiguousarray(arrays["grams"], np.int32)
-        lengths = np.ascontiguousarray(arrays.get("orders", np.empty(0)), np.int32)
-        return _checked(ngrams, lengths, min_n, n, scales, spec["alphabet"], spec["unit"])
+        ngrams = stored.array(arrays, "grams", np.int32, ndim=2)
+        lengths = stored.array(arrays, "orders", np.int32) if "orders" in arrays else np.empty(0, np.int32)
+        return _checked(ngrams, lengths, min_n, n, scales, *stored.alphabet(spec))
 
     def _orders(self) -> tuple[int, int, np.ndarray]:
         """Shortest and longest order, and the factor of the counts of each order in phi."""

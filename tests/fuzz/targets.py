@@ -1,0 +1,5 @@
+"""All targets by name."""
+
+from .models import TARGETS_BY_NAME as MODELS
+
+TARGETS = MODELS
