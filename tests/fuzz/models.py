@@ -91,7 +91,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "subsequence": lambda: svc(Subsequence(2), TEXTS),
     "all-substrings": lambda: svc(AllSubstrings(0.5), TEXTS),
     "rational": lambda: svc(Rational(bigrams()), TEXTS),
-    "rational-gram": lambda: svc(Rational(bigrams() >> ~bigrams(), factored=False), TEXTS),
+    "rational-gram": lambda: svc(Rational(bigrams() @ ~bigrams(), factored=False), TEXTS),
     "subtree": lambda: svc(SubTree(), TREES, Y3),
     "subset-tree": lambda: svc(SubsetTree(0.4), TREES),
     "partial-tree": lambda: svc(PartialTree(0.4), TREES),
@@ -126,6 +126,7 @@ class ModelTarget:
     def __init__(self, name: str, folder: Path):
         self.name, self.path = f"model-{name}", folder / f"{name}.treille"
         model, self.X = MODELS[name]()
+        self.batch = model.plan_.kernel.batch(self.X)  # reading a few texts takes longer than the rest
         model.save(self.path, **({"representation": "automaton"} if name.startswith("automaton") else {}))
         self.spec, self.arrays = read_model(self.path)
         self.bytes = self.path.read_bytes()
@@ -145,20 +146,17 @@ class ModelTarget:
 
     def run(self, data: bytes) -> None:
         self.path.write_bytes(data)
-        exercise(treille.load(self.path), self.X)
+        exercise(treille.load(self.path), self.X if data[-1] % 16 == 0 else self.batch)
 
 
 def exercise(model: Any, X: Any) -> None:
     """All that reads what a file stored."""
-    repr(model)
     model.predict(X)
     if hasattr(model.functions_, "features"):
         features = model.features_
-        for id in {0, features.n_features // 2, features.n_features - 1} - {-1}:
-            if features.n_features:
+        for id in {0, features.n_features // 2, features.n_features - 1}:
+            if 0 <= id < features.n_features:
                 features.name(id)
-    if hasattr(model, "decision_function"):
-        model.decision_function(X)
 
 
 TARGETS_BY_NAME = {f"model-{name}": partial(ModelTarget, name) for name in MODELS}

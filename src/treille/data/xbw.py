@@ -162,7 +162,10 @@ class XBW(Batch):
         spec, arrays = read_model(path)
         if spec.get("batch") != "XBW":
             raise InputError(f"{os.fspath(path)}: no index of trees, expected a file that XBW.save wrote")
-        return cls._read_state(spec, arrays)
+        try:
+            return cls._read_state(spec, arrays)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)}: {error}") from None
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         last, n_nodes, symbols, lengths, words, sizes = self._index.parts()

@@ -18,6 +18,7 @@ from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.limits import Budget
 from treille.io.machine import MachineParts
 from treille.registry import registered_name, require
 
@@ -296,6 +297,10 @@ def _plain_machine(fst: Fst) -> dict[str, Any]:
 
 def _read_machine(spec: dict[str, Any]) -> Fst:
     arcs, finals = (stored.rows(spec, name, kinds) for name, kinds in (("arcs", ARC), ("finals", FINAL)))
-    parts = MachineParts.of(arcs, dict(finals), stored.whole(spec, "start", -1, 2**31 - 1), spec["semiring"])
+    n_states = 1 + max((state for arc in arcs for state in (arc[0], arc[-1])), default=0)
+    start = stored.whole(spec, "start", -1, 2**31 - 2)
+    n_states = max([n_states, start + 1, *(1 + state for state, _ in finals)])
+    Budget("its machine", 40 * len(arcs) + 16 * len(finals)).spend(16 * n_states)
+    parts = MachineParts.of(arcs, dict(finals), start, spec["semiring"])
     sides = ("input_symbols", "output_symbols")
     return Fst.from_parts(replace(parts, **{side: stored.names(spec, side) if spec[side] else None for side in sides}))
