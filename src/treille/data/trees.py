@@ -161,7 +161,7 @@ class Trees(FlatBatch):
 
     @classmethod
     def from_xml(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """From XML documents, or paths of files, `.gz` included: a tree of the elements of each, at any depth.
+        """From XML documents as str or bytes, or files as `pathlib.Path`, `.gz` included: a tree of the elements of each.
 
         With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf.
 

@@ -20,7 +20,7 @@ class Budget:
 
     def __init__(self, name: str, packed: int) -> None:
         given = os.environ.get(VARIABLE, str(RATIO))
-        if not given.isdecimal() or not 0 < int(given) < 10**9:
+        if not given.isdecimal() or len(given) > 9 or int(given) == 0:
             raise InputError(f"{VARIABLE} is {given[:40]!r}, expected a whole number, such as {RATIO}")
         self.name, self.packed, self.ratio = name, packed, int(given)
         self.left = max(FREE, self.ratio * packed)

@@ -18,7 +18,6 @@ from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.limits import Budget
 from treille.io.machine import MachineParts
 from treille.registry import registered_name, require
 
@@ -33,6 +32,7 @@ FORMER_NAMES = {  # of parameters, in model files of earlier versions
 }
 ARC = (int, int, int, float, int)  # of a machine in a model file: source, labels, weight, target
 FINAL = (int, float)
+SPARE_STATES = 10_000  # without arcs
 BLOCK = 1 << 24  # kernel values in memory at a time
 
 
@@ -296,11 +296,14 @@ def _plain_machine(fst: Fst) -> dict[str, Any]:
 
 
 def _read_machine(spec: dict[str, Any]) -> Fst:
+    arcs: Any
     arcs, finals = (stored.rows(spec, name, kinds) for name, kinds in (("arcs", ARC), ("finals", FINAL)))
     n_states = 1 + max((state for arc in arcs for state in (arc[0], arc[-1])), default=0)
     start = stored.whole(spec, "start", -1, 2**31 - 2)
     n_states = max([n_states, start + 1, *(1 + state for state, _ in finals)])
-    Budget("its machine", 40 * len(arcs) + 16 * len(finals)).spend(16 * n_states)
-    parts = MachineParts.of(arcs, dict(finals), start, spec["semiring"])
+    if n_states > SPARE_STATES + 100 * (len(arcs) + len(finals)):
+        raise InputError(f"its machine has {n_states:,} states and {len(arcs):,} arcs: it is damaged")
+    parts = MachineParts.of(arcs, dict(finals), start, stored.value(spec, "semiring", str))
     sides = ("input_symbols", "output_symbols")
-    return Fst.from_parts(replace(parts, **{side: stored.names(spec, side) if spec[side] else None for side in sides}))
+    tables: dict[str, Any] = {side: stored.names(spec, side) if spec.get(side) else None for side in sides}
+    return Fst.from_parts(replace(parts, **tables))

@@ -119,10 +119,7 @@ class Orders(NamedTuple):
 
     def within(self, batch: Batch) -> int:
         """The longest order that a batch can contain, and at least the two shortest of the kernel: longer ones cost nothing."""
-        if isinstance(batch, Lattices):
-            found = int(np.diff(batch.states).max(initial=1)) - 1
-        else:
-            found = longest(batch)
+        found = int(np.diff(batch.states).max(initial=1)) - 1 if isinstance(batch, Lattices) else longest(batch)
         return min(self.n, max(found, self.min_n + 1))
 
 

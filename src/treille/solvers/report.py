@@ -89,9 +89,11 @@ class Report:
     def from_dict(cls, values: dict[str, Any]) -> Report:
         """The inverse of `as_dict`."""
         defaults = {"approximation_error": 0.0, "representation": ""} | values
-        numbers = {k: stored.number(defaults, k) for k in ("primal", "dual", "seconds", "approximation_error")}
-        counts = {k: stored.whole(values, k) for k in ("epochs", "seed")}
-        texts = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
+        numbers: dict[str, Any] = {
+            k: stored.number(defaults, k) for k in ("primal", "dual", "seconds", "approximation_error")
+        }
+        counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
+        texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
         each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
         return cls(**numbers, **counts, **texts, per_class=each)
 

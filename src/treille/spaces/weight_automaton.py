@@ -89,7 +89,7 @@ def unpack_weights(
     budget = Budget("its automaton", sum(array.nbytes for array in squeezed.values()))
     budget.spend(8 * n_strings * (2 + n_functions))
     sizes["directions"] = [rows * n_functions, "<f8"]
-    parts = {name: _expand(squeezed, name, kind, *sizes[name], budget) for name, kind in KINDS.items()}
+    parts = {name: _expand(squeezed, name, kind, sizes.get(name), budget) for name, kind in KINDS.items()}
     codes, codebook = parts["codes"], parts["codebook"]
     sound = np.isfinite(codebook).all() and np.isfinite(parts["directions"]).all()
     if not sound or (len(codes) and codes.max() >= len(codebook)):
@@ -138,10 +138,9 @@ def _squeeze(array: np.ndarray) -> np.ndarray:
     return np.frombuffer(zlib.compress(np.ascontiguousarray(planes).tobytes(), 9), np.uint8)
 
 
-def _expand(
-    squeezed: dict[str, np.ndarray], name: str, expected: str, count: Any, kind: Any, budget: Budget
-) -> np.ndarray:
+def _expand(squeezed: dict[str, np.ndarray], name: str, expected: str, declared: Any, budget: Budget) -> np.ndarray:
     dtype = np.dtype(expected)
+    count, kind = declared if isinstance(declared, list) and len(declared) == 2 else (None, None)
     if kind != expected:
         raise InputError(f"the array {name!r} of its automaton has the type {str(kind)[:20]!r}, expected {expected!r}")
     size = stored.whole({"count": count}, "count") * dtype.itemsize
