@@ -25,8 +25,16 @@ HEAD = 1 << 16
 Load = Callable[[int], bytes]
 HIDDEN = re.compile(r"(^|/)(\.[^./][^/]*|__MACOSX/.*)$")
 # What zipfile, tarfile and the decompressors raise for damaged archives, and for methods that they do not know.
-DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
-DAMAGED += (NotImplementedError, RuntimeError, struct.error, IndexError, OverflowError)
+DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    ValueError,
+    *(NotImplementedError, RuntimeError, struct.error, IndexError, OverflowError),
+)
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
@@ -105,7 +113,12 @@ def _archived(name: str) -> Iterator[tuple[str, Load]]:
                     budget.spend(info.file_size)  # zipfile reads no more than this
                     yield f"{name}/{info.filename}", partial(_plain, archive.read(info), info.filename, budget)
         return
-    with _open(name) as packed, tarfile.open(fileobj=_Spent(packed, budget), mode="r|") as tar:
+    with _open(name) as packed:
+        yield from _tarred(name, _Spent(packed, budget), budget)
+
+
+def _tarred(name: str, spent: Any, budget: Budget) -> Iterator[tuple[str, Load]]:
+    with tarfile.open(fileobj=spent, mode="r|") as tar:
         for entry in tar:
             file = tar.extractfile(entry) if entry.isfile() else None
             if file is not None:

@@ -89,7 +89,7 @@ def _measured(file: io.BufferedReader) -> tuple[io.BufferedReader, int]:
         if stat.S_ISREG(status.st_mode):
             return file, status.st_size
     data = file.read()
-    return io.BufferedReader(io.BytesIO(data)), len(data)  # type: ignore[arg-type]
+    return io.BufferedReader(io.BytesIO(data)), len(data)
 
 
 class Bytes(io.BufferedIOBase):

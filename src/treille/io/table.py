@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from .errors import InputError
+from .fields import listed
 from .records import Records
 
 TITLES = {",": "CSV", "\t": "TSV"}
@@ -35,7 +36,7 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
         raise InputError(f"{source}, line {number}: the header names {twice!r} twice; rename one of the columns")
     for number, row in rows:
         if len(row) != len(names):
-            model = f"the header ({', '.join(names)})" if headed else "the first row"
+            model = f"the header ({listed(names)})" if headed else "the first row"
             raise InputError(
                 f"{source}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, expected {len(names)} as in"
                 f" {model}; a field that holds a {NAMES[delimiter]} must be quoted"
