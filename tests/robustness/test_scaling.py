@@ -35,7 +35,7 @@ FILES = [
     table("quoted.csv", lambda n: 'text,label\n"' + "a\n" * n + '",x\n', 100_000),
     table("a.txt", rows("x\ta vine\n"), 20_000),
     table("a.fasta", rows(">x id=1\nACGT\nACGT\n"), 10_000),
-    table("fields.fasta", lambda n: ">x " + " ".join(f"k{i}=1" for i in range(n)) + "\nACGT\n", 30_000),
+    table("fields.fasta", lambda n: ">x " + " ".join(f"k{i}=1" for i in range(n)) + "\nACGT\n", 6_000),
     table("lines.fasta", lambda n: ">x\n" + "ACGT\n" * n, 50_000),
     table("a.fastq", rows("@x\nACGT\n+\nIIII\n"), 10_000),
     table("a.svmlight", rows("1 1:0.5 7:1\n"), 10_000),

@@ -8,7 +8,7 @@ from typing import Any
 from . import fasta, fastq, jsonl, lines, table
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import Fields, LABELS, TEXTS, choose, listed, split_label
+from .fields import LABELS, TEXTS, Fields, choose, listed, split_label
 from .labels import Found, labels_of
 from .parameters import to_float
 from .records import Records

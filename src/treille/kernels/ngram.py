@@ -117,10 +117,18 @@ class Orders(NamedTuple):
         count = max(0, last - self.min_n + 1)
         return np.ones(count) if self.weights is None else np.sqrt(np.array(self.weights[:count]))
 
-    def within(self, batch: Batch) -> int:
-        """The longest order that a batch can contain, and at least the two shortest of the kernel: longer ones cost nothing."""
+    def within(self, batch: Batch) -> tuple[int, int]:
+        """The first and the last order to count in a batch. Those beyond its longest example cost nothing.
+
+        Where all are beyond it, the first is one that does not occur.
+        """
         found = int(np.diff(batch.states).max(initial=1)) - 1 if isinstance(batch, Lattices) else longest(batch)
-        return min(self.n, max(found, self.min_n + 1))
+        first = min(self.min_n, found + 1)
+        return first, first if self.min_n == self.n else min(self.n, max(found, first + 1))
+
+    def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray]:
+        """What the core takes to count these orders."""
+        return first, last, self.scales(last) if first == self.min_n else np.ones(last - first + 1)
 
 
 class NGramMap(CountMap):
@@ -134,17 +142,19 @@ class NGramMap(CountMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         # Longer n-grams than the training data contain are no features, but count in the norm.
-        wide = self._up_to(self.orders.within(batch))
+        wide = self._counting(*self.orders.within(batch))
         return self._rows(batch, wide.features, n_jobs)
 
-    def _up_to(self, last: int) -> NGramMap:
-        """The same features, with orders up to `last` counted."""
+    def _counting(self, first: int, last: int) -> NGramMap:
+        """The same features, with orders from `first` to at least `last` counted."""
         f = self.features
-        if last <= f.max_order:
+        if (last <= f.max_order and len(f)) or (first, last) == (f.min_order, f.max_order):
             return self
         ngrams = np.zeros((len(f), last), np.int32)
-        ngrams[:, : f.max_order] = f.grams().reshape(-1, f.max_order)
-        parts = ngrams.ravel(), f.orders(), f.min_order, last, self.orders.scales(last), len(self.alphabet)
+        if len(f):
+            ngrams[:, : f.max_order] = f.grams().reshape(-1, f.max_order)
+        lengths = f.orders() if first < last else np.empty(0, np.int32)
+        parts = ngrams.ravel(), lengths, *self.orders.parts(f.min_order if len(f) else first, last), len(self.alphabet)
         return _rebuild(parts, self.alphabet, self.unit, self.orders)
 
     def spell(self, id: int) -> str:
@@ -159,8 +169,10 @@ class NGramMap(CountMap):
         alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
         codes = {symbol: code for code, symbol in enumerate(alphabet)}
         recode = np.array([codes[symbol] for symbol in other.alphabet], np.int32)
-        last = max(self.features.max_order, other.features.max_order)
-        features, mine, theirs = self._up_to(last).features.merge(other._up_to(last).features, recode)
+        first, last = (max(pair) for pair in zip(self._span(), other._span(), strict=True))
+        features, mine, theirs = self._counting(first, last).features.merge(
+            other._counting(first, last).features, recode
+        )
         return NGramMap(features, alphabet, self.unit, self.orders), mine, theirs
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
@@ -175,6 +187,9 @@ class NGramMap(CountMap):
         offsets = running_sum(lengths)
         parts = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         return Occurrences(ids, f.weights[lengths - f.min_order], offsets, parts, examples)
+
+    def _span(self) -> tuple[int, int]:
+        return self.features.min_order, self.features.max_order
 
     def _agrees(self, other: NGramMap) -> bool:
         return self.orders == other.orders and self.unit == other.unit
@@ -198,10 +213,12 @@ class NGramMap(CountMap):
         return FeatureStrings.of_matrix(ngrams.reshape(-1, max_order), self.symbol_names(), lengths)
 
     def with_strings(self, strings: FeatureStrings) -> NGramMap:
-        f = self.features
-        ngrams, lengths = strings.matrix(f.max_order, f.min_order)
-        lengths = lengths if f.min_order < f.max_order else lengths[:0]
-        return _checked(ngrams, lengths, self.orders, self.alphabet, self.unit)
+        min_n, n, _ = self.orders
+        if len(strings) == 0:
+            return self.restrict(np.empty(0, np.int64))
+        last = max(min(n, min_n + 1), int(np.diff(strings.offsets).max(initial=0)))
+        ngrams, lengths = strings.matrix(last, min_n)
+        return _checked(ngrams, lengths if min_n < n else lengths[:0], self.orders, self.alphabet, self.unit)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._parts(), self.alphabet, self.unit, self.orders)
@@ -209,8 +226,7 @@ class NGramMap(CountMap):
 
 def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap, Rows]:
     assert isinstance(batch, (Strings, Lattices))
-    last = orders.within(batch)
-    parts = (orders.min_n, last, orders.scales(last), len(batch.alphabet), effective_n_jobs(n_jobs))
+    parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
     if isinstance(batch, Lattices):
         features, rows = _core.NGramFeatures.fit_lattices(batch.for_core(), *parts)
     else:
@@ -222,14 +238,16 @@ def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap,
 def _checked(ngrams: np.ndarray, lengths: np.ndarray, orders: Orders, alphabet: list[Any], unit: str) -> NGramMap:
     """The map of n-grams from a model file, whose content is not trusted."""
     min_n, n, last = orders.min_n, orders.n, ngrams.shape[1]
-    sound = min_n <= last <= n and (last > min_n or min_n == n) and len(lengths) == (0 if min_n == n else len(ngrams))
-    if sound and len(ngrams):
+    if len(ngrams) == 0 and len(lengths) == 0:  # of any width
+        last = 1 if min_n == n else 2
+        return _rebuild((ngrams.ravel(), lengths, *orders.parts(1, last), len(alphabet)), alphabet, unit, orders)
+    sound = last <= n and (last > min_n or min_n == n == last) and len(lengths) == (0 if min_n == n else len(ngrams))
+    if sound:
         sound = ngrams.min() >= 0 and ngrams.max() < len(alphabet)
         sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= last))
     if not sound:
         raise InputError("the n-grams in the file do not fit its kernel")
-    parts = ngrams.ravel(), lengths, min_n, last, orders.scales(last), len(alphabet)
-    return _rebuild(parts, alphabet, unit, orders)
+    return _rebuild((ngrams.ravel(), lengths, *orders.parts(min_n, last), len(alphabet)), alphabet, unit, orders)
 
 
 def _rebuild(parts: tuple[Any, ...], alphabet: list[Any], unit: str, orders: Orders) -> NGramMap:
