@@ -3,6 +3,7 @@
 Atheris (``pip install atheris``) ends the process with the first finding and writes its input to build/fuzz.
 """
 
+import contextlib
 import sys
 import tempfile
 from pathlib import Path
@@ -26,10 +27,8 @@ def main() -> None:
     (corpus / "seed").write_bytes((CORPUS / name.partition("-")[2]).read_bytes())
 
     def check(data: bytes) -> None:
-        try:
+        with contextlib.suppress(InputError):
             target.run(data)
-        except InputError:
-            pass
 
     limits = [f"-max_total_time={seconds}", f"-timeout={SECONDS:.0f}", f"-rss_limit_mb={(MEMORY >> 20) + 1000}"]
     atheris.Setup(
