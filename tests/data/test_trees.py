@@ -108,8 +108,8 @@ def test_xml_with_attributes_and_text():
 
 def test_xml_from_files(tmp_path):
     (tmp_path / "a.xml").write_text("<a><b/></a>")
-    assert Trees.from_xml([tmp_path / "a.xml", str(tmp_path / "a.xml")]).to_brackets() == ["(a b)", "(a b)"]
-    assert "no such file" in assert_refused(lambda: Trees.from_xml(["nowhere.xml"]))
+    assert Trees.from_xml([tmp_path / "a.xml", "<a><b/></a>"]).to_brackets() == ["(a b)", "(a b)"]
+    assert "no such file" in assert_refused(lambda: Trees.from_xml([tmp_path / "nowhere.xml"]))
 
 
 def test_html_is_mended():

@@ -118,7 +118,7 @@ def test_a_folder_is_no_model(tmp_path):
         treille.load(tmp_path)
 
 
-@pytest.mark.parametrize("step", ["tempfile.mkstemp", "os.fdopen", "os.fsync", "os.chmod", "os.replace"])
+@pytest.mark.parametrize("step", ["os.open", "os.fdopen", "os.fsync", "os.replace"])
 def test_a_full_disk_leaves_the_older_file_and_nothing_else(step, model, saved, path, monkeypatch):
     path.write_bytes(saved)
     monkeypatch.setattr(step, _disk_full)

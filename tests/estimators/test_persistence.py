@@ -159,8 +159,8 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
         ({"kernel": {"kernel": "NGram", "params": {"gap": 1}}}, "the kernel 'NGram' does not take these parameters"),
         ({"kernel": {"kernel": "NGram", "params": {"n": 3}}}, "the n-grams in the file do not fit its kernel"),
         ({"kernel": {"kernel": "NGram", "params": {"n": 0}}}, "n is 0, expected a whole number"),
-        ({"kernel": {}}, "incomplete"),
-        ({"kernel": None}, "incomplete"),
+        ({"kernel": {}}, "the field 'kernel' is missing"),
+        ({"kernel": None}, "the field 'kernel' is None, expected dict"),
         ({"estimator": "Oracle"}, "holds a 'Oracle', which is unknown: call treille.register"),
         ({"estimator": "load"}, "holds a 'load', which is unknown"),
         ({"estimator": None}, "holds a None, which is unknown"),
@@ -171,11 +171,14 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
         ),
         ({"params": {"solver": {"object": "os.system"}}}, "the solver 'os.system' is unknown"),
         ({"classes": {"kind": "int", "values": [1, 2]}}, "the weights in the file do not fit its features and classes"),
-        ({"classes": {"kind": "date", "values": [1, 2, 3]}}, "incomplete"),
+        (
+            {"classes": {"kind": "date", "values": [1, 2, 3]}},
+            "the classes in the file are not different strings or numbers",
+        ),
         ({"classes": {"kind": "int", "values": ["a", "b", "c"]}}, "model.treille: "),
         ({"features": {"alphabet": ["a"], "unit": "char"}}, "the n-grams in the file do not fit its kernel"),
-        ({"features": {}}, "incomplete"),
-        ({"report": {}}, "incomplete"),
+        ({"features": {}}, "the field 'unit' is missing"),
+        ({"report": {}}, "the field 'primal' is missing"),
     ],
     ids=str,
 )
@@ -193,7 +196,7 @@ def test_a_sound_file_with_an_array_missing_is_refused(missing, path):
     SVC(NGram(2)).fit(TEXTS, CODES).save(path)
     spec, arrays = read_model(path)
     write_model(path, spec, {name: array for name, array in arrays.items() if name != missing})
-    with pytest.raises(InputError, match="incomplete"):
+    with pytest.raises(InputError, match=f"{path}: the array '{missing.removeprefix('features.')}' is missing"):
         treille.load(path)
 
 

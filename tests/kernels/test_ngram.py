@@ -203,3 +203,33 @@ def test_tokens_and_integers_are_cut_already_whatever_the_unit(unit):
 )
 def test_units_cut_texts_and_name_features(unit, text, names):
     assert Features(NGram(2, unit=unit)).fit([text]).get_feature_names_out().tolist() == names
+
+
+@pytest.mark.parametrize("min_n", [None, 1, 3, 2**31 - 2, 2**31 - 1])
+def test_orders_longer_than_every_text_cost_nothing_and_change_nothing(min_n):
+    huge, texts, new = NGram(2**31 - 1, min_n=min_n), ["abab", "", "abc"], ["ababababab", "b", ""]
+    first, features = min(min_n or 99, 99), huge.fit_features(huge.batch(texts))[0]
+    bounded = NGram(99, min_n=first)
+    assert np.array_equal(huge(texts), bounded(texts))
+    assert np.array_equal(huge(texts, new), bounded(texts, new))
+    assert np.array_equal(features.transform(huge.batch(new)).diag(), bounded.diag(new))
+    empty = huge.fit_features(huge.batch([""]))[0]
+    assert np.array_equal(empty.transform(huge.batch(new)).diag(), bounded.diag(new))
+    for one, other in ((features, empty), (empty, features), (empty, empty)):
+        merged = one.merge(other)[0]
+        assert merged.n_features == max(one.n_features, other.n_features)
+        assert np.array_equal(merged.transform(huge.batch(new)).diag(), bounded.diag(new))
+    again = huge.load_features(*features.state())
+    assert np.array_equal(
+        again.transform(huge.batch(new)).to_csr().toarray(), features.transform(huge.batch(new)).to_csr().toarray()
+    )
+
+
+def test_a_model_predicts_for_texts_longer_than_those_it_was_trained_on():
+    kernel = NGram(50, min_n=1).normalized()
+    features, _ = kernel.fit_features(kernel.batch(["abc", "cab"]))
+    rows = features.transform(kernel.batch(["abcabcabcabc"]))
+    assert np.allclose(
+        rows.to_csr().toarray() @ features.transform(kernel.batch(["abc"])).to_csr().toarray().T,
+        kernel(["abcabcabcabc"], ["abc"]),
+    )

@@ -16,6 +16,7 @@ from treille.data.lattice_summary import LatticeReport, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
 from treille.io import lattices as lattice_formats
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineList, MachineParts
 from treille.io.parameters import check_whole
@@ -315,7 +316,11 @@ class Lattices(FlatBatch):
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Lattices:
         kinds = [np.int64] * 2 + [np.int32] * 3 + [np.float64] * 4
-        columns = [np.ascontiguousarray(arrays[name], kind) for name, kind in zip(cls.stored, kinds, strict=True)]
+        columns = [  # the logarithm of an empty lattice's total is infinite
+            stored.array(arrays, name, kind, finite=name != "log_totals")
+            for name, kind in zip(cls.stored, kinds, strict=True)
+        ]
+        alphabet, unit = stored.alphabet(spec)
         states, offsets, sources, symbols, targets, weights, finals, log_totals, lost = columns
         sound = len(states) - 1 == len(offsets) - 1 == len(log_totals) == len(lost)
         sound = sound and cls._are_offsets(states, len(finals))
@@ -323,12 +328,12 @@ class Lattices(FlatBatch):
         if sound:
             own = np.repeat(np.arange(len(lost)), np.diff(offsets))
             forward = (sources >= 0) & (sources < targets) & (targets < np.diff(states)[own])
-            known = (symbols >= -1) & (symbols < len(spec["alphabet"]))
+            known = (symbols >= -1) & (symbols < len(alphabet))
             ordered = (np.diff(sources) >= 0) | (np.diff(own) > 0)
             sound = bool(forward.all() and known.all() and ordered.all())
         if not sound:
             raise InputError("the lattices in the file do not fit together")
-        return cls.__new__(cls)._set(columns, spec["alphabet"], spec["unit"], bool(spec["normalized"]))
+        return cls.__new__(cls)._set(columns, alphabet, unit, stored.value(spec, "normalized", bool))
 
     def __getstate__(self) -> Any:
         return self._state()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille.data.base import Batch, as_index
+from treille.io import stored
 from treille.io.errors import InputError
 
 
@@ -103,7 +104,6 @@ class KernelValues(Batch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> KernelValues:
-        ids, n_columns = arrays["ids"], int(spec["n_columns"])
-        if ids.ndim != 1 or (len(ids) and not 0 <= ids.min() <= ids.max() < n_columns):
-            raise InputError("the examples in the file do not fit its kernel matrix")
+        n_columns = stored.whole(spec, "n_columns", most=2**31)
+        ids = stored.indices(arrays, "ids", n_columns, kind=np.int64)
         return cls.__new__(cls)._set(np.empty((0, n_columns)), ids, n_columns)

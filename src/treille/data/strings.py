@@ -13,7 +13,7 @@ from treille import _core
 from treille.data.alphabet import codes_of
 from treille.data.base import FlatBatch, Summary, as_index, first_item, refuse_other_kind, running_sum, selected
 from treille.data.format import count, visible
-from treille.io import text_files
+from treille.io import stored, text_files
 from treille.io.errors import InputError
 
 UNITS = ("char", "word", "byte")
@@ -179,7 +179,9 @@ class Strings(FlatBatch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Strings:
-        return cls.from_arrays(arrays["symbols"], arrays["offsets"], spec["alphabet"], spec["unit"])
+        alphabet, unit = stored.alphabet(spec)
+        symbols = stored.indices(arrays, "symbols", len(alphabet))
+        return cls.from_arrays(symbols, stored.offsets(arrays, "offsets", len(symbols)), alphabet, unit)
 
     def __repr__(self) -> str:
         sizes = f"{len(self):,} sequences, {len(self.symbols):,} symbols, {len(self.alphabet):,} distinct"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille.data.base import Batch
+from treille.io import stored
 from treille.io.errors import InputError
 
 
@@ -81,7 +82,7 @@ class Table(Batch):
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Table:
         columns = {}
-        for place, (name, own) in enumerate(zip(spec["names"], spec["columns"], strict=True)):
+        for place, (name, own) in enumerate(zip(stored.names(spec, "names"), spec["columns"], strict=True)):
             mine = {key.removeprefix(f"{place}."): a for key, a in arrays.items() if key.startswith(f"{place}.")}
             columns[name] = Batch.from_state(own, mine)
         return cls(columns)

@@ -14,7 +14,7 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import listed, visible
-from treille.io import brackets
+from treille.io import brackets, stored
 from treille.io import trees as tree_files
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
@@ -161,7 +161,7 @@ class Trees(FlatBatch):
 
     @classmethod
     def from_xml(cls, documents: Iterable[Any], *, attributes: bool = False, text: bool = False) -> Trees:
-        """From XML documents, or paths of files, `.gz` included: a tree of the elements of each, at any depth.
+        """From XML documents as str or bytes, or files as `pathlib.Path`, `.gz` included: a tree of the elements of each.
 
         With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf.
 
@@ -326,7 +326,9 @@ class Trees(FlatBatch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trees:
-        return cls.from_arrays(arrays["labels"], arrays["parents"], arrays["offsets"], spec["alphabet"])
+        alphabet, parents = stored.names(spec), stored.array(arrays, "parents", np.int32)
+        labels, ends = stored.indices(arrays, "labels", len(alphabet)), stored.offsets(arrays, "offsets", len(parents))
+        return cls.from_arrays(labels, parents, ends, alphabet)
 
     def __repr__(self) -> str:
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from treille.data.alphabet import codes_of
 from treille.data.base import FlatBatch, Summary, as_index, first_item
 from treille.data.format import count, listed
-from treille.io import svmlight
+from treille.io import stored, svmlight
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
 
@@ -140,13 +140,12 @@ class Vectors(FlatBatch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Vectors:
-        shape = (len(arrays["offsets"]) - 1, int(spec["n_columns"]))
-        try:
-            matrix = sp.csr_matrix(tuple(arrays[name] for name in cls.stored), shape=shape)
-            matrix.check_format(full_check=True)
-        except ValueError as error:
-            raise InputError(f"the vectors in the file cannot be read: {error}") from None
-        return cls(matrix, spec["names"])
+        width, values = stored.whole(spec, "n_columns", most=MOST_COLUMNS), stored.array(arrays, "values", np.float64)
+        columns, offsets = stored.indices(arrays, "columns", width), stored.offsets(arrays, "offsets", len(values))
+        if len(columns) != len(values):
+            raise InputError("the vectors in the file do not have one column for each number")
+        names = None if spec.get("names", 0) is None else stored.names(spec, "names")
+        return cls(sp.csr_matrix((values, columns, offsets), shape=(len(offsets) - 1, width)), names)
 
     def __repr__(self) -> str:
         shape = f"{count(len(self), 'row')} of {count(self.n_columns, 'column')}"

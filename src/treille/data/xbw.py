@@ -13,6 +13,7 @@ from treille import _core
 from treille.data.alphabet import codes_of
 from treille.data.base import Batch, as_index
 from treille.data.trees import Trees
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.io.tree_parts import Tree, TreeParts
@@ -161,7 +162,10 @@ class XBW(Batch):
         spec, arrays = read_model(path)
         if spec.get("batch") != "XBW":
             raise InputError(f"{os.fspath(path)}: no index of trees, expected a file that XBW.save wrote")
-        return cls._read_state(spec, arrays)
+        try:
+            return cls._read_state(spec, arrays)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)}: {error}") from None
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         last, n_nodes, symbols, lengths, words, sizes = self._index.parts()
@@ -170,18 +174,18 @@ class XBW(Batch):
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> XBW:
-        alphabet, n_nodes = list(spec["alphabet"]), int(spec["n_nodes"])
-        last, words = (np.ascontiguousarray(arrays[name], np.uint64) for name in ("last", "words"))
-        sizes = np.ascontiguousarray(arrays["sizes"], np.int64)
-        symbols = np.ascontiguousarray(arrays["symbols"], np.int32)
-        sound = n_nodes >= 0 and (sizes >= 0).all() and (sizes <= n_nodes).all()
-        sound = sound and len(last) == _words(n_nodes) and len(words) == _words(sizes).sum()
-        if not sound or symbols.max(initial=0) // 2 >= max(1, len(alphabet)):
+        alphabet, n_nodes = stored.names(spec), stored.whole(spec, "n_nodes")
+        last, words = (stored.array(arrays, name, np.uint64) for name in ("last", "words"))
+        sizes = stored.indices(arrays, "sizes", n_nodes + 1, kind=np.int64)
+        symbols, lengths = (
+            stored.indices(arrays, "symbols", 2 * len(alphabet)),
+            stored.array(arrays, "lengths", np.uint8),
+        )
+        if len(last) != _words(n_nodes) or len(sizes) > 64 or len(words) != _words(sizes).sum():
             raise InputError("the index in the file does not fit together: make it again from its trees")
         batch = cls.__new__(cls)
         batch.alphabet, batch._source = alphabet, None
         try:
-            lengths = np.ascontiguousarray(arrays["lengths"], np.uint8)
             batch._encoded = _core.Xbw.from_parts(last, n_nodes, symbols, lengths, words, sizes)
         except ValueError as error:
             raise InputError(f"the index in the file is damaged ({error}): make it again from its trees") from None

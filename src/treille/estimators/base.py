@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.features import FeatureMap
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel, Precomputed
@@ -72,6 +73,10 @@ class KernelMachine(BaseEstimator):
         self.n_iter_ = self.report_.epochs
         self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
 
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
+        raise NotImplementedError
+
     def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:
         """Refuses values of the shared parameters that are out of their range, and a solver that does not support the problem."""
         check_positive("tol", self.tol)
@@ -124,8 +129,9 @@ class KernelMachine(BaseEstimator):
         return outputs
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
-        spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
+        spec = estimator_spec(self)
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
+        stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra()
         save_estimator(path, spec, arrays, classes)
@@ -135,9 +141,10 @@ class KernelMachine(BaseEstimator):
         return {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
-        self.kernel = Kernel.from_spec(spec["kernel"])
+        self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
+        self.check_parameters()  # before any of them reaches the core
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
-        self.report_ = Report.from_dict(spec["report"])
+        self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         self.n_iter_ = self.report_.epochs
         self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
 

@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.registry import find, registered_name, require
 from treille.spaces import Nystrom
+
+KINDS: dict[str, type[Any]] = {"str": str, "int": int, "bool": bool, "float": float}
+NOT_SAVED = ("kernel", "n_jobs", "verbose")  # the kernel has a spec of its own; the others are of a process
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -32,18 +36,20 @@ def load(path: str | os.PathLike[str]) -> Any:
             "install the package that provides it, or upgrade treille"
         )
     try:
-        estimator = cls(**_read_params(spec["params"]))
-        estimator._restore(spec, arrays, _read_classes(spec["classes"]))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(
-            f"{os.fspath(path)}: {error if isinstance(error, InputError) else f'incomplete ({error})'}"
-        ) from None
+        estimator = cls(**_read_params(stored.value(spec, "params", dict)))
+        estimator._restore(spec, arrays, _read_classes(stored.value(spec, "classes", dict)))
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # every value is checked where it is read; this is for what those checks overlook
+        raise InputError(f"{os.fspath(path)}: incomplete or damaged ({type(error).__name__}: {error})") from error
     return estimator
 
 
-def estimator_spec(estimator: BaseEstimator, skip: tuple[str, ...]) -> dict[str, Any]:
+def estimator_spec(estimator: BaseEstimator) -> dict[str, Any]:
     """Name and parameters as JSON values."""
-    params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in skip}
+    params = {k: _write_param(v) for k, v in estimator.get_params(deep=False).items() if k not in NOT_SAVED}
     return {"estimator": registered_name("estimators", estimator), "params": params}
 
 
@@ -59,7 +65,11 @@ def save_estimator(
 
 
 def _read_classes(spec: dict[str, Any]) -> np.ndarray:
-    return np.array(spec["values"], dtype={"str": str, "int": np.int64, "bool": bool, "float": float}[spec["kind"]])
+    values, kind = stored.value(spec, "values", list), KINDS.get(stored.value(spec, "kind", str))
+    sound = kind is not None and all(type(each) is kind for each in values) and len(set(values)) == len(values)
+    if not sound or (kind is int and not all(-(2**63) <= each < 2**63 for each in values)):
+        raise InputError("the classes in the file are not different strings or numbers")
+    return np.array(values, dtype=kind)
 
 
 def _write_param(value: Any) -> Any:
@@ -75,6 +85,8 @@ def _write_param(value: Any) -> Any:
 def _read_params(params: dict[str, Any]) -> dict[str, Any]:
     read = {}
     for name, value in params.items():
+        if name in NOT_SAVED:
+            raise InputError(f"the parameter {name!r} is not one that a file holds")
         if isinstance(value, dict) and "pairs" in value:
             value = dict(value["pairs"])
         elif isinstance(value, dict):

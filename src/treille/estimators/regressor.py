@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
 from treille.estimators.targets import check_numbers, check_sample_weight
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.solvers import Problem
 from treille.solvers.problem import Loss
@@ -70,8 +71,11 @@ class Regressor(RegressorMixin, KernelMachine):
         return {"one_target": self.one_target_}
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
-        n_targets = len(arrays["intercept"])
-        if spec["one_target"] not in (True, False) or (spec["one_target"] and n_targets != 1):
+        n_targets, one_target = (
+            len(stored.array(arrays, "intercept", np.float64)),
+            stored.value(spec, "one_target", bool),
+        )
+        if n_targets == 0 or (one_target and n_targets != 1):
             raise InputError("the number of targets in the file does not fit its weights")
         self._read(spec, arrays, n_targets)
-        self.one_target_ = spec["one_target"]
+        self.one_target_ = one_target

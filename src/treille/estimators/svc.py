@@ -172,5 +172,7 @@ class SVC(ClassifierMixin, KernelMachine):
         self._save(path, self.classes_, representation)
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        if len(classes) < 2:
+            raise InputError("the file has fewer than two classes")
         self._read(spec, arrays, len(classes) if len(classes) > 2 else 1)
         self.classes_ = classes

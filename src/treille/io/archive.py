@@ -1,10 +1,13 @@
 """Several files as one input: a folder, a glob such as `dev/*.lat.gz`, or an archive (.zip, .tar, .tar.gz)."""
 
+import bz2
 import glob
 import gzip
 import io
+import lzma
 import os
 import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -12,13 +15,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from .errors import InputError
+from .limits import Budget
 from .open import Bytes, open_bytes
 
 HEAD = 1 << 16
 Load = Callable[[int], bytes]
 HIDDEN = re.compile(r"(^|/)(\.[^./][^/]*|__MACOSX/.*)$")
+# What zipfile, tarfile and the decompressors raise for damaged archives, and for methods that they do not know.
+DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    ValueError,
+    *(NotImplementedError, RuntimeError, struct.error, IndexError, OverflowError),
+)
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
@@ -80,22 +96,33 @@ def _files(name: str) -> Iterator[tuple[str, Load]]:
             yield from _archived(name)
         except FileNotFoundError:
             raise InputError(f"{name}: no such file") from None
-        except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGED as error:
             raise InputError(f"{name}: is not an archive, or a damaged one: {error}. Fetch it again") from None
 
 
 def _archived(name: str) -> Iterator[tuple[str, Load]]:
+    budget = Budget(name, os.path.getsize(name))  # one for all files: many small ones may expand, too
     if name.lower().endswith(".zip"):
         with zipfile.ZipFile(name) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
-                    yield f"{name}/{info.filename}", partial(_plain, archive.read(info), info.filename)
+                    if info.flag_bits & 1:
+                        raise InputError(
+                            f"{name}/{info.filename}: is encrypted: unpack the archive with its password first"
+                        )
+                    budget.spend(info.file_size)  # zipfile reads no more than this
+                    yield f"{name}/{info.filename}", partial(_plain, archive.read(info), info.filename, budget)
         return
-    with tarfile.open(name) as tar:
+    with _open(name) as packed:
+        yield from _tarred(name, _Spent(packed, budget), budget)
+
+
+def _tarred(name: str, spent: Any, budget: Budget) -> Iterator[tuple[str, Load]]:
+    with tarfile.open(fileobj=spent, mode="r|") as tar:
         for entry in tar:
             file = tar.extractfile(entry) if entry.isfile() else None
             if file is not None:
-                yield f"{name}/{entry.name}", partial(_plain, file.read(), entry.name)
+                yield f"{name}/{entry.name}", partial(_plain, file.read(), entry.name, budget)
 
 
 def _loaded(path: Path, size: int) -> bytes:
@@ -103,6 +130,28 @@ def _loaded(path: Path, size: int) -> bytes:
         return stream.read(size)
 
 
-def _plain(data: bytes, name: str, size: int) -> bytes:
-    with Bytes(io.BufferedReader(io.BytesIO(data)), name) as stream:
+def _open(name: str) -> Any:
+    """A tar file, decompressed."""
+    with open(name, "rb") as file:
+        head = file.read(6)
+    for magic, opened in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\0", lzma.open)):
+        if head.startswith(magic):
+            return opened(name, "rb")
+    return open(name, "rb")
+
+
+class _Spent:
+    """A stream whose bytes are taken from a budget."""
+
+    def __init__(self, stream: IO[bytes], budget: Budget) -> None:
+        self.stream, self.budget = stream, budget
+
+    def read(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        self.budget.spend(len(data))
+        return data
+
+
+def _plain(data: bytes, name: str, budget: Budget, size: int) -> bytes:
+    with Bytes(io.BufferedReader(io.BytesIO(data)), name, budget) as stream:
         return stream.read(size)

@@ -33,9 +33,16 @@ def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Tree:
                     if not isinstance(value, ast.expr_context):  # Load, Store, Del: implied by the position of a name
                         children.append(value)
                 elif names and (value is not None or (isinstance(node, ast.Constant) and name == "value")):
-                    children.append(value if isinstance(value, str) else repr(value))
+                    children.append(value if isinstance(value, str) else _written(value, place))
         waiting += [(child, at) for child in reversed(children)]
     return Tree(labels, parents)
+
+
+def _written(value: Any, place: str) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # 0x... may have more digits than Python writes in decimal
+        raise InputError(f"{place}: found an integer of more than 4,300 digits") from None
 
 
 def _parsed(source: str, place: str) -> ast.AST:

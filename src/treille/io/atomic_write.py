@@ -1,33 +1,44 @@
 """Atomic writes: to a temporary file in the same folder, which is then renamed."""
 
+import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
 
 def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], what: str) -> None:
-    """Calls `write` with a temporary file and renames it to `path`; a failure leaves an older file intact."""
+    """Calls `write` with a temporary file and renames it to `path`; a failure leaves an older file intact.
+
+    Both the file and its folder are on disk before this returns: after a crash of the machine the new file is there.
+    """
     target = Path(path)
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle = os.open(temporary, NEW, 0o666)  # the system applies the umask
         try:
             with os.fdopen(handle, "wb") as file:
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)
             raise
+        _sync_folder(target.parent)
     except OSError as error:
         kept = "the older file is untouched" if target.is_file() else "nothing was written"
         raise OSError(error.errno, f"cannot save the {what}: {error.strerror or error}; {kept}", str(path)) from None
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _sync_folder(folder: Path) -> None:
+    """Writes the folder's entries to disk, where the system can do that for folders."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -38,7 +38,7 @@ def split(text: str) -> list[tuple[int, str]]:
     >>> split("( (S\\n  (NP he)) )\\n\\n(S)\\n")
     [(1, '( (S\\n  (NP he)) )'), (4, '(S)')]
     """
-    encoded = text.encode()
+    encoded = _encodable([text], "the text, tree {}".format)[0].encode()
     ends = _core.find_brackets(encoded).tolist()
     found, line, at = list[tuple[int, str]](), 1, 0
     for begin, end in zip(ends[::2], ends[1::2], strict=True):
@@ -60,6 +60,8 @@ def marked(line: str, place: str) -> tuple[str, dict[str, str]]:
         if name in trees:
             raise InputError(f"{place}: there are two trees called {name!r}, expected one a line, or names: |BT:name|")
         trees[name] = match[2].strip()
+    if not trees:
+        raise InputError(f"{place}: found {line[line.index('|BT') :][:40]!r}, expected |BT| or |BT:name| before a tree")
     return line[: line.index("|BT")].strip(), trees
 
 

@@ -4,11 +4,24 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from .errors import InputError
 
 TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
 LABELS = ("label", "class", "y", "target", "category", "score")
+
+LISTED = 20  # names in a message
+
+
+def listed(names: Collection[str]) -> str:
+    """The names, or the first of many, which may be a table's thousands of columns.
+
+    >>> listed(["a", "b"]), listed([str(i) for i in range(1000)])[-15:]
+    ('a, b', '19 and 980 more')
+    """
+    more = len(names) - LISTED
+    return ", ".join(islice(names, LISTED)) + (f" and {more:,} more" if more > 0 else "")
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ class Fields:
     def get(self, record: Mapping[str, object], name: str, place: str) -> object:
         """The field `name` of this record."""
         if name not in record:
-            raise InputError(f"{place}: there is no field {name!r}; the fields are: {', '.join(record)}")
+            raise InputError(f"{place}: there is no field {name!r}; the fields are: {listed(record)}")
         return record[name]
 
 
@@ -84,7 +97,7 @@ def _existing(chosen: tuple[str, ...], names: Collection[str], what: str, place:
     for name in chosen:
         if name not in names:
             raise InputError(
-                f"{place}: there is no field {name!r} for the {what}; the fields are: {', '.join(names)}."
+                f"{place}: there is no field {name!r} for the {what}; the fields are: {listed(names)}."
                 f' Choose with --{what} NAME ({what}="NAME" in Python)'
             )
     return chosen
@@ -93,5 +106,5 @@ def _existing(chosen: tuple[str, ...], names: Collection[str], what: str, place:
 def _absent(what: str, candidates: tuple[str, ...], names: Collection[str], place: str) -> InputError:
     return InputError(
         f"{place}: no field is called {', '.join(candidates[:-1])} or {candidates[-1]}; the fields are:"
-        f' {", ".join(names)}. Name the {what} with --{what} NAME ({what}="NAME" in Python)'
+        f' {listed(names)}. Name the {what} with --{what} NAME ({what}="NAME" in Python)'
     )

@@ -39,6 +39,8 @@ def _parsed(text: str | bytes, place: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{place}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
+    except ValueError as error:  # an integer of more digits than Python converts, or bytes that are not text
+        raise InputError(f"{place}: JSON that cannot be read: {error}") from None
     except RecursionError:
         raise InputError(
             f"{place}: brackets so deep that Python's json cannot read them: give the parsed document instead of its text"
@@ -52,4 +54,7 @@ def _leaf(value: Any, values: bool, place: str) -> str:
         )
     if isinstance(value, str):
         return value if values else "string"
-    return json.dumps(value) if values or value is None or isinstance(value, bool) else "number"
+    try:
+        return json.dumps(value) if values or value is None or isinstance(value, bool) else "number"
+    except ValueError:
+        raise InputError(f"{place}: found an integer of more than 4,300 digits: give it as a string") from None

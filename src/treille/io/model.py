@@ -27,10 +27,15 @@ def write_model(path: str | os.PathLike[str], spec: dict[str, Any], arrays: dict
     >>> read_model(path)[0]["estimator"]
     'SVC'
     """
+    data = model_bytes(spec, arrays)
+    atomic_write(path, lambda file: file.write(data), "model")
+
+
+def model_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """The content of a model file."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps({"format": FORMAT, **spec}, allow_nan=False)  # in ASCII: half a surrogate pair has no UTF-8
-    data = save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
-    atomic_write(path, lambda file: file.write(data), "model")
+    return save(arrays, metadata={"treille": text, "sha256": _digest(text, arrays)})
 
 
 def file_bytes(spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
@@ -59,7 +64,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     try:
         spec = json.loads(text)
         newer = spec["format"] > FORMAT
-    except (ValueError, KeyError, TypeError):
+        if not isinstance(spec["format"], int) or not isinstance(spec, dict):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{name}: its spec was not written by treille") from None
     if newer:
         raise InputError(

@@ -10,23 +10,26 @@ UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 
 
-def newick_trees(text: str, source: str) -> Iterator[tuple[int, Tree]]:
+def newick_trees(text: str, source: str, line: int = 1, column: int = 1) -> Iterator[tuple[int, Tree]]:
     """The trees of a text, and the line each begins on. Branch lengths are dropped; a node without a name is called ``*``.
+
+    The text begins at `line` and `column` of its file.
 
     >>> [(line, str(tree)) for line, tree in newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0")]
     [(1, '(* (C (A) (B)) (D_e))')]
     """
     reader = _Reader()
-    line, at, begun = 1, 0, 0
+    first, at, begun = line, 0, 0
     while at < len(text):
         match = TOKEN.match(text, at)
         token = match[0] if match else text[at]
-        if token.strip() and token[0] != "[":
+        if token.strip() and (token[0] != "[" or not match):
             begun = begun or line
             wrong = reader.take(token) if match else f"found {token!r} that is not closed"
             if wrong:
-                column = at - (text.rfind("\n", 0, at) + 1) + 1
-                raise InputError(f"{source}, line {line}, column {column}: {wrong}")
+                before = at - (text.rfind("\n", 0, at) + 1)
+                place = f"line {line}, column {before + (column if line == first else 1)}"
+                raise InputError(f"{source}, {place}: {wrong}")
             if token == ";":
                 yield begun, Tree(reader.labels, reader.parents)
                 reader, begun = _Reader(), 0

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 from .errors import InputError
+from .limits import Budget
 
 STANDARD_INPUT = "-"
+CHUNK = 1 << 20
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -57,6 +61,8 @@ def _opened(path: str | os.PathLike[str]) -> io.BufferedReader:
         return open(path, "rb")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file{_likely(Path(path))}") from None
+    except ValueError as error:  # such as a NUL in the name
+        raise InputError(f"{os.fspath(path)!r}: not the name of a file: {error}") from None
     except OSError as error:
         if Path(path).is_dir():
             raise InputError(f"{path}: is a folder, expected a file{such_as(Path(path))}") from None
@@ -76,14 +82,27 @@ def such_as(folder: Path, most: int = 5) -> str:
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
+def _measured(file: io.BufferedReader) -> tuple[io.BufferedReader, int]:
+    """A compressed file, and its size; a pipe is read to its end."""
+    with contextlib.suppress(OSError):
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode):
+            return file, status.st_size
+    data = file.read()
+    return io.BufferedReader(io.BytesIO(data)), len(data)
+
+
 class Bytes(io.BufferedIOBase):
     """The bytes of a file, decompressed and counted as they are read."""
 
-    def __init__(self, file: io.BufferedReader, name: str) -> None:
+    def __init__(self, file: io.BufferedReader, name: str, budget: Budget | None = None) -> None:
         self.name, self.count, self._file = name, 0, file
-        zipped = file.peek(2)[:2] == b"\x1f\x8b"
-        self._stream: io.BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=file) if zipped else file
+        self._stream: io.BufferedReader | gzip.GzipFile = file
+        self._budget: Budget | None = None
         self._ahead = b""
+        if file.peek(2)[:2] == b"\x1f\x8b":
+            source, size = _measured(file)
+            self._stream, self._budget = gzip.GzipFile(fileobj=source), budget or Budget(name, size)
 
     def readable(self) -> bool:
         return True
@@ -110,7 +129,13 @@ class Bytes(io.BufferedIOBase):
 
     def _checked(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
-            return read(size)
+            if self._budget is None:
+                return read(size)
+            if size >= 0:
+                chunk = read(size)
+                self._budget.spend(len(chunk))
+                return chunk
+            return b"".join(iter(lambda: self._checked(read, CHUNK), b""))  # refused before it fills the memory
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = str(error).rstrip(".")
             message = f"{self.name}: damaged gzip file after {self.count:,} bytes of text: {reason}. Fetch it again"

@@ -3,6 +3,7 @@
 import math
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -18,7 +19,7 @@ from .text_files import split_head
 
 TITLES = {"svmlight": "SVM-light"}
 SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}
-NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?"  # each text in one way: no backtracking
 LINE = re.compile(rf"\s*{NUMBER}(\s+qid:\d+)?(\s+\d+:{NUMBER})+\s*(#.*)?$")
 
 
@@ -67,7 +68,7 @@ def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
             values.append(value)
         row = ids[ends[-1] :]
         if len(set(row)) < len(row):
-            twice = next(id for id in row if row.count(id) > 1)
+            twice = next(id for id, n in Counter(row).items() if n > 1)
             raise InputError(f"{place}: the id {twice} occurs twice, expected each once: leave one out, or add them")
         ends.append(len(ids))
     known, columns = np.unique(np.array(ids, dtype=np.int64), return_inverse=True)

@@ -112,7 +112,7 @@ def read_symbols(table: str | os.PathLike[str] | Sequence[str] | None) -> list[s
             words = columns(line)
             if not words:
                 continue
-            if len(words) != 2 or not words[1].isdecimal():
+            if len(words) != 2 or not words[1].isdecimal() or len(words[1]) > 18:
                 raise InputError(
                     f"{source}, line {number}: found {line.strip()[:40]!r}, expected a symbol and its label"
                 )

@@ -4,10 +4,12 @@ The first row is a header if it holds a known name; else there is no header, and
 """
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
 from .errors import InputError
+from .fields import listed
 from .records import Records
 
 TITLES = {",": "CSV", "\t": "TSV"}
@@ -29,12 +31,12 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
     headed = not set(known).isdisjoint(names)
     if not headed:
         names, rows = column_numbers(len(first)), chain([(number, first)] if first else [], rows)
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"{source}, line {number}: the header names {twice[0]!r} twice; rename one of the columns")
+    twice = min((name for name, n in Counter(names).items() if n > 1), default=None)
+    if twice is not None:
+        raise InputError(f"{source}, line {number}: the header names {twice!r} twice; rename one of the columns")
     for number, row in rows:
         if len(row) != len(names):
-            model = f"the header ({', '.join(names)})" if headed else "the first row"
+            model = f"the header ({listed(names)})" if headed else "the first row"
             raise InputError(
                 f"{source}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, expected {len(names)} as in"
                 f" {model}; a field that holds a {NAMES[delimiter]} must be quoted"

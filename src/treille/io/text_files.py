@@ -8,7 +8,7 @@ from typing import Any
 from . import fasta, fastq, jsonl, lines, table
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import LABELS, TEXTS, Fields, choose, split_label
+from .fields import LABELS, TEXTS, Fields, choose, listed, split_label
 from .labels import Found, labels_of
 from .parameters import to_float
 from .records import Records
@@ -115,7 +115,7 @@ def collect(
             if _headless(format, names):
                 text, label = _of_two_columns(record, text, label)
                 row = ", ".join(str(cell) for cell in record.values())[:40]
-                named_in += f": {row!r} is not recognised as a header, so the columns are called {', '.join(names)}"
+                named_in += f": {row!r} is not recognised as a header, so the columns are called {listed(names)}"
             elif format in DELIMITERS:
                 named_in = f"{source}, header line"
             fields = choose(record, text, label, labelled, named_in)

@@ -165,8 +165,7 @@ def _newick(whole: str, source: str) -> TreeRows:
         if not line.strip():
             continue
         label, _, rest = line.partition("\t")
-        before = "\n" * (number - 1) + " " * (len(label) + 1)  # so that messages name the right line and column
-        own = [tree for _, tree in newick.newick_trees(before + rest, source)]
+        own = [tree for _, tree in newick.newick_trees(rest, source, number, len(label) + 2)]
         if len(own) != 1:
             raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")
         found.append((number, label.strip()))

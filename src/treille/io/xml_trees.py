@@ -52,7 +52,7 @@ class Elements:
 def xml_tree(
     document: str | bytes | os.PathLike[str], attributes: bool = False, text: bool = False, place: str = ""
 ) -> Tree:
-    """The elements of an XML document, any depth. A str that does not begin with ``<`` is the path of a file.
+    """The elements of an XML document, any depth. A str or bytes is the document; an `os.PathLike` names a file.
 
     With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf. Names are without
     their namespace.
@@ -105,10 +105,17 @@ def html_tree(
 
 
 def _content(document: str | bytes | os.PathLike[str], place: str) -> tuple[str | bytes, str]:
-    if isinstance(document, bytes) or (isinstance(document, str) and document.lstrip("\ufeff \t\r\n").startswith("<")):
+    if isinstance(document, (str, bytes)):  # never a path: whoever sends documents must not choose which files are read
+        if isinstance(document, str) and document.strip() and "<" not in document:
+            raise InputError(
+                f"{place or 'item 0'}: found {document[:40]!r}, which has no element, expected a document: "
+                "to read a file, give a pathlib.Path"
+            )
         return document, place or "item 0"
-    if not isinstance(document, (str, os.PathLike)):
-        raise InputError(f"{place}: found {type(document).__name__}, expected a document as str or bytes, or a path")
+    if not isinstance(document, os.PathLike):
+        raise InputError(
+            f"{place}: found {type(document).__name__}, expected a document as str or bytes, or a pathlib.Path"
+        )
     with open_text(document) as stream:  # which decompresses gzip and reports bad paths
         return bytes(stream.buffer.read()), os.fspath(document)
 

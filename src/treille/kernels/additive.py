@@ -11,6 +11,7 @@ import numpy as np
 from treille.data import Batch
 from treille.features import ConcatenatedRows, Families, FeatureMap, FeatureRows, Occurrences
 from treille.features.feature_map import check_id
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel, LinearOperator, changeable
 
@@ -47,7 +48,9 @@ class Additive(Kernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
             kernel.load_features(own, part_of(arrays, str(place)))
-            for place, ((_, kernel), own) in enumerate(zip(self.terms(), spec["terms"], strict=True))
+            for place, ((_, kernel), own) in enumerate(
+                zip(self.terms(), stored.value(spec, "terms", list), strict=True)
+            )
         ]
         return AdditiveMap(self, maps)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from treille.data import Batch, Table
 from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive
@@ -242,7 +243,7 @@ class Constant(Kernel):
         return features, features.transform(batch)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return ConstantMap(float(self.value), int(spec["n_features"]))
+        return ConstantMap(float(self.value), stored.whole(spec, "n_features", most=1))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         return np.full((len(left), len(left if right is None else right)), float(self.value))

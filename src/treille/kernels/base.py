@@ -16,6 +16,7 @@ from treille.automata import Fst
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 from treille.registry import registered_name, require
@@ -29,6 +30,9 @@ FORMER_NAMES = {  # of parameters, in model files of earlier versions
     "GappedKmer": {"weights": "filter"},
     "Columns": {"weights": "column_weights"},
 }
+ARC = (int, int, int, float, int)  # of a machine in a model file: source, labels, weight, target
+FINAL = (int, float)
+SPARE_STATES = 10_000  # without arcs
 BLOCK = 1 << 24  # kernel values in memory at a time
 
 
@@ -213,13 +217,19 @@ class Kernel(BaseEstimator, ABC):
         >>> Kernel.from_spec(NGram(3).normalized().spec())
         NGram(n=3).normalized()
         """
-        cls, former = require("kernels", spec["kernel"]), FORMER_NAMES.get(spec["kernel"], {})
-        params = {former.get(name, name): _read(value) for name, value in spec["params"].items()}
-        try:
-            kernel: Kernel = cls(**params)
-        except TypeError as error:
-            raise InputError(f"the kernel {spec['kernel']!r} does not take these parameters: {error}") from None
-        return kernel
+        stored.check_depth(spec)
+        return _from_spec(spec)
+
+
+def _from_spec(spec: dict[str, Any]) -> Kernel:
+    name = stored.value(spec, "kernel", str)
+    cls, former = require("kernels", name), FORMER_NAMES.get(name, {})
+    params = {former.get(key, key): _read(value) for key, value in stored.value(spec, "params", dict).items()}
+    try:
+        kernel: Kernel = cls(**params)
+    except TypeError as error:
+        raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
+    return kernel
 
 
 def check_finite(kernel: Kernel, values: np.ndarray) -> np.ndarray:
@@ -275,8 +285,10 @@ def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "machine" in value:
-        return _read_machine(value["machine"])
-    return {name: _read(v) for name, v in value["named"].items()} if "named" in value else Kernel.from_spec(value)
+        return _read_machine(stored.value(value, "machine", dict))
+    if "named" in value:
+        return {name: _read(v) for name, v in stored.value(value, "named", dict).items()}
+    return _from_spec(value)
 
 
 def _plain_machine(fst: Fst) -> dict[str, Any]:
@@ -293,6 +305,14 @@ def _plain_machine(fst: Fst) -> dict[str, Any]:
 
 
 def _read_machine(spec: dict[str, Any]) -> Fst:
-    parts = MachineParts.of(spec["arcs"], dict(spec["finals"]), spec["start"], spec["semiring"])
-    tables = {side: spec[side] for side in ("input_symbols", "output_symbols")}
+    arcs: Any
+    arcs, finals = (stored.rows(spec, name, kinds) for name, kinds in (("arcs", ARC), ("finals", FINAL)))
+    n_states = 1 + max((state for arc in arcs for state in (arc[0], arc[-1])), default=0)
+    start = stored.whole(spec, "start", -1, 2**31 - 2)
+    n_states = max([n_states, start + 1, *(1 + state for state, _ in finals)])
+    if n_states > SPARE_STATES + 100 * (len(arcs) + len(finals)):
+        raise InputError(f"its machine has {n_states:,} states and {len(arcs):,} arcs: it is damaged")
+    parts = MachineParts.of(arcs, dict(finals), start, stored.value(spec, "semiring", str))
+    sides = ("input_symbols", "output_symbols")
+    tables: dict[str, Any] = {side: stored.names(spec, side) if spec.get(side) else None for side in sides}
     return Fst.from_parts(replace(parts, **tables))

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.features import CenteredRows, ConcatenatedRows, Families, FeatureMap, FeatureRows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
 from treille.kernels.base import changeable
@@ -49,9 +50,9 @@ class Centered(WrappedKernel):
         return fitted, fitted.center(rows, n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        features = self.kernel.load_features(spec["features"], part_of(arrays, "features"))
-        mean = np.ascontiguousarray(arrays["mean"], np.float64)
-        kept = arrays.get("kept")
+        features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
+        mean = stored.array(arrays, "mean", np.float64)
+        kept = stored.array(arrays, "kept", np.int64) if "kept" in arrays else None
         if mean.shape != (features.n_features,) or (kept is not None and not _rise_below(kept, len(mean))):
             raise InputError("the means in the file do not fit its features")
         return CenteredMap(features, mean, kept)
@@ -122,5 +123,4 @@ class CenteredMap(FeatureMap):
 
 
 def _rise_below(ids: np.ndarray, n: int) -> bool:
-    sound = ids.ndim == 1 and ids.dtype.kind in "iu" and (np.diff(ids) > 0).all()
-    return bool(sound and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))
+    return bool((np.diff(ids) > 0).all() and (len(ids) == 0 or (ids[0] >= 0 and ids[-1] < n)))

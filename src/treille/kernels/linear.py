@@ -10,9 +10,11 @@ from joblib import effective_n_jobs
 
 from treille.data import Batch, Vectors
 from treille.data.alphabet import align
+from treille.data.vectors import MOST_COLUMNS
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 
@@ -60,11 +62,10 @@ class Linear(Kernel):
         return A @ B.T
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ColumnMap:
-        columns, width = np.asarray(arrays["columns"], np.int64), int(spec["n_columns"])
-        names = spec["names"]
-        sound = columns.ndim == 1 and (names is None or len(set(names)) == len(names) == len(columns))
-        sound = sound and len(np.unique(columns)) == len(columns)
-        if not sound or (len(columns) and not 0 <= columns.min() <= columns.max() < width):
+        width = stored.whole(spec, "n_columns", most=MOST_COLUMNS)
+        columns = stored.indices(arrays, "columns", width, kind=np.int64)
+        names = None if spec.get("names", 0) is None else stored.names(spec, "names")
+        if len(np.unique(columns)) != len(columns) or (names is not None and len(names) != len(columns)):
             raise InputError("the columns in the file do not agree with each other")
         return ColumnMap(columns, names, width)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,6 +14,7 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
@@ -59,57 +60,103 @@ class NGram(SequenceKernel):
         self._orders()
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
-        return _fitted(batch, *self._orders(), n_jobs)
+        return _fitted(batch, self._orders(), n_jobs)
 
     def multiplies(self, batch: Batch) -> bool:
         return not isinstance(batch, Lattices)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
-        min_n, n, scales = self._orders()
+        orders = self._orders()
         if isinstance(batch, Lattices):
             raise InputError("the fast product needs sequences, found lattices: use explicit features, solver='auto'")
-        weights = np.zeros(min(n, longest(batch)) + 1)
-        weights[min_n:] = scales[: max(0, len(weights) - min_n)] ** 2
-        return substring_product(batch, min_n, np.cumsum(weights), n_jobs)
+        last = min(orders.n, longest(batch))
+        weights = np.zeros(last + 1)
+        weights[orders.min_n :] = orders.scales(last) ** 2
+        return substring_product(batch, orders.min_n, np.cumsum(weights), n_jobs)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> NGramMap:
-        min_n, n, scales = self._orders()
-        ngrams = np.ascontiguousarray(arrays["grams"], np.int32)
-        lengths = np.ascontiguousarray(arrays.get("orders", np.empty(0)), np.int32)
-        return _checked(ngrams, lengths, min_n, n, scales, spec["alphabet"], spec["unit"])
+        ngrams = stored.array(arrays, "grams", np.int32, ndim=2)
+        lengths = stored.array(arrays, "orders", np.int32) if "orders" in arrays else np.empty(0, np.int32)
+        return _checked(ngrams, lengths, self._orders(), *stored.alphabet(spec))
 
-    def _orders(self) -> tuple[int, int, np.ndarray]:
-        """Shortest and longest order, and the factor of the counts of each order in phi."""
+    def _orders(self) -> Orders:
         min_n = self.n if self.min_n is None else self.min_n
         whole("n", self.n)
         whole("min_n", min_n)
         if min_n > self.n:
             raise InputError(f"min_n is {min_n}, more than n, which is {self.n}")
-        count = int(self.n) - int(min_n) + 1
-        given = self.order_weights
-        if not (given is None or isinstance(given, (list, tuple, np.ndarray))):
+        count, given = int(self.n) - int(min_n) + 1, self.order_weights
+        if given is None:
+            return Orders(int(min_n), int(self.n), None)
+        if not isinstance(given, (list, tuple, np.ndarray)):
             raise InputError(f"order_weights is {given!r}, expected a list with one number per order")
-        weights = [1.0] * count if given is None else list(given)
-        if len(weights) != count:
+        if len(given) != count:
             raise InputError(
-                f"order_weights has {len(weights)} numbers, expected {count}: one for each order from {min_n} to {self.n}"
+                f"order_weights has {len(given)} numbers, expected {count}: one for each order from {min_n} to {self.n}"
             )
-        for weight in weights:
+        for weight in given:
             if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
                 raise InputError(f"order_weights contains {weight!r}, expected positive numbers")
-        return int(min_n), int(self.n), np.sqrt(np.asarray(weights, dtype=np.float64))
+        return Orders(int(min_n), int(self.n), tuple(float(weight) for weight in given))
+
+
+class Orders(NamedTuple):
+    """The shortest and the longest order of a kernel, and the weight of each in k; None: 1 each."""
+
+    min_n: int
+    n: int
+    weights: tuple[float, ...] | None
+
+    def scales(self, last: int) -> np.ndarray:
+        """The factor in phi of the counts of each order up to `last`."""
+        count = max(0, last - self.min_n + 1)
+        return np.ones(count) if self.weights is None else np.sqrt(np.array(self.weights[:count]))
+
+    def within(self, batch: Batch) -> tuple[int, int]:
+        """The first and the last order to count in a batch. Those beyond its longest example cost nothing.
+
+        Where all are beyond it, the first is one that does not occur.
+        """
+        found = int(np.diff(batch.states).max(initial=1)) - 1 if isinstance(batch, Lattices) else longest(batch)
+        first = min(self.min_n, found + 1)
+        return first, first if self.min_n == self.n else min(self.n, max(found, first + 1))
+
+    def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray]:
+        """What the core takes to count these orders."""
+        return first, last, self.scales(last) if first == self.min_n else np.ones(last - first + 1)
 
 
 class NGramMap(CountMap):
     """N-grams and their ids. Unseen n-grams have none."""
 
-    features: _core.NGramFeatures
+    features: _core.NGramFeatures  # of the orders that the training data contain
+
+    def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str, orders: Orders):
+        super().__init__(features, alphabet, unit)
+        self.orders = orders
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        # Longer n-grams than the training data contain are no features, but count in the norm.
+        wide = self._counting(*self.orders.within(batch))
+        return self._rows(batch, wide.features, n_jobs)
+
+    def _counting(self, first: int, last: int) -> NGramMap:
+        """The same features, with orders from `first` to at least `last` counted."""
+        f = self.features
+        if (last <= f.max_order and len(f)) or (first, last) == (f.min_order, f.max_order):
+            return self
+        ngrams = np.zeros((len(f), last), np.int32)
+        if len(f):
+            ngrams[:, : f.max_order] = f.grams().reshape(-1, f.max_order)
+        lengths = f.orders() if first < last else np.empty(0, np.int32)
+        parts = ngrams.ravel(), lengths, *self.orders.parts(f.min_order if len(f) else first, last), len(self.alphabet)
+        return _rebuild(parts, self.alphabet, self.unit, self.orders)
 
     def spell(self, id: int) -> str:
         return self.joined(self.alphabet[s] for s in self.features.gram(id))
 
     def restrict(self, ids: np.ndarray) -> NGramMap:
-        return _rebuild(self._parts(ids), self.alphabet, self.unit)
+        return _rebuild(self._parts(ids), self.alphabet, self.unit, self.orders)
 
     def merge(self, other: FeatureMap) -> tuple[NGramMap, np.ndarray, np.ndarray]:
         if not isinstance(other, NGramMap) or not self._agrees(other):
@@ -117,12 +164,14 @@ class NGramMap(CountMap):
         alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
         codes = {symbol: code for code, symbol in enumerate(alphabet)}
         recode = np.array([codes[symbol] for symbol in other.alphabet], np.int32)
-        features, mine, theirs = self.features.merge(other.features, recode)
-        return NGramMap(features, alphabet, self.unit), mine, theirs
+        first, last = (max(pair) for pair in zip(self._span(), other._span(), strict=True))
+        features, mine, theirs = self._counting(first, last).features.merge(
+            other._counting(first, last).features, recode
+        )
+        return NGramMap(features, alphabet, self.unit, self.orders), mine, theirs
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
-        f = self.features
-        return self.merge(_fitted(batch, f.min_order, f.max_order, f.weights, n_jobs)[0])[0]
+        return self.merge(_fitted(batch, self.orders, n_jobs)[0])[0]
 
     def occurrences(self, batch: Batch) -> Occurrences:
         if not isinstance(batch, Strings):
@@ -134,10 +183,11 @@ class NGramMap(CountMap):
         parts = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         return Occurrences(ids, f.weights[lengths - f.min_order], offsets, parts, examples)
 
+    def _span(self) -> tuple[int, int]:
+        return self.features.min_order, self.features.max_order
+
     def _agrees(self, other: NGramMap) -> bool:
-        a, b = self.features, other.features
-        same = (a.min_order, a.max_order) == (b.min_order, b.max_order) and np.array_equal(a.weights, b.weights)
-        return same and self.unit == other.unit
+        return self.orders == other.orders and self.unit == other.unit
 
     def _parts(self, ids: Any = slice(None)) -> tuple[Any, ...]:
         """The arguments that the core rebuilds the features from."""
@@ -158,38 +208,42 @@ class NGramMap(CountMap):
         return FeatureStrings.of_matrix(ngrams.reshape(-1, max_order), self.symbol_names(), lengths)
 
     def with_strings(self, strings: FeatureStrings) -> NGramMap:
-        f = self.features
-        ngrams, lengths = strings.matrix(f.max_order, f.min_order)
-        lengths = lengths if f.min_order < f.max_order else lengths[:0]
-        return _checked(ngrams, lengths, f.min_order, f.max_order, f.weights, self.alphabet, self.unit)
+        min_n, n, _ = self.orders
+        if len(strings) == 0:
+            return self.restrict(np.empty(0, np.int64))
+        last = max(min(n, min_n + 1), int(np.diff(strings.offsets).max(initial=0)))
+        ngrams, lengths = strings.matrix(last, min_n)
+        return _checked(ngrams, lengths if min_n < n else lengths[:0], self.orders, self.alphabet, self.unit)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._parts(), self.alphabet, self.unit)
+        return _rebuild, (self._parts(), self.alphabet, self.unit, self.orders)
 
 
-def _fitted(batch: Batch, min_n: int, n: int, scales: np.ndarray, n_jobs: int | None) -> tuple[NGramMap, Rows]:
+def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap, Rows]:
     assert isinstance(batch, (Strings, Lattices))
-    orders = (min_n, n, scales, len(batch.alphabet), effective_n_jobs(n_jobs))
+    parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
     if isinstance(batch, Lattices):
-        features, rows = _core.NGramFeatures.fit_lattices(batch.for_core(), *orders)
+        features, rows = _core.NGramFeatures.fit_lattices(batch.for_core(), *parts)
     else:
-        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *orders)
-    fitted = NGramMap(features, batch.alphabet, batch.unit)
+        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *parts)
+    fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
     return fitted, Rows.from_core(rows, fitted.n_features)
 
 
-def _checked(
-    ngrams: np.ndarray, lengths: np.ndarray, min_n: int, n: int, scales: np.ndarray, alphabet: list[Any], unit: str
-) -> NGramMap:
+def _checked(ngrams: np.ndarray, lengths: np.ndarray, orders: Orders, alphabet: list[Any], unit: str) -> NGramMap:
     """The map of n-grams from a model file, whose content is not trusted."""
-    sound = ngrams.ndim == 2 and ngrams.shape[1] == n and len(lengths) == (0 if min_n == n else len(ngrams))
-    if sound and len(ngrams):
+    min_n, n, last = orders.min_n, orders.n, ngrams.shape[1]
+    if len(ngrams) == 0 and len(lengths) == 0:  # of any width
+        last = 1 if min_n == n else 2
+        return _rebuild((ngrams.ravel(), lengths, *orders.parts(1, last), len(alphabet)), alphabet, unit, orders)
+    sound = last <= n and (last > min_n or min_n == n == last) and len(lengths) == (0 if min_n == n else len(ngrams))
+    if sound:
         sound = ngrams.min() >= 0 and ngrams.max() < len(alphabet)
-        sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= n))
+        sound = sound and (len(lengths) == 0 or (min_n <= lengths.min() and lengths.max() <= last))
     if not sound:
         raise InputError("the n-grams in the file do not fit its kernel")
-    return _rebuild((ngrams.ravel(), lengths, min_n, n, scales, len(alphabet)), alphabet, unit)
+    return _rebuild((ngrams.ravel(), lengths, *orders.parts(min_n, last), len(alphabet)), alphabet, unit, orders)
 
 
-def _rebuild(parts: tuple[Any, ...], alphabet: list[Any], unit: str) -> NGramMap:
-    return NGramMap(_core.NGramFeatures.from_grams(*parts), alphabet, unit)
+def _rebuild(parts: tuple[Any, ...], alphabet: list[Any], unit: str, orders: Orders) -> NGramMap:
+    return NGramMap(_core.NGramFeatures.from_grams(*parts), alphabet, unit, orders)

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow
 
@@ -62,10 +63,10 @@ class PatternKernel(SequenceKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
             return super().load_features(spec, arrays)
-        alphabet, unit = spec["alphabet"], spec["unit"]
-        cells = np.ascontiguousarray(arrays["patterns"], np.int32)
-        lengths = np.ascontiguousarray(arrays.get("lengths", np.empty(0)), np.int32)
-        sound = cells.ndim == 2 and self.declared() in (None, alphabet) and self.holds(cells, lengths, len(alphabet))
+        alphabet, unit = stored.alphabet(spec)
+        cells = stored.array(arrays, "patterns", np.int32, ndim=2)
+        lengths = stored.array(arrays, "lengths", np.int32) if "lengths" in arrays else np.empty(0, np.int32)
+        sound = self.declared() in (None, alphabet) and self.holds(cells, lengths, len(alphabet))
         if not sound:
             raise InputError("the patterns in the file do not fit its kernel")
         return _rebuild(cells, lengths, alphabet, unit, self)

@@ -15,6 +15,7 @@ from joblib import effective_n_jobs
 from treille.data import Batch
 from treille.features import CenteredRows, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.additive import part_of
 from treille.kernels.base import Kernel
@@ -91,11 +92,11 @@ class ProductKernel(Kernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
             factor.load_features(own, part_of(arrays, str(place)))
-            for place, (factor, own) in enumerate(zip(self.factors(), spec["factors"], strict=True))
+            for place, (factor, own) in enumerate(zip(self.factors(), stored.value(spec, "factors", list), strict=True))
         ]
-        tuples = np.ascontiguousarray(arrays["tuples"], np.int64)
-        widths = [each.n_features for each in maps] * self.exponent()
-        sound = tuples.ndim == 2 and tuples.shape[1] == len(widths) and tuples.min(initial=0) >= 0
+        tuples = stored.array(arrays, "tuples", np.int64, ndim=2)
+        sound = tuples.shape[1] == len(maps) * self.exponent() and tuples.min(initial=0) >= 0
+        widths = [each.n_features for each in maps] * self.exponent() if sound else []
         if not sound or (tuples >= np.array(widths)).any() or len(np.unique(tuples, axis=0)) != len(tuples):
             raise InputError("the products in the file do not fit their factors")
         return ProductMap(maps, self.exponent(), tuples)

@@ -14,6 +14,7 @@ from treille.data import Batch, Trees
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.tree_kernels import TreeKernel
@@ -62,17 +63,15 @@ class RootPaths(TreeKernel):
         return RootPathsMap(label, parent, feature, batch.alphabet, self), rows
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> RootPathsMap:
-        label, parent, feature = (
-            np.ascontiguousarray(arrays[name], np.int32) for name in ("label", "parent", "feature")
-        )
+        alphabet = stored.names(spec)
+        label = stored.indices(arrays, "label", len(alphabet))
         n = len(label)
-        sound = label.shape == parent.shape == feature.shape == (n,)
-        sound = sound and label.min(initial=0) >= 0 and label.max(initial=-1) < len(spec["alphabet"])
-        sound = sound and bool((parent >= -1).all() and (parent < np.arange(n)).all())
+        parent, feature = (stored.indices(arrays, name, n, least=-1) for name in ("parent", "feature"))
         kept = np.sort(feature[feature >= 0])
+        sound = len(parent) == len(feature) == n and bool((parent < np.arange(n)).all())
         if not sound or not np.array_equal(kept, np.arange(len(kept))):
             raise InputError("the paths in the file do not fit its kernel")
-        return RootPathsMap(label, parent, feature, spec["alphabet"], self)
+        return RootPathsMap(label, parent, feature, alphabet, self)
 
 
 Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths

@@ -96,12 +96,15 @@ class CountMap(SequenceMap):
     """Features that are counted: exactly in strings, expected counts in lattices."""
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        return self._rows(batch, self.features, n_jobs)
+
+    def _rows(self, batch: Batch, features: Any, n_jobs: int | None) -> Rows:
         assert isinstance(batch, (Strings, Lattices))
         threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
         if isinstance(batch, Lattices):
-            rows = self.features.transform_lattices(batch.for_core(), codes, threads)
+            rows = features.transform_lattices(batch.for_core(), codes, threads)
         else:
-            rows = self.features.transform(batch.symbols, batch.offsets, codes, threads)
+            rows = features.transform(batch.symbols, batch.offsets, codes, threads)
         return Rows.from_core(rows, self.n_features)
 
 

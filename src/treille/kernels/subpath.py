@@ -13,6 +13,7 @@ from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
 from treille.features import FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
@@ -102,10 +103,17 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
             return super().load_features(spec, arrays)
-        parts: Any = tuple(np.ascontiguousarray(arrays[name], np.int32) for name in PARTS)
-        if not _fit_together(len(spec["alphabet"]), parts):
+        alphabet: Any = stored.names(spec)
+        parts: Any = tuple(stored.array(arrays, name, np.int32) for name in PARTS)
+        # Depths are bounded by the paths in the file before they are used as a size.
+        if not _fit_together(len(alphabet), parts) or not self._reaches(parts[3]):
             raise InputError("the paths in the file do not fit its kernel")
-        return _rebuild(parts, spec["alphabet"], self)
+        return _rebuild(parts, alphabet, self)
+
+    def _reaches(self, depths: np.ndarray) -> bool:
+        """Whether paths of these lengths have weights; those longer than `max_length` do not."""
+        deepest = int(depths.max(initial=0))
+        return len(self.path_weights_to(deepest)) > deepest
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         trees = _trees(batch, n_jobs)
@@ -184,7 +192,7 @@ def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:
     """Whether these are the parts of a suffix tree: the content of a model file is not trusted."""
 
     def within(values: np.ndarray, least: int, stop: int) -> bool:
-        return values.ndim == 1 and bool(((values >= least) & (values < stop)).all())
+        return bool(((values >= least) & (values < stop)).all())
 
     path_label, path_parent, node_parent, node_depth, edge_start, feature = parts
     n_paths, n = len(path_label), len(node_parent)
@@ -206,7 +214,7 @@ def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:
 
 
 def _parents_first(parents: np.ndarray) -> bool:
-    return parents.ndim == 1 and bool(((parents >= -1) & (parents < np.arange(len(parents)))).all())
+    return bool(((parents >= -1) & (parents < np.arange(len(parents)))).all())
 
 
 def _matrix(rows: tuple[np.ndarray, np.ndarray, np.ndarray], n_features: int) -> sp.csr_matrix:

@@ -11,6 +11,7 @@ from treille import _core
 from treille.data import Batch, Trees
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.io.tree_parts import spell
@@ -56,13 +57,13 @@ class SubTree(TreeKernel):
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
-        cells, subtrees = (np.ascontiguousarray(arrays[name], np.int32) for name in ("cells", "subtrees"))
-        starts, alphabet = np.ascontiguousarray(arrays["starts"], np.int64), spec["alphabet"]
-        sound = len(starts) > 0 and starts.min() >= 0 and starts[:-1].max(initial=-1) < len(cells)
-        labels = cells[starts[:-1]] if sound else cells
-        if not sound or (len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet)):
+        alphabet, cells = stored.names(spec), stored.array(arrays, "cells", np.int32)
+        starts = stored.offsets(arrays, "starts", len(cells))
+        labels = cells[starts[:-1]] if (np.diff(starts) > 0).all() else np.array([-1])
+        if len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet):
             raise InputError("the subtrees in the file do not fit its alphabet")
-        return _rebuild((cells, starts, subtrees), alphabet, float(self.decay), bool(self.leaves))
+        parts = cells, starts, stored.array(arrays, "subtrees", np.int32)
+        return _rebuild(parts, alphabet, float(self.decay), bool(self.leaves))
 
 
 class SubTreeMap(FeatureMap):

@@ -18,7 +18,9 @@ class CoreBar(ProgressColumn):
 
     def render(self, task: Task) -> ProgressBar:
         done, total = _core.progress()
-        return ProgressBar(total=total or None, completed=done, pulse=not total, width=40, animation_time=time.monotonic())
+        return ProgressBar(
+            total=total or None, completed=done, pulse=not total, width=40, animation_time=time.monotonic()
+        )
 
 
 class CoreCount(ProgressColumn):

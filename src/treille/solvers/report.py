@@ -16,6 +16,7 @@ import numpy as np
 import sklearn.exceptions
 
 from treille import _core
+from treille.io import stored
 from treille.io.errors import InputError
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
@@ -87,8 +88,14 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Report:
         """The inverse of `as_dict`."""
-        known = {k: v for k, v in values.items() if k not in ("gap", "relative_gap", "per_class")}
-        return cls(**known, per_class=tuple(cls.from_dict(v) for v in values["per_class"]))
+        defaults = {"approximation_error": 0.0, "representation": ""} | values
+        numbers: dict[str, Any] = {
+            k: stored.number(defaults, k) for k in ("primal", "dual", "seconds", "approximation_error")
+        }
+        counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
+        texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
+        each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
+        return cls(**numbers, **counts, **texts, per_class=each)
 
 
 @dataclass(frozen=True, eq=False)

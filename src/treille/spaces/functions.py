@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.features import FeatureMap
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.kernels import Kernel
@@ -122,18 +123,21 @@ def check_file_representation(representation: str) -> None:
 def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
+    inside = stored.value(spec, part, dict)
     own = {name.removeprefix(f"{part}."): a for name, a in arrays.items() if name.startswith(f"{part}.")}
-    intercept = arrays["intercept"]
+    intercept = stored.array(arrays, "intercept", np.float64)
     functions: LinearFunctions | KernelFunctions
     if part == "features":
         if "automaton" in spec:
             features, weights = unpack_weights(kernel, spec, arrays)
         else:
-            features, weights = kernel.load_features(spec[part], own), arrays["weights"]
+            features, weights = kernel.load_features(inside, own), stored.array(arrays, "weights", np.float64, ndim=2)
         functions = LinearFunctions(features, weights, intercept)
         found, expected = functions.weights.shape, (functions.features.n_features, n_functions)
     else:
-        functions = KernelFunctions(kernel, Batch.from_state(spec[part], own), arrays["coefficients"], intercept)
+        coefficients = stored.array(arrays, "coefficients", np.float64, ndim=2)
+        support = kernel.batch(Batch.from_state(inside, own))  # which refuses examples that the kernel does not read
+        functions = KernelFunctions(kernel, support, coefficients, intercept)
         found, expected = functions.coefficients.shape, (len(functions.support), n_functions)
     if found != expected or intercept.shape != (n_functions,):
         raise InputError("the weights in the file do not fit its features and classes")

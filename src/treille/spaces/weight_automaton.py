@@ -7,14 +7,24 @@ import numpy as np
 
 from treille import _core
 from treille.automata import Fst
-from treille.data.base import available_memory
 from treille.features import FeatureMap, FeatureStrings
+from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.limits import Budget
 from treille.io.machine import EPSILON, MachineParts
 from treille.kernels import Kernel
 from treille.kernels.additive import part_of
 
 PACKED = ("states", "targets", "classes", "labels")  # arrays of the automaton in a model file
+KINDS = {  # and of all arrays there, by type
+    "states": "|u1",
+    "targets": "|u1",
+    "classes": "|u1",
+    "labels": "<i4",
+    "codebook": "<f8",
+    "codes": "<u4",
+    "directions": "<f8",
+}
 LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 
 
@@ -57,23 +67,25 @@ def unpack_weights(
     kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> tuple[FeatureMap, np.ndarray]:
     """The features and the weights in a model file; features are in the order of their strings."""
-    own = spec["automaton"]
-    shape = [int(n) for n in own["directions"]]
-    sizes = own["arrays"] | {"directions": [shape[0] * shape[1], "<f8"]}
-    needed = 8 * int(own["strings"]) * (2 + shape[1]) + sum(8 * int(size) for size, _ in sizes.values())
-    if needed > available_memory():
-        raise InputError(f"its {own['strings']:,} features would not fit in memory")
-    parts = {name: _expand(arrays[f"automaton.{name}"], *size) for name, size in sizes.items()}
+    own, squeezed = stored.value(spec, "automaton", dict), part_of(arrays, "automaton")
+    sizes = dict(stored.value(own, "arrays", dict))
+    rows, n_functions = (stored.whole({"directions": n}, "directions") for n in stored.value(own, "directions", list))
+    n_strings, n_symbols = stored.whole(own, "strings"), stored.whole(own, "symbols", most=2**31 - 1)
+    budget = Budget("its automaton", sum(array.nbytes for array in squeezed.values()))
+    budget.spend(8 * n_strings * (2 + n_functions))
+    sizes["directions"] = [rows * n_functions, "<f8"]
+    parts = {name: _expand(squeezed, name, kind, sizes.get(name), budget) for name, kind in KINDS.items()}
     codes, codebook = parts["codes"], parts["codebook"]
-    if len(codes) and codes.max() >= len(codebook):
+    sound = np.isfinite(codebook).all() and np.isfinite(parts["directions"]).all()
+    if not sound or (len(codes) and codes.max() >= len(codebook)):
         raise InputError("the weights in the file do not fit its automaton")
     states, targets, named, labels = (parts[name] for name in PACKED)
     symbols, offsets, classes, factors = _core.unpack_weights(
-        states, targets, named, labels, codebook[codes], int(own["symbols"]), shape[0], int(own["strings"])
+        states, targets, named, labels, codebook[codes], n_symbols, rows, n_strings
     )
-    empty = kernel.load_features(spec["features"], part_of(arrays, "features"))
+    empty = kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
     features = empty.with_strings(FeatureStrings(symbols, offsets, []))
-    return features, factors[:, None] * parts["directions"].reshape(shape)[classes]
+    return features, factors[:, None] * parts["directions"].reshape(rows, n_functions)[classes]
 
 
 def _minimal(strings: FeatureStrings, classes: np.ndarray, weights: np.ndarray) -> _core.WeightAutomaton:
@@ -105,15 +117,19 @@ def _squeeze(array: np.ndarray) -> np.ndarray:
     return np.frombuffer(zlib.compress(np.ascontiguousarray(planes).tobytes(), 9), np.uint8)
 
 
-def _expand(squeezed: np.ndarray, count: Any, kind: Any) -> np.ndarray:
-    dtype = np.dtype(kind)
-    size = int(count) * dtype.itemsize
+def _expand(squeezed: dict[str, np.ndarray], name: str, expected: str, declared: Any, budget: Budget) -> np.ndarray:
+    dtype = np.dtype(expected)
+    count, kind = declared if isinstance(declared, list) and len(declared) == 2 else (None, None)
+    if kind != expected:
+        raise InputError(f"the array {name!r} of its automaton has the type {str(kind)[:20]!r}, expected {expected!r}")
+    size = stored.whole({"count": count}, "count") * dtype.itemsize
+    budget.spend(size)
     reader = zlib.decompressobj()
     try:
-        data = reader.decompress(squeezed.tobytes(), size + 1)
+        data = reader.decompress(stored.array(squeezed, name, np.uint8).tobytes(), size + 1)
     except zlib.error as error:
         raise InputError(f"its automaton is damaged ({error})") from None
-    if dtype.kind not in "iuf" or len(data) != size:
+    if len(data) != size:
         raise InputError("the arrays of its automaton have other sizes than declared")
     planes = np.frombuffer(data, np.uint8).reshape(dtype.itemsize, -1)
     return np.ascontiguousarray(planes.T).view(dtype).ravel()

@@ -1,0 +1,174 @@
+"""Files with a right checksum and a wrong content: refused with an `InputError` that names the file, or harmless."""
+
+import numpy as np
+import pytest
+
+import treille
+from treille import SVC, Fst, InputError
+from treille.io.model import read_model, write_model
+from treille.kernels import NGram, Rational, Subpath, SubsetTree
+
+TREES = ["(a (b (c (d e))))", "(a (b c) (d e))", "(a (b (c d)))", "(e (d (c b)))"]
+TEXTS = ["abab", "bbaa", "abcabc", "ccbb"]
+Y = [0, 1, 0, 1]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.treille"
+
+
+def craft(model, path, change):
+    """Saves a model after `change(spec, arrays)`."""
+    model.save(path)
+    spec, arrays = read_model(path)
+    change(spec, arrays)
+    write_model(path, spec, arrays)
+    return path
+
+
+def assert_refused(path, message):
+    with pytest.raises(InputError, match=message) as caught:
+        treille.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def subpaths():
+    return SVC(Subpath(0.5)).fit(TREES, Y)
+
+
+def ngrams(n=2, **options):
+    return SVC(NGram(n, **options)).fit(TEXTS, Y)
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3])
+def test_paths_longer_than_the_kernel_allows_are_refused(longest, path):
+    craft(subpaths(), path, lambda spec, arrays: spec["kernel"]["params"].update(max_length=longest))
+    assert_refused(path, "the paths in the file do not fit its kernel")
+
+
+def test_paths_whose_weight_underflows_are_refused(path):
+    craft(subpaths(), path, lambda spec, arrays: spec["kernel"]["params"].update(decay=1e-300))
+    assert_refused(path, "the paths in the file do not fit its kernel")
+
+
+@pytest.mark.parametrize(
+    ("symbols", "message"),
+    [
+        (["a", ["b"], "c"], "expected different strings"),
+        (["a", "a", "b"], "expected different strings"),
+        (["a", 1, "b"], "expected different strings"),
+        ({"a": 0, "b": 1, "c": 2}, "expected list"),
+        (None, "expected list"),
+    ],
+    ids=str,
+)
+def test_an_alphabet_that_is_none_is_refused(symbols, message, path):
+    craft(ngrams(), path, lambda spec, arrays: spec["features"].update(alphabet=symbols))
+    assert_refused(path, message)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        {"kind": "int", "values": [0, 2**70]},
+        {"kind": "int", "values": [0, True]},
+        {"kind": "int", "values": [0, 0]},
+        {"kind": "str", "values": ["a", None]},
+        {"kind": "int", "values": {}},
+        {"kind": ["int"], "values": [0, 1]},
+    ],
+    ids=str,
+)
+def test_classes_that_are_none_are_refused(classes, path):
+    craft(ngrams(), path, lambda spec, arrays: spec.update(classes=classes))
+    assert_refused(path, "the classes in the file|the field '(kind|values)'")
+
+
+def test_a_classifier_of_one_class_is_refused(path):
+    craft(ngrams(), path, lambda spec, arrays: spec.update(classes={"kind": "int", "values": [1]}))
+    assert_refused(path, "fewer than two classes")
+
+
+@pytest.mark.parametrize("depth", [150, 400, 5000])
+def test_kernels_nested_too_deep_are_refused(depth, path):
+    def change(spec, arrays):
+        for _ in range(depth if depth < 1000 else 450):
+            spec["kernel"] = {"kernel": "Normalized", "params": {"kernel": spec["kernel"]}}
+
+    craft(ngrams(), path, change)
+    assert_refused(path, "more than a hundred kernels, one inside the other")
+
+
+def test_a_hundred_kernels_in_a_sum_are_saved_and_read(path):
+    model = SVC(sum(NGram(1 + i % 3) for i in range(100)), tol=0.1).fit(TEXTS, Y)
+    model.save(path)
+    assert np.array_equal(treille.load(path).decision_function(TEXTS), model.decision_function(TEXTS))
+
+
+def test_a_kernel_too_deep_to_be_read_is_not_saved(path):
+    model = SVC(sum(NGram(1) for _ in range(150)), tol=0.1).fit(TEXTS, Y)
+    with pytest.raises(InputError, match="more than a hundred kernels"):
+        model.save(path)
+    assert not path.exists()
+
+
+def machine():
+    return Fst.from_arcs([(0, s, s, 1.0, 0) for s in "abc"], {0: 1.0})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arcs": [[0, 1, 1, 1.0, 2**31 - 2]]},
+        {"arcs": [[0, 1, 1, 1.0, 2**31]]},
+        {"arcs": [[0, 99, 99, 1.0, 0]]},
+        {"arcs": [[0, 1, 1, 1.0]]},
+        {"arcs": [[0, 1, 1, "x", 0]]},
+        {"arcs": [[-1, 1, 1, 1.0, 0]]},
+        {"finals": [[2**31 - 2, 1.0]]},
+        {"start": 2**31 - 2},
+        {"input_symbols": ["<eps>", ["a"]]},
+        {"semiring": []},
+    ],
+    ids=str,
+)
+def test_a_machine_that_is_none_is_refused(change, path):
+    model = SVC(Rational(machine())).fit(TEXTS, Y)
+    craft(model, path, lambda spec, arrays: spec["kernel"]["params"]["T"]["machine"].update(change))
+    with pytest.raises(InputError, match=f"^{path}: "):
+        treille.load(path).predict(TEXTS)
+
+
+@pytest.mark.parametrize("order", [2**31 - 1, 2**20])
+def test_an_order_that_the_file_does_not_contain_asks_for_no_memory(order, path):
+    model = ngrams(3, min_n=1)
+    craft(model, path, lambda spec, arrays: spec["kernel"]["params"].update(n=order))
+    assert treille.load(path).predict(TEXTS).tolist() == model.predict(TEXTS).tolist()
+
+
+def test_an_automaton_that_expands_without_bound_is_refused(path):
+    model = ngrams(3)
+    model.save(path, representation="automaton")
+    spec, arrays = read_model(path)
+    spec["automaton"]["strings"] = 2**31
+    write_model(path, spec, arrays)
+    assert_refused(path, "expands to more than 200 times")
+
+
+@pytest.mark.parametrize("name", ["weights", "intercept"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_refused(name, number, path):
+    craft(ngrams(), path, lambda spec, arrays: arrays.update({name: arrays[name] * number}))
+    assert_refused(path, f"the array '{name}' is of float64, or not finite")
+
+
+def test_parameters_of_the_process_are_not_read_from_a_file(path):
+    craft(ngrams(), path, lambda spec, arrays: spec["params"].update(n_jobs="many"))
+    assert_refused(path, "the parameter 'n_jobs' is not one that a file holds")
+
+
+def test_examples_that_the_kernel_does_not_read_are_refused(path):
+    model = SVC(SubsetTree(0.4)).fit(TREES, Y)
+    craft(model, path, lambda spec, arrays: spec.update(kernel=NGram(2).spec()))
+    assert_refused(path, "found trees|Trees")

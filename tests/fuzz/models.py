@@ -1,0 +1,162 @@
+"""Model files as targets: a model of every kernel family, estimator and representation, with its spec or its arrays changed.
+
+The checksum is computed again after each change, so that everything behind it is reached.
+"""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import treille
+import treille.spaces
+from treille import SVC, SVR, Fst, Lattices, OneClassSVM, Ridge
+from treille.io.model import model_bytes, read_model
+from treille.kernels import (
+    AllSubstrings,
+    Columns,
+    GappedKmer,
+    Gappy,
+    Linear,
+    Mismatch,
+    NGram,
+    PartialTree,
+    Rational,
+    RootPaths,
+    Subpath,
+    Subsequence,
+    SubsetTree,
+    SubTree,
+    WeightedDegree,
+    Wildcard,
+)
+
+from . import mutations
+
+TEXTS = ["abab", "bbaa", "abcabc", "ccbb", "bcbc", "cacaca"]
+WORDS = ["the old vine", "a new vine", "the wine is old", "a grape", "new wine", "old grapes grow"]
+DNA = ["ACGTACGTAC", "TTTTACGACA", "GGGTACCCAA", "ACACACGTGT", "CCGTAAGTTT", "AAAACCCGGG"]
+EQUAL = [text[:9] for text in DNA]
+TREES = ["(S (NP (D the) (N vine)) (VP (V grows)))", "(S (NP (N wine)) (VP (V is) (A old)))", "(NP (D a) (N grape))"]
+TREES += ["(S (NP he) (VP (V ate) (NP it)))", "(a (b (c (d (e f)))))", "(S (S (S (S (NP x)))) (VP))"]
+ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+NAMED = [dict(zip("abc", row, strict=True)) for row in ROWS]
+TABLE = {"title": TEXTS, "body": WORDS}
+Y2, Y3, TARGETS = [0, 1, 0, 1, 0, 1], ["x", "y", "z", "x", "y", "z"], [0.5, 1.0, -1.0, 2.0, 0.0, 1.5]
+
+
+def bigrams() -> Fst:
+    skip = [(state, symbol, "", 1.0, state) for state in (0, 2) for symbol in "abc"]
+    return Fst.from_arcs([*skip, *((k, s, s, 0.5, k + 1) for k in (0, 1) for s in "abc")], {2: 1.0})
+
+
+def lattices() -> Lattices:
+    def one(a: str, b: str) -> Fst:
+        return Fst.from_arcs([(0, a, a, 0.4, 1), (0, b, b, 0.6, 1), (1, b, b, 1.0, 2)], {2: 1.0})
+
+    return Lattices([one("a", "b"), one("b", "a"), one("c", "b"), one("b", "c"), one("a", "c"), one("c", "a")])
+
+
+def table() -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(TABLE)
+
+
+def svc(kernel: Any, X: Any, y: Any = Y2, **options: Any) -> tuple[Any, Any]:
+    return SVC(kernel, tol=0.1, max_epochs=10_000, **options).fit(X, y), X
+
+
+MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "ngram": lambda: svc(NGram(2), TEXTS),
+    "ngram-orders": lambda: svc(NGram(3, min_n=1, order_weights=[1.0, 0.5, 2.0]).normalized(), TEXTS, Y3),
+    "ngram-words": lambda: svc(NGram(2, min_n=1, unit="word"), WORDS, Y3, class_weight={"x": 2.0}),
+    "ngram-bytes": lambda: svc(
+        NGram(2, unit="byte"), TEXTS, [True, False] * 3, solver=treille.solvers.DualCD(max_seconds=60)
+    ),
+    "ngram-integers": lambda: svc(NGram(2), [[1, 2, 3], [2, 3], [1, 1], [3, 2, 1], [2, 2], [7, 8]], [2.0, 5.0] * 3),
+    "ngram-lattices": lambda: svc(NGram(2), lattices()),
+    "ngram-products": lambda: svc(NGram(2), TEXTS, solver=treille.solvers.CuttingPlane()),
+    "ngram-smo": lambda: svc(NGram(2), TEXTS, solver=treille.solvers.SMO()),
+    "ngram-nystrom": lambda: svc(NGram(2), TEXTS, space=treille.spaces.Nystrom(3)),
+    "gappy": lambda: svc(Gappy(2, max_gap=2), TEXTS),
+    "gapped-kmer": lambda: svc(GappedKmer(4, 2), DNA),
+    "gapped-kmer-alphabet": lambda: svc(GappedKmer(4, 2, alphabet="ACGT"), DNA),
+    "mismatch": lambda: svc(Mismatch(3, 1, alphabet="ACGT"), DNA),
+    "wildcard": lambda: svc(Wildcard(3, 1), TEXTS),
+    "weighted-degree": lambda: svc(WeightedDegree(3), EQUAL),
+    "subsequence": lambda: svc(Subsequence(2), TEXTS),
+    "all-substrings": lambda: svc(AllSubstrings(0.5), TEXTS),
+    "rational": lambda: svc(Rational(bigrams()), TEXTS),
+    "rational-gram": lambda: svc(Rational(bigrams() @ ~bigrams(), factored=False), TEXTS),
+    "subtree": lambda: svc(SubTree(), TREES, Y3),
+    "subset-tree": lambda: svc(SubsetTree(0.4), TREES),
+    "partial-tree": lambda: svc(PartialTree(0.4), TREES),
+    "subpath": lambda: svc(Subpath(0.5), TREES),
+    "subpath-bounded": lambda: svc(Subpath(0.5, max_length=2), TREES),
+    "subpath-xbw": lambda: svc(Subpath(0.5, index="xbw"), TREES),
+    "root-paths": lambda: svc(RootPaths(), TREES),
+    "linear": lambda: svc(Linear(), ROWS),
+    "linear-named": lambda: svc(Linear(), NAMED, Y3),
+    "precomputed": lambda: svc("precomputed", np.array(ROWS) @ np.array(ROWS).T),
+    "columns": lambda: svc(Columns({"title": NGram(2), "body": NGram(1, unit="word")}), table()),
+    "columns-gram": lambda: svc(Columns({"title": Subsequence(2), "body": NGram(1, unit="word")}), table()),
+    "sum": lambda: svc(1 + NGram(2) + 0.5 * Gappy(2, max_gap=1), treille.Strings(TEXTS)),
+    "product": lambda: svc(NGram(1) * NGram(2), TEXTS),
+    "power": lambda: svc(NGram(1) ** 2, TEXTS),
+    "centered": lambda: svc(NGram(2).centered(), TEXTS),
+    "normalized-trees": lambda: svc(SubsetTree(0.4).normalized(), TREES, Y3),
+    "svr": lambda: (SVR(NGram(2), tol=0.1).fit(TEXTS, TARGETS), TEXTS),
+    "ridge": lambda: (Ridge(NGram(2)).fit(TEXTS, np.column_stack([TARGETS, TARGETS])), TEXTS),
+    "one-class": lambda: (OneClassSVM(NGram(2), tol=0.1).fit(TEXTS), TEXTS),
+    "automaton": lambda: svc(NGram(3, min_n=1), TEXTS),
+    "automaton-classes": lambda: svc(Wildcard(3, 1).normalized(), TEXTS, Y3),
+    "automaton-rational": lambda: svc(Rational(bigrams()), TEXTS, Y3),
+}
+
+
+class ModelTarget:
+    """Loads a changed file of one model, and predicts with what was loaded."""
+
+    slow = 10.0
+
+    def __init__(self, name: str, folder: Path):
+        self.name, self.path = f"model-{name}", folder / f"{name}.treille"
+        model, self.X = MODELS[name]()
+        self.batch = model.plan_.kernel.batch(self.X)  # reading a few texts takes longer than the rest
+        model.save(self.path, **({"representation": "automaton"} if name.startswith("automaton") else {}))
+        self.spec, self.arrays = read_model(self.path)
+        self.bytes = self.path.read_bytes()
+
+    def case(self, rng: random.Random) -> bytes:
+        if rng.random() < 0.02:
+            return mutations.of_bytes(self.bytes, [self.bytes], rng)
+        spec, arrays = self.spec, self.arrays
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            if rng.random() < 0.5:
+                spec = mutations.of_json(spec, rng)
+            else:
+                arrays = mutations.of_arrays(arrays, rng)
+        if not isinstance(spec, dict):
+            spec = {"estimator": spec}
+        return model_bytes(spec, arrays)
+
+    def run(self, data: bytes) -> None:
+        self.path.write_bytes(data)
+        exercise(treille.load(self.path), self.X if data[-1] % 16 == 0 else self.batch)
+
+
+def exercise(model: Any, X: Any) -> None:
+    """All that reads what a file stored."""
+    model.predict(X)
+    if hasattr(model.functions_, "features"):
+        features = model.features_
+        for id in {0, features.n_features // 2, features.n_features - 1}:
+            if 0 <= id < features.n_features:
+                features.name(id)
+
+
+TARGETS_BY_NAME = {f"model-{name}": partial(ModelTarget, name) for name in MODELS}

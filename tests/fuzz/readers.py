@@ -1,0 +1,76 @@
+"""Readers as targets: each file of the corpus is changed and read, both with its format named and guessed."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import treille
+from treille import Lattices, Strings, Trees, Vectors
+from treille.io.symbols import read_symbols
+from treille.kernels.parse import parse_kernel
+
+from . import mutations
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def whole(path: Path) -> None:
+    """A file of any format, and the batch that is made of it."""
+    options = (
+        {},
+        {"labelled": True},
+        {"labelled": False},
+        {"text": "text", "label": "label=x"},
+        {"label": "label~(a+)+$"},
+    )
+    examples = treille.io.read(path, **options[path.read_bytes()[-1] % 5 if path.stat().st_size else 0])
+    repr(examples)
+    kinds: dict[str, Any] = {"NumberRows": Vectors, "TreeParts": Trees, "LatticeParts": Lattices}
+    kinds.get(type(examples.X).__name__, Strings if isinstance(examples.X, list) else Lattices)(examples.X)
+
+
+def text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+DOCUMENTS: dict[str, Callable[[Path], Any]] = {
+    "a.xml": lambda path: Trees.from_xml([path.read_bytes()], attributes=True, text=True),
+    "a.html": lambda path: Trees.from_html([path.read_bytes(), text(path)], attributes=True, text=True),
+    "a.json": lambda path: (Trees.from_json([path.read_bytes()]), Trees.from_json([text(path)], values=False)),
+    "a.py": lambda path: Trees.from_ast([text(path)], names=True),
+    "a.mrg": lambda path: Trees.from_brackets(text(path)),
+    "tk.trees": lambda path: Trees.from_brackets(text(path)),
+    "lines.trees": lambda path: Trees(text(path).split("\n")),
+    "a.nwk": lambda path: Trees.from_newick(text(path)),
+    "a.conllu": lambda path: Trees.from_conllu(text(path), label="form"),
+    "a.symbols": read_symbols,
+    "a.kernel": lambda path: parse_kernel(text(path)),
+}
+
+
+class ReaderTarget:
+    """Reads changed files that begin as one file of the corpus."""
+
+    def __init__(self, seed: str, read: Callable[[Path], Any], folder: Path):
+        self.read, self.path = read, folder / seed
+        self.seeds = [(CORPUS / seed).read_bytes()]
+        self.others = [path.read_bytes() for path in sorted(CORPUS.iterdir())]
+
+    def case(self, rng: random.Random) -> bytes:
+        return mutations.of_bytes(rng.choice(self.seeds), self.others, rng)
+
+    def run(self, data: bytes) -> None:
+        self.path.write_bytes(data)
+        self.read(self.path)
+
+
+TARGETS_BY_NAME = {
+    **{
+        f"read-{p.name}": partial(ReaderTarget, p.name, whole)
+        for p in sorted(CORPUS.iterdir())
+        if p.suffix != ".kernel"
+    },
+    **{f"document-{name}": partial(ReaderTarget, name, read) for name, read in DOCUMENTS.items()},
+}

@@ -1,0 +1,115 @@
+"""Ctrl-C ends every kernel's work soon, and the process goes on."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from treille import Lattices, Strings, Trees
+from treille.kernels import (
+    AllSubstrings,
+    GappedKmer,
+    Gappy,
+    Mismatch,
+    NGram,
+    PartialTree,
+    RootPaths,
+    Subpath,
+    Subsequence,
+    SubsetTree,
+    SubTree,
+    WeightedDegree,
+    Wildcard,
+)
+
+SOON = 1.0  # seconds; the aim is half of that, on a machine that does nothing else
+
+
+def letters(n, alphabet="abcdefghij"):
+    return "".join(np.random.default_rng(0).choice(list(alphabet), n))
+
+
+def texts(count, length, alphabet="abcdefghij"):
+    whole = letters(count * length, alphabet)
+    return [whole[i * length : (i + 1) * length] for i in range(count)]
+
+
+def chain(n):
+    return ["(a " * (n - 1) + "a" + ")" * (n - 1)]
+
+
+def bushes(count, children):
+    labels = texts(count, children)
+    return ["(s " + " ".join(f"(x ({c} {c}) (y {c}))" for c in each) + ")" for each in labels]
+
+
+def features(kernel, batch, n_jobs):
+    kernel.fit_features(batch, n_jobs)
+
+
+def gram(kernel, batch, n_jobs):
+    kernel.gram(batch, None, n_jobs)
+
+
+WORK = {
+    "n-grams of one long text": (features, NGram(9), lambda: Strings([letters(4_000_000) * 3])),
+    "n-grams of many texts": (features, NGram(9), lambda: Strings(texts(200_000, 100))),
+    "gappy n-grams": (features, Gappy(4, max_gap=6), lambda: Strings(texts(100, 3000))),
+    "gapped k-mers": (features, GappedKmer(14, 7), lambda: Strings(texts(2000, 300, "ACGT"))),
+    "matrix of gapped k-mers": (gram, GappedKmer(12, 6), lambda: Strings(texts(20_000, 300, "ACGT"))),
+    "a filter": (gram, GappedKmer(10, 6, "ACGT", filter="full"), lambda: Strings(texts(8, 60_000, "ACGT"))),
+    "mismatches": (features, Mismatch(9, 3, "ACGT"), lambda: Strings(texts(500, 2000, "ACGT"))),
+    "wildcards": (features, Wildcard(12, 5), lambda: Strings(texts(500, 2000, "ACGT"))),
+    "weighted degree": (gram, WeightedDegree(20), lambda: Strings(texts(30_000, 100))),
+    "weighted degree with shifts": (gram, WeightedDegree(20, shift=50), lambda: Strings(texts(2000, 1000))),
+    "subsequences of two long texts": (gram, Subsequence(6), lambda: Strings(texts(2, 60_000))),
+    "subsequences of many texts": (gram, Subsequence(6), lambda: Strings(texts(3000, 200))),
+    "all substrings of one text": (gram, AllSubstrings(), lambda: Strings([letters(4_000_000) * 3])),
+    "all substrings of many texts": (gram, AllSubstrings(), lambda: Strings(texts(8000, 500))),
+    "subset trees of one deep tree": (gram, SubsetTree(), lambda: Trees(chain(100_000))),
+    "subset trees of many trees": (gram, SubsetTree(), lambda: Trees(bushes(6000, 40))),
+    "partial trees": (gram, PartialTree(), lambda: Trees(bushes(2000, 40))),
+    "one wide tree": (gram, PartialTree(), lambda: Trees(["(a " + "(b c) " * 60_000 + ")"])),
+    "subpaths": (gram, Subpath(), lambda: Trees(bushes(20_000, 30))),
+    "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
+}
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("work", WORK)
+def test_ctrl_c_ends_the_work_soon(work, n_jobs):
+    action, kernel, examples = WORK[work]
+    batch, sent = examples(), []
+
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.4, interrupt)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            action(kernel, batch, n_jobs)
+            pytest.fail(f"{work}: the work ended before it was interrupted")
+        assert time.perf_counter() - sent[0] < SOON
+    finally:
+        timer.cancel()
+    NGram(2)(["ab", "abab"], n_jobs=n_jobs)  # and works again
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_handler_that_raises_nothing_lets_the_work_go_on():
+    kernel, seen = SubTree(), []
+    batch = Trees(bushes(4000, 30))
+    expected = RootPaths().gram(batch)
+    signal.signal(signal.SIGINT, lambda *_: seen.append(True))
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    kernel.gram(batch)
+    assert np.array_equal(RootPaths().gram(batch), expected)
+    timer.join()
+    assert seen == [True]
