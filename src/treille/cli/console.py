@@ -38,10 +38,11 @@ class Printer:
 
     json: bool = False
     quiet: bool = False
+    notes: bool = True  # False: results, warnings and errors only
 
     def note(self, text: str) -> None:
         """Prints information on standard error."""
-        if not self.quiet:
+        if self.notes and not self.quiet:
             _write(_console(stderr=True), text, "dim", wrap=True)
 
     def warn(self, text: str) -> None:
@@ -91,7 +92,7 @@ class Printer:
     def busy(self, doing: str) -> Iterator[None]:
         """Shows a status line on a terminal during long work."""
         console = _console(stderr=True)
-        if self.quiet or not console.is_terminal:
+        if self.quiet or not self.notes or not console.is_terminal:
             yield
             return
         with console.status(Text(doing)):

@@ -38,7 +38,7 @@ SUFFIXES = (".npz", ".svmlight", ".tsv")
 
 @options.reading_options()
 def run(
-    file: options.DataFile,
+    files: options.DataFiles,
     reading: Reading,
     kernel: options.KernelText = None,
     output: Annotated[
@@ -46,14 +46,16 @@ def run(
     ] = None,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many of the most frequent to show.")] = 20,
     jobs: options.Jobs = None,
+    force: options.Force = False,
     json: options.Json = False,
+    quiet: options.QuietNotes = False,
 ) -> None:
     """Reads examples, extracts features, writes them all and shows the most frequent."""
-    printer, chosen = Printer(json), kernel_option(kernel)
+    printer, chosen = Printer(json, notes=not quiet), kernel_option(kernel)
     if output is not None:
-        check_output(output, SUFFIXES)
-    examples = reading.read(printer, file, labelled=None)
-    X = reading.data(printer, examples)
+        check_output(output, SUFFIXES, (".features.tsv", ".labels.txt"), reading.inputs(*files), force)
+    examples = reading.read(printer, files, None, chosen)
+    X = reading.data(printer, examples, chosen)
     if chosen is None:
         chosen, why = default_kernel(X, features=True)
         printer.note(f"kernel: {format_kernel(chosen)}, {why}")

@@ -42,7 +42,7 @@ SUFFIXES = (".npy", ".libsvm", ".phylip")
 
 @options.reading_options()
 def run(
-    file: options.DataFile,
+    files: options.DataFiles,
     output: Annotated[Path, typer.Option("--output", metavar="PATH", help="Where to write: .npy, .libsvm or .phylip.")],
     against: Annotated[
         str | None, typer.Option("--against", metavar="FILE", help="Another file, whose examples are the columns.")
@@ -52,23 +52,25 @@ def run(
     reading: Reading,
     kernel: options.KernelText = None,
     jobs: options.Jobs = None,
+    force: options.Force = False,
     json: options.Json = False,
+    quiet: options.QuietNotes = False,
 ) -> None:
     """Reads examples, computes the matrix, writes it."""
-    printer, chosen, n_jobs = Printer(json), kernel_option(kernel), jobs or -1
-    check_output(output, SUFFIXES)
+    printer, chosen, n_jobs = Printer(json, notes=not quiet), kernel_option(kernel), jobs or -1
+    check_output(output, SUFFIXES, (".labels.txt",), reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
         )
-    examples = reading.read(printer, file, labelled=None)
-    others = reading.read(printer, against, labelled=None) if against is not None else None
-    X = reading.data(printer, examples)
+    examples = reading.read(printer, files, None, chosen)
+    others = reading.read(printer, [against], None, chosen) if against is not None else None
+    X = reading.data(printer, examples, chosen)
     if chosen is None:
         chosen, why = default_kernel(X)
         printer.note(f"kernel: {format_kernel(chosen)}, {why}")
     left = chosen.batch(X, n_jobs)
-    right = chosen.batch(reading.data(printer, others), n_jobs) if others is not None else None
+    right = chosen.batch(reading.data(printer, others, chosen), n_jobs) if others is not None else None
     with printer.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
         K = chosen(left, right, n_jobs)
         if distance:
@@ -127,7 +129,9 @@ def _phylip(K: np.ndarray, examples: Examples) -> Iterator[str]:
 
 
 def _names(examples: Examples) -> list[str]:
-    """Labels with no blanks, numbered where one occurs twice; numbers alone where there are no labels."""
+    """Ids or labels with no blanks, numbered where one occurs twice; numbers alone where there are none."""
+    if examples.ids is not None:
+        return ["_".join(id.split()) for id in examples.ids]
     if examples.labels is None:
         return [str(i) for i in range(1, len(examples) + 1)]
     names = ["_".join(label.split()) for label in examples.labels]

@@ -10,11 +10,12 @@ from treille.cli.models import check_writable
 from treille.io.atomic_write import atomic_write
 
 
-def check_output(output: Path, suffixes: Iterable[str]) -> None:
-    """Checks before any work whether a matrix can be written, in the format of the suffix."""
+def check_output(output: Path, suffixes: Iterable[str], beside: Iterable[str], inputs: list[str], force: bool) -> None:
+    """Checks before any work whether a matrix can be written, in the format of the suffix, with other files `beside` it."""
     if output.suffix not in suffixes:
         raise typer.BadParameter(f"{output} ends with none of {', '.join(suffixes)}", param_hint="--output")
-    check_writable(output, "matrix")
+    for path in (output, *(output.with_suffix(suffix) for suffix in beside)):
+        check_writable(path, "matrix", inputs, force)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

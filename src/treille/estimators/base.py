@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.data.sequences import as_residues
+from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.features import FeatureMap
 from treille.io.errors import InputError
@@ -42,6 +43,7 @@ class KernelMachine(BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
+    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
     def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
@@ -67,6 +69,7 @@ class KernelMachine(BaseEstimator):
         self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
+        self.reading_ = {"alphabet": batch.residues} if getattr(batch, "residues", None) else {}
         self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
 
     def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:
@@ -113,13 +116,15 @@ class KernelMachine(BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         check_is_fitted(self, "functions_")
+        if "alphabet" in self.reading_:
+            X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
         return self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self, skip=("kernel", "n_jobs", "verbose"))
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         functions_spec, arrays = self.functions_.state(representation)
-        spec |= functions_spec | self._extra()
+        spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
         save_estimator(path, spec, arrays, classes)
 
     def _extra(self) -> dict[str, Any]:
@@ -131,6 +136,7 @@ class KernelMachine(BaseEstimator):
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
         self.report_ = Report.from_dict(spec["report"])
         self.n_iter_ = self.report_.epochs
+        self.reading_ = check_reading(spec.get("reading", {}))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:

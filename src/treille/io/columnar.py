@@ -31,7 +31,7 @@ def guess_bytes(name: str, head: bytes) -> tuple[str, str] | None:
 
 def read(data: bytes, request: Request) -> Examples:
     """The texts of a file, and their labels."""
-    return examples_of(collect(_records(data, request), request), request)
+    return examples_of(collect(_records(data, request), request), request, title=TITLES[request.format])
 
 
 def _records(data: bytes, request: Request) -> Records:

@@ -61,7 +61,7 @@ def _members(text: str, source: str) -> Iterator[tuple[int, dict[str, object]]]:
         except (ValueError, RecursionError) as error:
             raise InputError(f"{source}, line {line}: JSON that cannot be read: {error}") from None
         if not isinstance(record, dict):
-            found = json.dumps(record)[:40]
-            raise InputError(f'{source}, line {line}: found {found}, expected objects such as {{"text": "...", "label": "..."}}')
+            found = text[:at].rpartition("\n")[2] + text[at:].partition("\n")[0]
+            raise InputError(f"{source}, line {line}: found {found.strip()[:40]}, {EXPECTED}, or an array of these")
         yield line, record
         line, at = line + text.count("\n", at, after), after

@@ -69,7 +69,9 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, dict
         )
     for number, row in rows:
         if len(row) != width:
-            raise InputError(f"{source}, line {number}: found {len(row)} columns, expected {width} as on the first line")
+            raise InputError(
+                f"{source}, line {number}: found {len(row)} columns, expected {width} as on the first line"
+            )
     if not rows:
         raise InputError(f"{source}: found a header and no label after it")
     return [

@@ -36,13 +36,15 @@ def split(line: str, place: str) -> tuple[str, list[Part]]:
     marks = list(MARK.finditer(line))
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
     parts = list[Part]()
-    for mark, end in zip(marks, ends, strict=True):
+    for mark, end in zip(marks, ends, strict=False):  # without a mark there is no part
         content = line[mark.end() : end].strip()
         if mark[1] in BEGINS:
             parts.append((mark[1], mark[2] or "", content))
         elif content and not content.startswith("#"):
             if mark[1] != "ET":
-                raise InputError(f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there")
+                raise InputError(
+                    f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there"
+                )
             parts.append(("BV", "", content.partition(" #")[0]))
     return line[: marks[0].start()].strip() if marks else line.strip(), parts
 
@@ -83,7 +85,9 @@ def read(whole: str, request: Request) -> Examples:
     fields = ["label", *contents] if any(label for _, label in found) else list(contents)
     chosen = choose(fields, names[0], request.label, request.labelled, source)
     labels = labels_of(found, chosen, source, request.skip_unlabelled)
-    said = [f"{name} = {_size(column)}" for name, column in columns.items()] if isinstance(X, ColumnParts) else [_size(X)]
+    said = (
+        [f"{name} = {_size(column)}" for name, column in columns.items()] if isinstance(X, ColumnParts) else [_size(X)]
+    )
     first = "label first on its line" if chosen.label == "label" else f"label = {chosen.label}"
     first += against_the_rest(chosen, labels or [])
     title = "trees in brackets" if said == [_size(X)] else "columns of SVM-light-TK"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from . import columnar, lattice_files, lattices, trees
 from .archive import Member, archive_members, is_many
@@ -37,6 +38,7 @@ def read(
     root_label: bool = False,
     brackets: bool | None = None,
     skip_unlabelled: bool = False,
+    like: Any = None,
 ) -> Examples:
     """Read the examples and the labels of a file; `-` is standard input, gzip is recognised.
 
@@ -72,6 +74,8 @@ def read(
         None: a field that holds a tree in brackets in every example is read as trees. False: as text.
     skip_unlabelled : bool
         Leave out examples without a label; the note says how many.
+    like : a trained model, or None
+        Read as the examples of this model were read: `text`, `weights` and `root_label` where they are not given here.
 
     Raises
     ------
@@ -84,6 +88,9 @@ def read(
     >>> examples.X, examples.labels
     (['red and sweet', 'round and red'], ['grape', 'apple'])
     """
+    known = getattr(like, "reading_", {})
+    text, weights = text or known.get("text"), weights or known.get("weights")
+    root_label = root_label or bool(known.get("root_label"))
     if format is not None and format not in FORMATS:
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
     check_kind(weights)
@@ -111,7 +118,9 @@ def _read(path: Path, request: Request) -> Examples:
 def _read_stream(stream: Text, request: Request) -> Examples:
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
-    guessed = (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
+    guessed = (
+        (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
+    )
     if guessed is not None and guessed[0] in columnar.TITLES:
         return columnar.read(stream.buffer.read(), replace(request, format=guessed[0], guessed_from=guessed[1]))
     if guessed is not None and guessed[0] in lattices.TITLES:
@@ -169,7 +178,9 @@ def _read_several(paths: Sequence[Path], request: Request) -> Examples:
 
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     if not isinstance(examples.X, TreeParts):
-        raise InputError(f"{examples.source}: holds no trees, expected trees: --root-label takes labels from their roots")
+        raise InputError(
+            f"{examples.source}: holds no trees, expected trees: --root-label takes labels from their roots"
+        )
     labels, without = trees.without_root(examples.X)
     if not labelled:
         return replace(examples, X=without)

@@ -23,7 +23,10 @@ def joined(parts: Sequence[Examples], request: Request, folders: Sequence[str] |
         raise InputError(f"{has} has a field for the label, and {lacks} has none: label all files, or none")
     labels, how = None, "no labels"
     if request.labelled is not False and all(own):
-        labels, how = [label for part in parts for label in part.labels or ()], "label = " + parts[0].note.rpartition("label = ")[2]
+        labels, how = (
+            [label for part in parts for label in part.labels or ()],
+            "label = " + parts[0].note.rpartition("label = ")[2],
+        )
         how = how if "label = " in parts[0].note else "labels as in the files"
     elif request.labelled is not False:
         names = folders

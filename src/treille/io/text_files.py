@@ -83,11 +83,11 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     labelled = request.labelled if request.label is None else request.labelled is not False
     between = lines.separator(head[-1], labelled)
     rows = records(request.format, stream, request.source, between, request.text, request.label, request.columns)
-    first = "first word of its line" if request.format == "lines" and between == " " else ""
+    first = "label = first word of its line" if request.format == "lines" and between == " " else ""
     return examples_of(collect(rows, request), request, first)
 
 
-def examples_of(records: Collected, request: Request, label_place: str = "") -> Examples:
+def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
     """The examples of records; `label_place` says where labels are, if not as usual in the format."""
     format, fields, texts = request.format, records.fields, records.texts
     if fields is None:
@@ -97,7 +97,7 @@ def examples_of(records: Collected, request: Request, label_place: str = "") -> 
     if unnamed and format != "lines" and request.labelled is None and request.label is None and len(ids or ()) > 2:
         labels = None  # all headers differ: they name the sequences
     headless = _headless(format, records.names)
-    title = TITLES[format] + request.how + " with no header" * headless
+    title = (title or TITLES[format]) + request.how + " with no header" * headless
     column = "column " * headless
     X, read_as = _read_as(texts, records.found, request)
     understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
@@ -113,7 +113,7 @@ def _read_as(texts: list[Any], found: Found, request: Request) -> tuple[Any, str
     if request.columns:
         columns = map(list, zip(*texts, strict=True))
         return ColumnParts(dict(zip(request.columns, columns, strict=True))), ", one column each"
-    is_tree = request.format in ("jsonl", *DELIMITERS) and request.brackets is not False and looks_like_tree(texts[0])
+    is_tree = request.format not in LABEL_FIRST and request.brackets is not False and looks_like_tree(texts[0])
     if not is_tree or not all(text.lstrip().startswith("(") for text in texts):
         return texts, ""
     place = f"{request.source}, the tree on line {{}}"
