@@ -64,7 +64,7 @@ def test_arrays_of_objects_are_read(write, name, content):
     ],
 )
 def test_a_bad_array_is_named_with_the_line(write, content, said):
-    with pytest.raises(InputError, match=".") as caught:
+    with pytest.raises(InputError, match=r"a\.json") as caught:
         read(write("a.json", content))
     assert said in str(caught.value)
 

@@ -10,7 +10,7 @@ Examples:
 
 \b
 The suffix of --output selects the format:
-  .npy      a matrix, for numpy.load; labels go to NAME.labels.txt
+  .npy      a matrix, for numpy.load; labels go to NAME.labels.txt, ids to NAME.ids.txt
   .libsvm   LIBSVM's precomputed kernel, for svm-train -t 4; classes as numbers
   .phylip   the number of examples, then name and values of each; square
 
@@ -28,10 +28,9 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.matrices import check_output, label_numbers, write_lines
+from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
 from treille.cli.options import Reading, kernel_option
 from treille.data.base import readable_size
-from treille.data.format import one_line
 from treille.io import Examples
 from treille.io.atomic_write import atomic_write
 from treille.kernels import Kernel
@@ -58,7 +57,7 @@ def run(
 ) -> None:
     """Reads examples, computes the matrix, writes it."""
     printer, chosen, n_jobs = Printer(json, notes=not quiet), kernel_option(kernel), jobs or -1
-    check_output(output, SUFFIXES, (".labels.txt",), reading.inputs(*files, against), force)
+    check_output(output, SUFFIXES, BESIDE, reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
@@ -103,14 +102,10 @@ def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int
 
 
 def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str] | None) -> list[Path]:
-    """Writes the matrix, and the labels of its rows where the format has no place for them; returns the files."""
+    """Writes the matrix, and labels and ids of its rows where the format has no place for them; returns the files."""
     if output.suffix == ".npy":
         atomic_write(output, lambda file: np.save(file, K), "matrix")
-        if examples.labels is None:
-            return [output]
-        labels_file = output.with_suffix(".labels.txt")
-        write_lines(labels_file, map(one_line, examples.labels))
-        return [output, labels_file]
+        return [output, *write_names(output, examples)]
     is_libsvm = output.suffix == ".libsvm"
     write_lines(output, _libsvm(K, examples, other_labels or []) if is_libsvm else _phylip(K, examples))
     return [output]

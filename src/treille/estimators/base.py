@@ -69,7 +69,8 @@ class KernelMachine(BaseEstimator):
         self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
-        self.reading_ = {"alphabet": batch.residues} if getattr(batch, "residues", None) else {}
+        residues = getattr(batch, "residues", None)
+        self.reading_ = {"alphabet": residues} if residues else {}
         self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
 
     def _check_shared(self, loss: type[Loss], intercept: bool | str) -> None:

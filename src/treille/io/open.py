@@ -39,7 +39,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> Text:
 
 def text_of(data: bytes, name: str, encoding: str = "utf-8") -> Text:
     """The text of bytes, as `open_text` reads a file of this name."""
-    return _as_text(Bytes(io.BufferedReader(io.BytesIO(data)), name), encoding)  # type: ignore[arg-type]
+    return _as_text(Bytes(io.BufferedReader(io.BytesIO(data)), name), encoding)
 
 
 def _as_text(buffer: Bytes, encoding: str) -> Text:
