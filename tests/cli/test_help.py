@@ -87,6 +87,7 @@ def test_completion_names_every_verb_and_option(cli, shell):
 def test_bash_completes(cli, tmp_path, words, offered):
     (tmp_path / "mail.tsv").write_text("")
     typed = " ".join(f"'{word}'" for word in ["treille", *words])
-    run = f"{cli('completion', 'bash').out}\nCOMP_WORDS=({typed}); COMP_CWORD={len(words)}; _treille; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    run = f"{cli('completion', 'bash').out}\n"
+    run += f"COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _treille; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     answer = subprocess.run(["bash", "-c", run], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert sorted(answer.stdout.split()) == sorted(offered)

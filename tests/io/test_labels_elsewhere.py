@@ -204,3 +204,9 @@ def test_ids_of_tables_and_json_lines_are_kept(write):
     assert read(write("a.csv", "ID,Text,Label\nu1,a,x\nu2,b,y\n")).ids == ["u1", "u2"]
     assert read(write("a.jsonl", '{"id": 7, "text": "a"}\n')).ids == ["7"]
     assert read(write("b.csv", "id,text\nu1,a\nu1,b\n")).ids is None
+
+
+def test_ids_that_are_files_are_found_without_their_suffix(write, tmp_path):
+    write("data/a.txt", "x")
+    write("data/b.txt", "y")
+    assert read(tmp_path / "data", labels=write("labels", "a yes\nb no\n")).labels == ["yes", "no"]

@@ -63,7 +63,7 @@ class Printer:
         """Prints a named part of the result; on a terminal, long text is wrapped within its column."""
         wide = textwrap.wrap(text, max(self.width - NAME_WIDTH, 20)) if _console().is_terminal else [text]
         for head, line in zip([f"{name}:"] + [""] * len(wide), wide, strict=False):
-            self.print(head.ljust(NAME_WIDTH) + line, wrap=False)
+            self.print(f"{head.ljust(NAME_WIDTH - 1)} {line}", wrap=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
         """Rows under a header; the first `left` columns to the left, the others to the right."""

@@ -77,6 +77,7 @@ def run(
     tested, truth = reading.read_labelled(printer, test, svc.kernel) if test else (None, [])
     if tested:
         warn_unknown(printer, sorted(set(labels)), tested, truth)
+    _hint_alphabet(printer, reading, examples)
     why = "as given"
     if svc.kernel is None:
         svc.kernel, why = default_kernel(reading.data(Printer(quiet=True), examples))
@@ -96,6 +97,14 @@ def run(
     printer.result(_as_dict(svc, examples, scored, model))
     if svc.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
+
+
+def _hint_alphabet(printer: Printer, reading: Reading, examples: Examples) -> None:
+    """Says that there is an option for DNA, where sequences look like it."""
+    if reading.alphabet is None and examples.format in ("fasta", "fastq"):
+        letters = set("".join(examples.X[:100]).upper())
+        if {"A", "C", "G"} <= letters <= set("ACGTUN"):
+            printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
 
 
 def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: list[str] | None) -> None:
@@ -141,7 +150,10 @@ def _no_classes(examples: Examples, single: list[str], n: int, first_words: bool
     """For labels most of which only one example has: they are something else."""
     taken = " (the first word of a line or header)" * first_words
     found = f"{len(single):,} of {n:,} classes have one example only, such as {single[0][:40]!r}{taken}: these are no labels"
-    ways = ["one file per class (treille train pos.fa neg.fa)", "--labels FILE with an id and its label on each line"]
+    ways = [
+        "one file or folder per class (treille train pos.fa neg.fa)",
+        "--labels FILE with an id and its label on each line",
+    ]
     if examples.format in ("fasta", "fastq"):
         ways.append("--label KEY for KEY=VALUE in the headers")
     else:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from . import table
 from .errors import InputError
-from .examples import Examples
+from .examples import Examples, unique
 from .fields import IDS, LABELS, first_of
 from .labels import label_text
 from .open import open_text, source_name
@@ -65,7 +66,7 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, dict
         columns, rows = (header.index(id[0]) if id else 0, at), rows[1:]
     elif width > 2:
         raise InputError(
-            f"{source}: has {width} columns and no header, expected an id and a label: name the columns in a first line, id and label"
+            f"{source}: has {width} columns and no header, expected an id and a label: name the columns in a first line"
         )
     for number, row in rows:
         if len(row) != width:
@@ -98,7 +99,11 @@ def with_labels(examples: Examples, labels: str | os.PathLike[str] | Labels, enc
                 f"{examples.source}: its examples have no ids, or not all different ones, so the labels of {source} cannot be "
                 "assigned: give one label per line, in the order of the examples, and no ids"
             )
-        found = [label_text(known.get(id)) or "" for id in examples.ids]
+        names = examples.ids
+        stems = unique(PurePath(id).stem for id in names)
+        if stems and not any(id in known for id in names):  # the names of files, perhaps
+            names = stems
+        found = [label_text(known.get(id)) or "" for id in names]
     missing = [i for i, label in enumerate(found) if not label]
     if missing and (not skip or len(missing) == len(found)):
         id = examples.ids[missing[0]] if examples.ids else f"example {missing[0]}"

@@ -57,7 +57,8 @@ def _of_files(files: Sequence[Member], request: Request) -> _Found:
     if (request.label is not None and request.labelled is not False) or (request.labelled and not all(labels)):
         raise InputError(
             f"{request.source}: {lattices.TITLES[request.format]} have no labels: put the files into folders named by "
-            "their classes, and give the folder that holds them; or write the lattices as JSON lines with a label field"
+            "their classes, and give the folder that holds them; or give --labels FILE with a name and its label on each line; "
+            "or write the lattices as JSON lines with a label field"
         )
     kept = labels if all(labels) and request.labelled is not False else None
     meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]

@@ -59,7 +59,7 @@ def trees(line: str, place: str) -> dict[str, str]:
     for mark, name, content in split(line, place)[1]:
         if mark == "BT" and found.setdefault(name or "tree", content) is not content:
             raise InputError(
-                f"{place}: there are two trees called {name or 'tree'!r}, expected one a line: treille.io.read makes columns of them"
+                f"{place}: there are two trees called {name or 'tree'!r}, expected one a line; treille.io.read makes columns"
             )
     return found
 

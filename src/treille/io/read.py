@@ -49,8 +49,8 @@ def read(
     Parameters
     ----------
     format : str or None
-        For texts jsonl, csv, tsv, lines, fasta, fastq, parquet or arrow; for numbers svmlight; for trees trees, conllu, newick or xml; for lattices
-        plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name, otherwise by the content.
+        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight; for trees trees, conllu, newick or
+        xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name, otherwise by the content.
     text : str or None
         The field of the text, or several joined with one blank: `title+body`. The columns of a table without a header are called
         1, 2, 3 and so on.
@@ -64,8 +64,8 @@ def read(
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
     labels : path, dict, list or None
-        Labels from another source: by id, or in order. A file holds an id and a label on each line (Kaldi's utt2label, TSV, CSV), or
-        one label per line. Ids are first words of FASTA headers, fields called id, key or name, utterances, or names of files.
+        Labels from another source: by id, or in order. A file holds an id and a label on each line (utt2label, TSV, CSV), or one
+        label per line. Ids are first words of FASTA headers, fields called id, key or name, utterances, or names of files.
     columns : list of str
         Read these fields as columns, for `treille.kernels.Columns`.
     root_label : bool
@@ -149,7 +149,7 @@ def _read_members(path: Path, request: Request) -> Examples:
     if not all(named):
         other = members[named.index(False)].name
         raise InputError(
-            f"{other}: its name tells no format, unlike those of other files there: take it out, or name the format of all with --format"
+            f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
         )
     read = []
     for member in members:

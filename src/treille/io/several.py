@@ -15,7 +15,7 @@ FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a
 
 
 def joined(parts: Sequence[Examples], request: Request, folders: Sequence[str] | None = None) -> Examples:
-    """The examples of several files. Labels are their own if a field of each file holds them; otherwise folders or files name them."""
+    """The examples of several files. Labels are those in a field of each file; if there is none, names of folders or files."""
     sources = [part.source for part in parts]
     own = [part.labels is not None and (part.format not in FIRST_WORDS or request.label is not None) for part in parts]
     if any(own) and not all(own):

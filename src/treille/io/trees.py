@@ -44,7 +44,7 @@ def looks_like_tree(line: str) -> bool:
     >>> [looks_like_tree(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
     [True, True, True, False, False]
     """
-    if marked.MARK.search(line) and "|ET|" in line:
+    if _is_marked(line):
         return True
     cells = line.strip().split("\t")
     tree, depth = cells[-1].strip(), 0
@@ -57,9 +57,13 @@ def looks_like_tree(line: str) -> bool:
     return False
 
 
+def _is_marked(line: str) -> bool:
+    return "|ET|" in line and marked.MARK.search(line) is not None
+
+
 def guess_content(line: str, text: str | None) -> str | None:
     """The format of a file with this first line; None if it does not hold trees, or the user named a field of texts."""
-    return "trees" if text is None and looks_like_tree(line) else None
+    return "trees" if (text is None and looks_like_tree(line)) or _is_marked(line) else None
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
