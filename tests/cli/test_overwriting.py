@@ -45,16 +45,24 @@ def test_a_model_replaces_models_only(cli, wines, model, content):
         ["gram", "wines.csv", "--labels", "K.labels.txt", "--output", "K.npy"],
         ["features", "K.features.tsv", "--text", "2", "--output", "K.npz"],
         ["convert", "a.plf", "a.plf"],
+        ["predict", "wines.treille", "docs", "--output", "docs/a.txt"],
+        ["predict", "wines.treille", "wi*.csv", "--output", "wines.csv"],
     ],
 )
 def test_no_output_replaces_an_input_or_a_model(cli, wines, model, words):
     files = {"K.libsvm": "1 1:1\n2 2:1\n", "K.labels.txt": "r\n" * 60, "K.features.tsv": "1\tabcdef\n2\tcdefgh\n"}
     files |= {"a.plf": "((('vine', -0.51, 1),),)\n"}
+    wines.with_name("docs").mkdir()
+    files["docs/a.txt"] = "a red wine"
     for name, text in files.items():
-        wines.with_name(name).write_text(text)
-    before = {path: path.read_bytes() for path in wines.parent.iterdir()}
+        (wines.parent / name).write_text(text)
+
+    def held():
+        return {path: path.read_bytes() for path in wines.parent.rglob("*") if path.is_file()}
+
+    before = held()
     refused(cli(*words))
-    assert {path: path.read_bytes() for path in wines.parent.iterdir()} == before
+    assert held() == before
     answer = cli(*words, "--force")
     assert answer.code == 0, answer.err
 

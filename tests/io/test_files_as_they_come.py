@@ -106,6 +106,19 @@ def test_parquet_and_arrow_are_read(tmp_path, name):
         read(path)
 
 
+def test_values_of_parquet_that_are_no_texts_are_named(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"text": pa.array([b"a"], pa.binary())}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"field 'text' is .* expected a string"):
+        read(tmp_path / "a.parquet")
+    data = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
+    parquet.write_table(pa.table({"text": data}), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match="a value cannot be read"):
+        read(tmp_path / "b.parquet")
+
+
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     import sys
 

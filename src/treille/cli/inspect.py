@@ -38,9 +38,7 @@ SAMPLES = 3
 
 @options.reading_options("alphabet")
 def run(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="A model, or data; - is data on standard input.")
-    ],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A model, or data; - is data on standard input.")],
     reading: Reading,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="For a model: features of each class.")] = 10,
     json: options.Json = False,

@@ -1,5 +1,6 @@
 """Model files and the estimators in them, as the commands use them."""
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -89,6 +90,13 @@ def is_model(path: Path) -> bool:
         return False
 
 
+def _is_of(path: Path, source: str) -> bool:
+    """Whether a file is an input: itself, by a glob, or in a folder."""
+    names = [source] if os.path.exists(source) else glob.glob(source, recursive=True)
+    inside = any(os.path.isdir(name) and Path(name).resolve() in path.resolve().parents for name in names)
+    return inside or any(os.path.samefile(path, name) for name in names)
+
+
 def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: bool = False) -> None:
     """Checks before any work whether a file can be written to this path, and whether it would replace what it should not.
 
@@ -96,7 +104,7 @@ def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: boo
     """
     if path.is_file() and not force:
         again = "choose another name, or give --force to overwrite it"
-        if any(os.path.exists(other) and os.path.samefile(path, other) for other in inputs):
+        if any(_is_of(path, other) for other in inputs):
             raise InputError(f"{path}: is an input of this command, and would be overwritten by the {what}: {again}")
         if is_model(path) != (what == "model") and (what == "model" or path.stat().st_size):
             found = "exists and is no treille model" if what == "model" else "is a treille model"

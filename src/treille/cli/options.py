@@ -59,7 +59,7 @@ class Weights(str, Enum):
 DataFiles = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help="Texts, numbers, trees or lattices, see 'treille --help'; several files, or a folder; - is standard input.",
     ),
 ]

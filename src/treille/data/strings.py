@@ -13,7 +13,7 @@ from treille import _core
 from treille.data.alphabet import codes_of
 from treille.data.base import FlatBatch, Summary, as_index, first_item, refuse_other_kind, running_sum, selected
 from treille.data.format import count, visible
-from treille.io import text_files
+from treille.io import columnar, text_files
 from treille.io.errors import InputError
 
 UNITS = ("char", "word", "byte")
@@ -74,7 +74,7 @@ class Strings(FlatBatch):
     """
 
     title = "strings"
-    formats = tuple(text_files.TITLES)
+    formats = (*text_files.TITLES, *columnar.TITLES)
     stored = ("symbols", "offsets")
     symbols: np.ndarray
     alphabet: list[Any]

@@ -38,7 +38,11 @@ def _records(data: bytes, request: Request) -> Records:
     table = _table(data, request)
     first = 1
     for batch in table.to_batches(max_chunksize=ROWS):
-        yield from enumerate(batch.to_pylist(), first)
+        try:
+            rows = batch.to_pylist()
+        except (ValueError, OverflowError, NotImplementedError) as error:
+            raise InputError(f"{request.source}, rows {first} and on: a value cannot be read: {error}") from None
+        yield from enumerate(rows, first)
         first += batch.num_rows
 
 

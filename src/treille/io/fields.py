@@ -27,7 +27,7 @@ class Fields:
         for name in self.texts:
             part = self.get(record, name, place)
             if not isinstance(part, str):
-                raise InputError(f"{place}: field {name!r} is {json.dumps(part)[:40]}, expected a string")
+                raise InputError(f"{place}: field {name!r} is {json.dumps(part, default=repr)[:40]}, expected a string")
             parts.append(part)
         return parts[0] if len(parts) == 1 else " ".join(filter(None, parts))
 
@@ -36,7 +36,9 @@ class Fields:
         found = tuple(self.get(record, name, place) for name in self.texts)
         for name, value in zip(self.texts, found, strict=True):
             if not isinstance(value, (str, int, float, list)):
-                raise InputError(f"{place}: field {name!r} is {json.dumps(value)[:40]}, expected a text or a number")
+                raise InputError(
+                    f"{place}: field {name!r} is {json.dumps(value, default=repr)[:40]}, expected text or number"
+                )
         return found
 
     def get(self, record: Mapping[str, object], name: str, place: str) -> object:

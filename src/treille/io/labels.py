@@ -77,7 +77,7 @@ def _one(number: int, label: object, field: str, source: str) -> str:
     text = label_text(label)
     if text is None:
         missing = label is None or isinstance(label, str)
-        what = "missing" if missing else json.dumps(label)[:40]
+        what = "missing" if missing else json.dumps(label, default=repr)[:40]
         hint = "; --skip-unlabelled (skip_unlabelled=True in Python) leaves such examples out" * missing
         raise InputError(
             f"{source}, line {number}: the label is {what} (field {field!r}), expected a string or a number{hint}"

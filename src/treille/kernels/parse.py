@@ -108,7 +108,9 @@ def _kernel(node: ast.expr) -> Kernel:
     arguments = [_argument(value) for value in node.args]
     named = {keyword.arg or "**": _argument(keyword.value) for keyword in node.keywords}
     if isinstance(node.func, ast.Attribute):
-        if node.func.attr not in METHODS or arguments or named:
+        if node.func.attr in METHODS and (arguments or named):
+            raise ValueError(f"found .{node.func.attr}(...) with an argument, expected .{node.func.attr}()")
+        if node.func.attr not in METHODS:
             raise _Misspelt(
                 f"found .{node.func.attr}(...), expected .{'() or .'.join(METHODS)}()", node.func.attr, METHODS, ".{}()"
             )
