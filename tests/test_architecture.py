@@ -51,6 +51,8 @@ def relative(path):
 
 def package_of(path):
     inside = path.relative_to(PACKAGE)
+    if inside.name == "__main__.py":
+        return "cli"
     return inside.parts[0] if len(inside.parts) > 1 else inside.stem if inside.stem in LAYERS else "treille"
 
 

@@ -82,6 +82,8 @@ TABLE_3 = {
 
 
 def stories(which: str) -> tuple[list[str], np.ndarray]:
+    if "TREILLE_DATA" not in os.environ:
+        sys.exit("set the environment variable TREILLE_DATA to the folder that holds reuters21578/train.jsonl.gz")
     folder = Path(os.environ["TREILLE_DATA"], "reuters21578")
     found: list[dict[str, Any]] = []
     for part in ("train", "test"):

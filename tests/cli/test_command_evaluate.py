@@ -53,7 +53,7 @@ def test_confusions_are_numbered_where_names_are_too_wide_and_left_out_of_many_c
     def evaluate(n):
         names = [f"a rather long name of a class, {chr(97 + i)}" for i in range(n)]
         Path("m.tsv").write_text(
-            "text\tlabel\n" + "".join(f"{chr(97 + i) * 3}\t{name}\n" for i, name in enumerate(names))
+            "text\tlabel\n" + "".join(f"{chr(97 + i) * 3}\t{name}\n" for i, name in enumerate(names)) * 2
         )
         cli("train", "m.tsv", "--kernel", "ngram(1)", "--model", "m.treille")
         return cli("evaluate", "m.treille", "m.tsv").out

@@ -129,8 +129,9 @@ def test_json_is_the_whole_result(cli, genes):
         "values": "similarities",
         "shape": [4, 4],
         "range": [0.0, 13.0],
-        "written": ["K.npy", "K.labels.txt"],
+        "written": ["K.npy", "K.ids.txt"],
     }
+    assert genes.with_name("K.ids.txt").read_text().split() == ["s1", "s2", "s3", "s4"]
 
 
 @pytest.mark.parametrize(

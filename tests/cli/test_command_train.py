@@ -20,10 +20,11 @@ def test_it_tells_what_it_understood_what_it_chose_how_it_ended_and_what_to_try_
     assert "  treille inspect wines.treille\n" in answer.out
 
 
-def test_the_commands_to_try_next_carry_the_options_for_reading(cli, wines):
+def test_the_commands_to_try_next_carry_the_options_that_models_do_not_keep(cli, wines):
     wines.write_text(wines.read_text().replace("text,label", "vin,couleur"))
     answer = cli("train", wines, "--text", "vin", "--label", "couleur", "--encoding", "latin-1", "--model", "w.treille")
-    assert "treille predict w.treille FILE --text vin --encoding latin-1\n" in answer.out
+    assert "treille predict w.treille FILE --encoding latin-1\n" in answer.out
+    assert cli("predict", "w.treille", wines, "--encoding", "latin-1").out.count("\n") == 60
 
 
 def test_the_model_is_the_one_that_the_library_trains(cli, wines):

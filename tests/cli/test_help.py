@@ -2,13 +2,17 @@
 
 import re
 import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import treille
 from treille.cli import app
 
-VERBS = ("quickstart", "train", "predict", "evaluate", "inspect", "features", "gram", "convert")
+VERBS = ("quickstart", "train", "predict", "evaluate", "inspect", "features", "gram", "convert", "completion")
 
 
 def test_the_help_lists_every_verb_with_a_line_and_the_exit_codes(cli):
@@ -40,7 +44,50 @@ def test_every_verb_shows_two_to_four_examples_that_fit_a_terminal_and_name_real
             assert f"  {option} " in out
 
 
-def test_every_verb_offers_json(cli):
+def test_every_verb_offers_json_and_quiet(cli):
     assert len(app.registered_commands) == len(VERBS)
     for verb in VERBS:
         assert "--json" in cli(verb, "--help").out
+        assert "--quiet" in cli(verb, "--help").out
+
+
+def test_the_exit_codes_of_the_page_are_those_of_the_help(cli):
+    page = Path(__file__).parents[2].joinpath("docs", "command-line.md").read_text()
+    shown = re.findall(r"^    (\d+)  ", cli("--help").out, re.MULTILINE)
+    assert re.findall(r"^\| (\d+) \|", page.partition("## Exit codes")[2], re.MULTILINE) == shown
+
+
+def test_python_runs_the_package_as_the_command():
+    answer = subprocess.run([sys.executable, "-m", "treille", "--version"], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (0, f"treille {treille.__version__}\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_verb_and_option(cli, shell):
+    script = cli("completion", shell).out
+    for verb in VERBS:
+        assert verb in script
+    for option in ("root-label", "max-epochs", "to-weights"):
+        assert option in script
+    assert "gappedkmer(" in script
+    assert cli("completion", shell, "--json").json()["script"] == script
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["tr"], ["train"]),
+        (["train", "--max"], ["--max-epochs"]),
+        (["train", "x.fa", "--alphabet", ""], ["dna", "rna", "protein"]),
+        (["train", "--kernel", "gapp"], ["gappedkmer(", "gappy("]),
+        (["gram", "mail"], ["mail.tsv"]),
+    ],
+)
+def test_bash_completes(cli, tmp_path, words, offered):
+    (tmp_path / "mail.tsv").write_text("")
+    typed = " ".join(f"'{word}'" for word in ["treille", *words])
+    run = f"{cli('completion', 'bash').out}\n"
+    run += f"COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _treille; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    answer = subprocess.run(["bash", "-c", run], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert sorted(answer.stdout.split()) == sorted(offered)

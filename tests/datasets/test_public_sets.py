@@ -2,7 +2,11 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,3 +115,13 @@ def test_the_conversations_are_all_there():
     batch = treille.Lattices(lattices)
     assert len(batch) == 1829
     assert np.mean([" ".join(best) == guess for best, guess in zip(batch.best(), guesses, strict=True)]) > 0.95
+
+
+def test_a_benchmark_without_the_folder_says_which_variable_to_set():
+    script = Path(__file__).parents[2] / "benchmarks" / "papers" / "lattice_svm.py"
+    environment = {name: value for name, value in os.environ.items() if name != "TREILLE_DATA"}
+    answer = subprocess.run(
+        [sys.executable, script, "--sets", "subset"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("set the environment variable TREILLE_DATA to the folder that holds reuters21578")

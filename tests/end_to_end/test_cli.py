@@ -79,6 +79,7 @@ def test_ctrl_c_ends_training_with_130_and_leaves_the_older_model(tmp_path):
         "1e-15",
         "--max-epochs",
         "100000000",
+        "--force",
     ]
     command = [*TREILLE, *words, "--model", "a.treille"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -32,8 +32,8 @@ def test_records_of_four_lines_are_read_and_qualities_are_not(write, name, end):
     examples = read(path, label="class")
     assert (examples.X, examples.labels) == (["ACGTN", "acg", ""], ["EI", "N", "N"])
     assert (examples.format, examples.lines) == ("fastq", [1, 6, 10])
-    assert read(path).labels == ["r1", "r2", "r3"]
-    assert "3 examples (1 empty), FASTQ (guessed from its name), label first in its header" in read(path).note
+    assert (read(path).ids, read(path).labels) == (["r1", "r2", "r3"], None)
+    assert "3 examples (1 empty), FASTQ (guessed from its name), no labels" in read(path).note
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_a_header_is_known_by_the_text_field_that_was_named(write):
 def test_a_named_format_wins_over_the_name_and_is_not_said_to_be_guessed(write):
     examples = read(write("a.csv", "good a, b", "bad c"), format="lines", labelled=True)
     assert examples.X == ["a, b", "c"]
-    assert examples.note.endswith(": 2 examples, one text per line, label first on its line")
+    assert examples.note.endswith(": 2 examples, one text per line, label = first word of its line")
 
 
 def test_another_encoding_is_read_when_named(tmp_path):
@@ -310,7 +310,8 @@ def test_formats_without_names_still_list_the_fields_they_have(write, name):
     message = assert_refused(
         write(name, ">x" if name == "a.fasta" else "x y"), format=name[2:].replace("txt", "lines"), label="z"
     )
-    assert "there is no field 'z' for the label; the fields are: label, text" in message
+    fields = "id, label, text" if name == "a.fasta" else "label, text"
+    assert f"there is no field 'z' for the label; the fields are: {fields}" in message
 
 
 def test_wanted_labels_that_are_not_there_are_refused_with_the_fields_that_are(write):

@@ -190,12 +190,6 @@ def test_expressions_look_into_texts_numbers_and_lists(tmp_path):
         read(tmp_path / "b.jsonl", label="y~a")
 
 
-def test_a_folder_of_texts_is_refused(tmp_path):
-    (tmp_path / "a.csv").write_text("text,label\na,b\n")
-    with pytest.raises(InputError, match=r"is a folder without .* expected a file, such as a\.csv"):
-        read(tmp_path)
-
-
 def test_several_files_of_plf_are_understood_together(tmp_path):
     for name, number in (("good/a.plf", "1"), ("bad/b.plf", "0.25")):
         (tmp_path / name).parent.mkdir()

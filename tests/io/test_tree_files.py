@@ -7,6 +7,7 @@ import pytest
 from treille import InputError, Trees
 from treille.io import read
 from treille.io.guess import guess
+from treille.kernels import Columns, Linear, SubTree
 
 TREE = "(S (NP he) (VP sat))"
 
@@ -74,17 +75,54 @@ def test_penn_files_go_over_several_lines_and_have_no_labels(write):
 
 
 def test_lines_of_svm_light_tk(write):
-    examples = read(write("a.dat", f"1 |BT| {TREE} |ET| 1:0.5 |EV|\n-1 |BT| (S) |ET|\n"))
+    examples = read(write("a.dat", f"1 |BT| {TREE} |ET|\n-1 |BT| (S) |ET|\n"))
     assert spelt(examples) == [TREE, "(S)"]
     assert examples.labels == ["1", "-1"]
 
 
+def test_forests_and_vectors_of_svm_light_tk_are_columns(write):
+    lines = [f"1 |BT| {TREE} |BT| (X (Y)) |ET| 1:0.5 3:2 |BV| 7:1 |EV|", "-1 |BT| (S) |BT| (X) |ET| 3:1 |EV|"]
+    examples = read(write("a.dat", "\n".join(lines) + "\n"))
+    assert list(examples.X.columns) == ["tree1", "tree2", "vector1", "vector2"]
+    assert [str(tree) for tree in Trees(examples.X["tree2"])] == ["(X Y)", "(X)"]
+    assert examples.X["vector1"].matrix.toarray().tolist() == [[0.5, 2.0], [0.0, 1.0]]
+    assert examples.X["vector2"].matrix.toarray().tolist() == [[1.0], [0.0]]
+    assert "tree1 = 6 nodes, tree2 = 3 nodes, vector1 = 2 columns of numbers" in examples.note
+    K = Columns({"tree2": SubTree(), "vector1": Linear()})(examples.X)
+    assert K[0].tolist() == [SubTree()(["(X (Y))"])[0, 0] + 4.25, 2.0]
+
+
+def test_one_tree_and_a_vector_are_columns_of_which_text_chooses_one(write):
+    path = write("a.dat", f"1 |BT| {TREE} |ET| 1:0.5 |EV|\n-1 |BT| (S) |ET|\n")
+    assert list(read(path).X.columns) == ["tree", "vector"]
+    assert spelt(read(path, format="trees", text="tree")) == [TREE, "(S)"]
+    assert list(read(path, columns=["vector"]).X.columns) == ["vector"]
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("1 |BT| (S) |ET|", "line 2: there is no 'tree2' here, but on other lines"),
+        ("1 |BT| (S) |BT| (S) |ET| x |EV|", "line 2: found 'x', expected id:value"),
+        ("1 |BT| (S) |BT| (S) |ET| 1:2 |EV| 3:4", "line 2: found '3:4' after |EV|, expected a mark"),
+    ],
+)
+def test_lines_with_other_columns_are_refused(write, second, said):
+    assert said in assert_refused(write("a.dat", f"1 |BT| (S) |BT| (S (X)) |ET| 1:1 |EV|\n{second}\n"))
+
+
+def test_texts_and_dense_vectors_of_kelp_are_columns(write):
+    line = "yes |BS:title| a vine |ES| |BDV:w2v| 0.5,1 |EDV| |BT| (S (X)) |ET| |BV:bow| a:b:2 |EV|"
+    X = read(write("a.klp", line + "\n")).X
+    assert (X["title"], X["w2v"].matrix.toarray().tolist(), X["bow"].names) == (["a vine"], [[0.5, 1.0]], ["a:b"])
+
+
 def test_lines_of_kelp_have_several_trees_by_name(write):
     path = write("a.klp", f"HUM |BT:parse| {TREE} |ET| |BT:grct| (X(Y)) |ET|\n")
-    assert "choose one with --text NAME" in assert_refused(path)
+    assert list(read(path).X.columns) == ["parse", "grct"]
     assert spelt(read(path, format="trees", text="grct")) == ["(X Y)"]
     assert read(path, format="trees", text="grct").labels == ["HUM"]
-    assert "there is no tree called 'lct'; there are: parse, grct" in assert_refused(path, format="trees", text="lct")
+    assert "there is no column 'lct'; there are: parse, grct" in assert_refused(path, format="trees", text="lct")
 
 
 def test_conllu_has_its_labels_in_comments(write):
@@ -163,7 +201,5 @@ def test_a_file_without_labels_is_told_where_they_are_needed(write):
     assert "no field is called label" in assert_refused(write("a.mrg", "(S)"), labelled=True)
 
 
-def test_a_folder_without_documents_is_refused(tmp_path):
+def test_an_empty_folder_is_refused(tmp_path):
     assert "holds no file" in assert_refused(tmp_path)
-    (tmp_path / "a.csv").write_text("text")
-    assert "is a folder without lattices and .xml or .html documents" in assert_refused(tmp_path)

@@ -94,7 +94,6 @@ def test_ctrl_c_ends_the_work_soon(work, n_jobs):
     try:
         with pytest.raises(KeyboardInterrupt):
             action(kernel, batch, n_jobs)
-            pytest.fail(f"{work}: the work ended before it was interrupted")
         assert time.perf_counter() - sent[0] < SOON
     finally:
         timer.cancel()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 import treille
-from treille.cli import convert, evaluate, features, gram, inspect, predict, quickstart, train
+from treille.cli import completion, convert, evaluate, features, gram, inspect, predict, quickstart, train
 from treille.cli.console import fail
 
 HELP = """Train support vector machines on texts and other sequences, and use them.
@@ -17,12 +17,14 @@ HELP = """Train support vector machines on texts and other sequences, and use th
 Start here:
   treille quickstart
   treille train reviews.csv --model reviews.treille --cv 5
+  treille train pos.fa neg.fa --alphabet dna --model sites.treille
   treille predict reviews.treille new.csv
 
 \b
-Files are JSON lines, CSV or TSV, lines with the label first, FASTA, FASTQ,
-SVM-light, trees or lattices, each also as .gz; - is standard input. Results go
-to standard output, notes and progress to standard error.
+Files are JSON, CSV, TSV, Parquet, lines with the label first, FASTA, FASTQ,
+SVM-light, trees or lattices, each also as .gz; a folder of them, or one file
+per class; - is standard input. Results go to standard output, notes and
+progress to standard error.
 
 \b
 Exit codes:
@@ -39,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (quickstart, train, predict, evaluate, inspect, features, gram, convert):
+for module in (quickstart, train, predict, evaluate, inspect, features, gram, convert, completion):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 # What typer raises for a command line it cannot understand; it exports the subclass only.

@@ -38,10 +38,11 @@ class Printer:
 
     json: bool = False
     quiet: bool = False
+    notes: bool = True  # False: results, warnings and errors only
 
     def note(self, text: str) -> None:
         """Prints information on standard error."""
-        if not self.quiet:
+        if self.notes and not self.quiet:
             _write(_console(stderr=True), text, "dim", wrap=True)
 
     def warn(self, text: str) -> None:
@@ -62,7 +63,7 @@ class Printer:
         """Prints a named part of the result; on a terminal, long text is wrapped within its column."""
         wide = textwrap.wrap(text, max(self.width - NAME_WIDTH, 20)) if _console().is_terminal else [text]
         for head, line in zip([f"{name}:"] + [""] * len(wide), wide, strict=False):
-            self.print(head.ljust(NAME_WIDTH) + line, wrap=False)
+            self.print(f"{head.ljust(NAME_WIDTH - 1)} {line}", wrap=False)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
         """Rows under a header; the first `left` columns to the left, the others to the right."""
@@ -91,7 +92,7 @@ class Printer:
     def busy(self, doing: str) -> Iterator[None]:
         """Shows a status line on a terminal during long work."""
         console = _console(stderr=True)
-        if self.quiet or not console.is_terminal:
+        if self.quiet or not self.notes or not console.is_terminal:
             yield
             return
         with console.status(Text(doing)):

@@ -39,7 +39,7 @@ from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattic
 from treille.io.machine import MachineList
 
 
-@options.reading_options("text", "label", "format", "alphabet")
+@options.reading_options("text", "label", "labels", "root_label", "skip_unlabelled", "format", "alphabet")
 def run(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="A file of lattices, a folder, a glob or an archive.")],
     target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file to write; .gz is zipped.")],
@@ -59,11 +59,9 @@ def run(
         Weights | None,
         typer.Option("--to-weights", metavar="KIND", help="Numbers in OUTPUT.", show_default="as its format has them"),
     ] = None,
-    symbols: Annotated[
-        Path | None, typer.Option("--symbols", metavar="FILE", help="Symbol table, where labels are numbers.")
-    ] = None,
     *,
     reading: Reading,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -74,7 +72,11 @@ def run(
             raise typer.BadParameter(f"{name!r} is none of {', '.join(TITLES)}", param_hint=option)
     kind = format_to_write(target, target_format)
     if not target.is_dir():
-        check_writable(target, "lattices")
+        check_writable(target, "lattices", reading.inputs(source), force)
+    elif not force and target.is_dir() and Path(source).is_dir() and target.samefile(source):
+        raise InputError(
+            f"{target}: is the input of this command: choose another folder, or give --force to overwrite it"
+        )
     with printer.busy(f"reading {source}"):
         examples = read(
             source,
@@ -83,7 +85,7 @@ def run(
             encoding=reading.encoding,
             labelled=False,
             weights=reading.weights and reading.weights.value,
-            symbols=symbols,
+            symbols=reading.symbols,
         )
     printer.note(examples.note)
     if not isinstance(examples.X, MachineList):

@@ -6,63 +6,102 @@ Examples:
   treille evaluate acq.treille test.jsonl.gz --text title+body --label topics=acq
   treille evaluate spam.treille mail.tsv --json
 
-Give the --text and --label that the model was trained with. Prints accuracy, precision, recall and F1 of each class,
+Labels are given as for train. The file is read as the model's training data were. --output writes a table of the
+examples: id, label, prediction and the score of each class. Prints accuracy, precision, recall and F1 of each class,
 which class is taken for which and, where there are two, the area under the ROC curve. A label that the model does
 not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absolute and root mean squared error.
 OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.models import class_names, class_scores, load_model, model_alphabet, warn_unknown
+from treille.cli.matrices import write_lines
+from treille.cli.models import check_writable, class_names, class_scores, load_model, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.scores import Scores, area, measure, positive_class
-from treille.data.format import count, visible_label
+from treille.data.format import count, one_line, visible_label
+from treille.io import Examples
 
 MOST_CONFUSED = 10
 
 
-@options.reading_options("alphabet")
-def run(model: options.ModelFile, file: options.DataFile, reading: Reading, json: options.Json = False) -> None:
+@options.reading_options("alphabet", "root_label")
+def run(
+    model: options.ModelFile,
+    files: options.DataFiles,
+    reading: Reading,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="PATH", help="Write a table of all examples here.")
+    ] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.QuietNotes = False,
+) -> None:
     """Reads a model and labelled examples, and prints scores."""
-    printer = Printer(json)
-    estimator = load_model(model, file)
-    names = class_names(estimator)
-    reading = replace(reading, alphabet=model_alphabet(model))
+    printer = Printer(json, notes=not quiet)
+    if output is not None:
+        check_writable(output, "table", reading.inputs(str(model), *files), force)
+    estimator = load_model(model, files)
+    names, kernel = class_names(estimator), estimator.plan_.kernel
+    reading = reading.like(estimator)
     if not names:
-        printer.result({"model": str(model)} | _evaluate_numbers(printer, estimator, reading, file))
+        printer.result({"model": str(model)} | _evaluate_numbers(printer, estimator, reading, files, output))
         return
     try:
-        examples, truth = reading.read_labelled(printer, file)
+        examples, truth = reading.read_labelled(printer, files, kernel)
         unknown = warn_unknown(printer, names, examples, truth)
     except InputError as error:
         raise InputError(f"{error}{_hint(names, reading.label)}") from None
     with printer.busy("predicting"):
-        found = class_scores(estimator, reading.data(printer, examples))
-    positive = positive_class(names, truth)
-    scores = measure(truth, [names[k] for k in found.argmax(axis=1)], positive)
+        found = class_scores(estimator, reading.data(printer, examples, kernel))
+    positive, predicted = positive_class(names, truth), [names[k] for k in found.argmax(axis=1)]
+    scores = measure(truth, predicted, positive)
     if positive is not None:
         k = names.index(positive)
         scores = replace(scores, auc=area(truth, found[:, k], positive, names[1 - k]))
     _print(printer, scores, len(truth))
     value = {"model": str(model), "file": examples.source, "examples": len(truth), "unknown_labels": unknown}
+    ids = _ids(examples)
+    _write(printer, output, ["id", "label", "predicted", *names], zip(ids, truth, predicted, *found.T, strict=True))
+    value["wrong"] = [
+        {"id": id, "label": label, "predicted": other}
+        for id, label, other in zip(ids, truth, predicted, strict=True)
+        if label != other
+    ]
     printer.result(value | scores.as_dict())
 
 
-def _evaluate_numbers(printer: Printer, estimator: Any, reading: Reading, file: str) -> dict[str, Any]:
+def _ids(examples: Examples) -> list[str]:
+    """The ids of examples, their numbers from 1 where they have none."""
+    return examples.ids or [str(i) for i in range(1, len(examples) + 1)]
+
+
+def _write(printer: Printer, path: Path | None, header: list[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    if path is not None:
+        cells = ([one_line(c) if isinstance(c, str) else f"{c:.6g}" for c in row] for row in rows)
+        write_lines(path, ("\t".join(row) for row in ([one_line(name) for name in header], *cells)))
+        printer.note(f"table of all examples written to {path}")
+
+
+def _evaluate_numbers(
+    printer: Printer, estimator: Any, reading: Reading, files: list[str], output: Path | None
+) -> dict[str, Any]:
     """Errors of a regressor."""
-    examples, _ = reading.read_labelled(printer, file)
+    kernel = estimator.plan_.kernel
+    examples, _ = reading.read_labelled(printer, files, kernel)
     truth = np.array(examples.targets())
     with printer.busy("predicting"):
-        predicted = estimator.predict(reading.data(printer, examples))
+        predicted = estimator.predict(reading.data(printer, examples, kernel))
     if predicted.ndim == 2:
         raise InputError(
             f"the model predicts {predicted.shape[1]} numbers per example, and {examples.source} has one label for each: "
@@ -72,6 +111,7 @@ def _evaluate_numbers(printer: Printer, estimator: Any, reading: Reading, file: 
     errors = [float(mean_absolute_error(truth, predicted)), float(mean_squared_error(truth, predicted)) ** 0.5]
     printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(len(truth), 'example')}", style="bold")
     printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
+    _write(printer, output, ["id", "label", "predicted"], zip(_ids(examples), truth, predicted, strict=True))
     value = {"file": examples.source, "examples": len(truth)}
     return value | {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
 

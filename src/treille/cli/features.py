@@ -13,7 +13,8 @@ The suffix of --output selects the format:
   .svmlight   SVM-light text, features counted from 1, classes as numbers
   .tsv        example, feature, value: one line per nonzero value
 
-NAME.features.tsv gets the names of the columns, and NAME.labels.txt the labels, if FILE has some.
+NAME.features.tsv gets the names of the columns, NAME.labels.txt and NAME.ids.txt the labels and the ids of the rows, if
+FILE has some.
 """
 
 from collections.abc import Iterator
@@ -28,9 +29,10 @@ from sklearn.datasets import dump_svmlight_file
 from treille import Features, InputError
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.matrices import check_output, label_numbers, write_lines
+from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
 from treille.cli.options import Reading, kernel_option
 from treille.data.format import count, legend, one_line, visible
+from treille.io import Examples
 from treille.kernels.parse import default_kernel, format_kernel
 
 SUFFIXES = (".npz", ".svmlight", ".tsv")
@@ -38,7 +40,7 @@ SUFFIXES = (".npz", ".svmlight", ".tsv")
 
 @options.reading_options()
 def run(
-    file: options.DataFile,
+    files: options.DataFiles,
     reading: Reading,
     kernel: options.KernelText = None,
     output: Annotated[
@@ -46,14 +48,16 @@ def run(
     ] = None,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many of the most frequent to show.")] = 20,
     jobs: options.Jobs = None,
+    force: options.Force = False,
     json: options.Json = False,
+    quiet: options.QuietNotes = False,
 ) -> None:
     """Reads examples, extracts features, writes them all and shows the most frequent."""
-    printer, chosen = Printer(json), kernel_option(kernel)
+    printer, chosen = Printer(json, notes=not quiet), kernel_option(kernel)
     if output is not None:
-        check_output(output, SUFFIXES)
-    examples = reading.read(printer, file, labelled=None)
-    X = reading.data(printer, examples)
+        check_output(output, SUFFIXES, (".features.tsv", *BESIDE), reading.inputs(*files), force)
+    examples = reading.read(printer, files, None, chosen)
+    X = reading.data(printer, examples, chosen)
     if chosen is None:
         chosen, why = default_kernel(X, features=True)
         printer.note(f"kernel: {format_kernel(chosen)}, {why}")
@@ -64,7 +68,7 @@ def run(
             raise InputError(
                 f"{examples.source}: no example has a feature of {format_kernel(features.kernel)}: they may be too short for it"
             )
-        written = _write(output, features, matrix, examples.labels) if output is not None else []
+        written = _write(output, features, matrix, examples) if output is not None else []
     value = {
         "file": examples.source,
         "kernel": format_kernel(features.kernel),
@@ -105,21 +109,18 @@ def _print(printer: Printer, value: dict[str, Any]) -> None:
         printer.field("written", ", ".join(value["written"]))
 
 
-def _write(output: Path, features: Features, matrix: sp.csr_matrix, labels: list[str] | None) -> list[Path]:
-    """Writes the matrix, the names of its columns and the labels of its rows; returns the files."""
+def _write(output: Path, features: Features, matrix: sp.csr_matrix, examples: Examples) -> list[Path]:
+    """Writes the matrix, the names of its columns, and labels and ids of its rows; returns the files."""
     names = [one_line(features.inverse(i)) for i in range(matrix.shape[1])]
     if output.suffix == ".npz":
         sp.save_npz(output, matrix)
     elif output.suffix == ".svmlight":
-        dump_svmlight_file(matrix, label_numbers(labels, matrix.shape[0], []), str(output), zero_based=False)
+        dump_svmlight_file(matrix, label_numbers(examples.labels, matrix.shape[0], []), str(output), zero_based=False)
     else:
         write_lines(output, _triples(matrix, names))
     written = [output, output.with_suffix(".features.tsv")]
     write_lines(written[1], (f"{i}\t{name}" for i, name in enumerate(names, output.suffix == ".svmlight")))
-    if labels is not None:
-        written.append(output.with_suffix(".labels.txt"))
-        write_lines(written[2], map(one_line, labels))
-    return written
+    return written + write_names(output, examples)
 
 
 def _triples(matrix: sp.csr_matrix, names: list[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ Examples:
 
 \b
 The suffix of --output selects the format:
-  .npy      a matrix, for numpy.load; labels go to NAME.labels.txt
+  .npy      a matrix, for numpy.load; labels go to NAME.labels.txt, ids to NAME.ids.txt
   .libsvm   LIBSVM's precomputed kernel, for svm-train -t 4; classes as numbers
   .phylip   the number of examples, then name and values of each; square
 
@@ -28,10 +28,9 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.matrices import check_output, label_numbers, write_lines
+from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
 from treille.cli.options import Reading, kernel_option
 from treille.data.base import readable_size
-from treille.data.format import one_line
 from treille.io import Examples
 from treille.io.atomic_write import atomic_write
 from treille.kernels import Kernel
@@ -42,7 +41,7 @@ SUFFIXES = (".npy", ".libsvm", ".phylip")
 
 @options.reading_options()
 def run(
-    file: options.DataFile,
+    files: options.DataFiles,
     output: Annotated[Path, typer.Option("--output", metavar="PATH", help="Where to write: .npy, .libsvm or .phylip.")],
     against: Annotated[
         str | None, typer.Option("--against", metavar="FILE", help="Another file, whose examples are the columns.")
@@ -52,23 +51,25 @@ def run(
     reading: Reading,
     kernel: options.KernelText = None,
     jobs: options.Jobs = None,
+    force: options.Force = False,
     json: options.Json = False,
+    quiet: options.QuietNotes = False,
 ) -> None:
     """Reads examples, computes the matrix, writes it."""
-    printer, chosen, n_jobs = Printer(json), kernel_option(kernel), jobs or -1
-    check_output(output, SUFFIXES)
+    printer, chosen, n_jobs = Printer(json, notes=not quiet), kernel_option(kernel), jobs or -1
+    check_output(output, SUFFIXES, BESIDE, reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
         )
-    examples = reading.read(printer, file, labelled=None)
-    others = reading.read(printer, against, labelled=None) if against is not None else None
-    X = reading.data(printer, examples)
+    examples = reading.read(printer, files, None, chosen)
+    others = reading.read(printer, [against], None, chosen) if against is not None else None
+    X = reading.data(printer, examples, chosen)
     if chosen is None:
         chosen, why = default_kernel(X)
         printer.note(f"kernel: {format_kernel(chosen)}, {why}")
     left = chosen.batch(X, n_jobs)
-    right = chosen.batch(reading.data(printer, others), n_jobs) if others is not None else None
+    right = chosen.batch(reading.data(printer, others, chosen), n_jobs) if others is not None else None
     with printer.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
         K = chosen(left, right, n_jobs)
         if distance:
@@ -101,14 +102,10 @@ def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int
 
 
 def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str] | None) -> list[Path]:
-    """Writes the matrix, and the labels of its rows where the format has no place for them; returns the files."""
+    """Writes the matrix, and labels and ids of its rows where the format has no place for them; returns the files."""
     if output.suffix == ".npy":
         atomic_write(output, lambda file: np.save(file, K), "matrix")
-        if examples.labels is None:
-            return [output]
-        labels_file = output.with_suffix(".labels.txt")
-        write_lines(labels_file, map(one_line, examples.labels))
-        return [output, labels_file]
+        return [output, *write_names(output, examples)]
     is_libsvm = output.suffix == ".libsvm"
     write_lines(output, _libsvm(K, examples, other_labels or []) if is_libsvm else _phylip(K, examples))
     return [output]
@@ -127,7 +124,9 @@ def _phylip(K: np.ndarray, examples: Examples) -> Iterator[str]:
 
 
 def _names(examples: Examples) -> list[str]:
-    """Labels with no blanks, numbered where one occurs twice; numbers alone where there are no labels."""
+    """Ids or labels with no blanks, numbered where one occurs twice; numbers alone where there are none."""
+    if examples.ids is not None:
+        return ["_".join(id.split()) for id in examples.ids]
     if examples.labels is None:
         return [str(i) for i in range(1, len(examples) + 1)]
     names = ["_".join(label.split()) for label in examples.labels]

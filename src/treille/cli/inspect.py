@@ -24,7 +24,6 @@ from treille.cli.models import (
     describe_report,
     load_model,
     looks_like_model,
-    model_alphabet,
     print_features,
     settings,
     top_features,
@@ -39,28 +38,29 @@ SAMPLES = 3
 
 @options.reading_options("alphabet")
 def run(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A model, or data; - is data on standard input.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A model, or data; - is data on standard input.")],
     reading: Reading,
     top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="For a model: features of each class.")] = 10,
     json: options.Json = False,
+    quiet: options.QuietNotes = False,
 ) -> None:
     """Describes a model or data, whichever FILE is."""
-    printer = Printer(json)
-    if looks_like_model(file):
-        _inspect_model(printer, Path(file), top)
+    printer = Printer(json, notes=not quiet)
+    if looks_like_model(files[0]) and len(files) == 1:
+        _inspect_model(printer, Path(files[0]), top)
     else:
-        _inspect_data(printer, reading, file)
+        _inspect_data(printer, reading, files)
 
 
 def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     model = load_model(path)
     names, kernel, report = class_names(model), format_kernel(model.plan_.kernel), model.report_
-    estimator, size, alphabet = type(model).__name__, path.stat().st_size, model_alphabet(path)
+    estimator, size, read_as = type(model).__name__, path.stat().st_size, model.reading_
     features = top_features(model, top)
     printer.print(f"{path}: a model of treille ({estimator}), {readable_size(size)}", style="bold")
     printer.field("kernel", kernel)
-    if alphabet is not None:
-        printer.field("alphabet", f"{alphabet.value}, as which texts are read")
+    if read_as:
+        printer.field("reads", ", ".join(f"{name}: {value}" for name, value in read_as.items()))
     if names:
         printer.field("classes", listed([visible_label(name) for name in names], 20))
     kept, of_what = model.functions_.sizes().split(" ", 1)
@@ -79,7 +79,8 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
             "bytes": size,
             "estimator": estimator,
             "kernel": kernel,
-            "alphabet": alphabet and alphabet.value,
+            "alphabet": read_as.get("alphabet"),
+            "reading": read_as,
             "classes": names,
             "features": model.features_.n_features if hasattr(model, "features_") else None,
             "parameters": settings(model),
@@ -89,8 +90,8 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     )
 
 
-def _inspect_data(printer: Printer, reading: Reading, path: str) -> None:
-    examples = reading.read(printer, path, labelled=None)
+def _inspect_data(printer: Printer, reading: Reading, paths: list[str]) -> None:
+    examples = reading.read(printer, paths, None, None)
     counts = class_counts(examples.labels or [])
     if examples.fields and examples.format != "lines":
         printer.field("fields", ", ".join(examples.fields))

@@ -7,19 +7,33 @@ import numpy as np
 import typer
 
 from treille.cli.models import check_writable
+from treille.data.format import one_line
+from treille.io import Examples
 from treille.io.atomic_write import atomic_write
 
+BESIDE = (".labels.txt", ".ids.txt")  # of the rows of a matrix
 
-def check_output(output: Path, suffixes: Iterable[str]) -> None:
-    """Checks before any work whether a matrix can be written, in the format of the suffix."""
+
+def check_output(output: Path, suffixes: Iterable[str], beside: Iterable[str], inputs: list[str], force: bool) -> None:
+    """Checks before any work whether a matrix can be written, in the format of the suffix, with other files `beside` it."""
     if output.suffix not in suffixes:
         raise typer.BadParameter(f"{output} ends with none of {', '.join(suffixes)}", param_hint="--output")
-    check_writable(output, "matrix")
+    for path in (output, *(output.with_suffix(suffix) for suffix in beside)):
+        check_writable(path, "matrix", inputs, force)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Writes a file of these lines, as a whole or not at all."""
     atomic_write(path, lambda file: file.writelines(f"{line}\n".encode() for line in lines), "matrix")
+
+
+def write_names(output: Path, examples: Examples) -> list[Path]:
+    """Writes the labels and the ids of the rows next to a matrix, if there are some; returns the files."""
+    named = [(output.with_suffix(suffix), n) for suffix, n in zip(BESIDE, (examples.labels, examples.ids), strict=True)]
+    for path, names in named:
+        if names is not None:
+            write_lines(path, map(one_line, names))
+    return [path for path, names in named if names is not None]
 
 
 def label_numbers(labels: list[str] | None, n: int, others: list[str]) -> np.ndarray:

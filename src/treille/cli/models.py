@@ -1,20 +1,22 @@
 """Model files and the estimators in them, as the commands use them."""
 
+import glob
 import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.cells import cell_len
+from safetensors import SafetensorError
 
 from treille import InputError, Report, load
 from treille.cli.console import Printer
-from treille.cli.options import Alphabet
 from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
 from treille.io import Examples
 from treille.io.labels import label_text
-from treille.io.model import read_model, read_spec, write_model
+from treille.io.model import read_spec
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
 
@@ -30,34 +32,15 @@ def looks_like_model(path: str | os.PathLike[str]) -> bool:
     return head[8:] == b"{" and int.from_bytes(head[:8], "little") <= LONGEST_HEADER
 
 
-def load_model(path: Path, data: str | None = None) -> Any:
-    """The estimator of a file; `data` is the other file on the command line, to detect the wrong order."""
+def load_model(path: Path, data: Sequence[str] = ()) -> Any:
+    """The estimator of a file; `data` are the other files on the command line, to detect the wrong order."""
     try:
         model = load(path)
     except InputError as error:
-        swapped = data is not None and looks_like_model(data) and not looks_like_model(path)
+        swapped = any(map(looks_like_model, data)) and not looks_like_model(path)
         raise InputError(f"{error}. The model comes first: MODEL FILE" if swapped else str(error)) from None
     model.n_jobs = -1
     return model
-
-
-def save_model(model: Any, path: Path, alphabet: Alphabet | None) -> None:
-    """Saves a model together with the alphabet over which its texts were read."""
-    model.save(path)
-    if alphabet is not None:
-        spec, arrays = read_model(path)
-        write_model(path, spec | {"reading": {"alphabet": alphabet.value}}, arrays)
-
-
-def model_alphabet(path: Path) -> Alphabet | None:
-    """The alphabet over which the texts of a model were read, if --alphabet was used."""
-    name = read_spec(path).get("reading", {}).get("alphabet")
-    try:
-        return name and Alphabet(name)
-    except ValueError:
-        raise InputError(
-            f"{path}: reads texts over the alphabet {name!r}, unknown to this version of treille: upgrade treille"
-        ) from None
 
 
 def class_names(model: Any) -> list[str]:
@@ -99,8 +82,33 @@ def settings(model: Any) -> dict[str, Any]:
     }
 
 
-def check_writable(path: Path, what: str) -> None:
-    """Checks before any work whether a file can be written to this path."""
+def is_model(path: Path) -> bool:
+    """Whether a file is a model that treille wrote."""
+    try:
+        return bool(read_spec(path))
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError):
+        return False
+
+
+def _is_of(path: Path, source: str) -> bool:
+    """Whether a file is an input: itself, by a glob, or in a folder."""
+    names = [source] if os.path.exists(source) else glob.glob(source, recursive=True)
+    inside = any(os.path.isdir(name) and Path(name).resolve() in path.resolve().parents for name in names)
+    return inside or any(os.path.samefile(path, name) for name in names)
+
+
+def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: bool = False) -> None:
+    """Checks before any work whether a file can be written to this path, and whether it would replace what it should not.
+
+    Without `force`, no output replaces an input; a model replaces models only, and nothing else replaces a model.
+    """
+    if path.is_file() and not force:
+        again = "choose another name, or give --force to overwrite it"
+        if any(_is_of(path, other) for other in inputs):
+            raise InputError(f"{path}: is an input of this command, and would be overwritten by the {what}: {again}")
+        if is_model(path) != (what == "model") and (what == "model" or path.stat().st_size):
+            found = "exists and is no treille model" if what == "model" else "is a treille model"
+            raise InputError(f"{path}: {found}, and would be overwritten by the {what}: {again}")
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file for the {what}")
     if not path.parent.is_dir():
@@ -150,7 +158,7 @@ def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels:
     if sum(unknown.values()) == len(labels):
         raise InputError(
             f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
-            " Give the --label that the model was trained with"
+            " Give the --label that the model was trained with, or labels from a file with --labels"
         )
     if unknown:
         n = count(sum(unknown.values()), "example")

@@ -5,8 +5,8 @@ import inspect
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -14,12 +14,14 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 import typer
 
-from treille import InputError
+from treille import InputError, Strings, Trees
+from treille.cli.columns import column_names, reads, with_numbers
 from treille.cli.console import Printer
+from treille.cli.models import is_model
 from treille.data.base import kind_of
-from treille.data.sequences import DNA, PROTEIN, over
-from treille.data.strings import Strings
+from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read
+from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import parse_kernel
@@ -54,10 +56,11 @@ class Weights(str, Enum):
     prob = "prob"
 
 
-DataFile = Annotated[
-    str,
+DataFiles = Annotated[
+    list[str],
     typer.Argument(
-        metavar="FILE", help="Texts, numbers, trees or lattices, see 'treille --help'; - is standard input."
+        metavar="FILE",
+        help="Texts, numbers, trees or lattices, see 'treille --help'; several files, or a folder; - is standard input.",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
@@ -74,6 +77,11 @@ FORMAT = _option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", "recogn
 ENCODING = _option("NAME", "Encoding of the file, such as latin-1.")
 NUMBERS = _option("KIND", "Numbers in lattices: cost, logprob or prob.", "as the file has them")
 ALPHABET = _option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
+LABELS = _option("PATH", "File of labels: an id and its label on each line, or one label per line.", False)
+SYMBOLS = _option("PATH", "Symbol table of lattices whose labels are numbers.", False)
+ROOT = typer.Option("--root-label", help="The label of a tree is that of its root.")
+SKIP = typer.Option("--skip-unlabelled", help="Leave out examples without a label.")
+REMEMBERED = ("text", "weights", "alphabet", "root_label")  # kept in models
 
 
 @dataclass(frozen=True)
@@ -82,60 +90,93 @@ class Reading:
 
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
+    labels: Annotated[Path | None, LABELS] = None
+    root_label: Annotated[bool, ROOT] = False
+    skip_unlabelled: Annotated[bool, SKIP] = False
     format: Annotated[str | None, FORMAT] = None
     encoding: Annotated[str, ENCODING] = "utf-8"
     weights: Annotated[Weights | None, NUMBERS] = None
+    symbols: Annotated[Path | None, SYMBOLS] = None
     alphabet: Annotated[Alphabet | None, ALPHABET] = None
 
-    def read(self, printer: Printer, path: str, labelled: bool | None) -> Examples:
-        """The examples of a file, after a note on how they were understood."""
-        with printer.busy(f"reading {path}"):
+    def like(self, model: Any) -> "Reading":
+        """The same, as the examples of a model were read where these options do not say otherwise."""
+        known = {
+            name: value for name, value in model.reading_.items() if name in REMEMBERED and not getattr(self, name)
+        }
+        kinds: dict[str, Callable[[Any], Any]] = {"weights": Weights, "alphabet": Alphabet}
+        return replace(self, **{name: kinds.get(name, lambda value: value)(value) for name, value in known.items()})
+
+    def remembered(self) -> dict[str, Any]:
+        """What a model keeps of it.
+
+        >>> Reading(text="title+body", alphabet=Alphabet.dna, label="topic").remembered()
+        {'text': 'title+body', 'alphabet': 'dna'}
+        """
+        values = {name: getattr(self, name) for name in REMEMBERED}
+        return {name: v.value if isinstance(v, Enum) else v for name, v in values.items() if v}
+
+    def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
+        """The examples of files, after a note on how they were understood. The kernel decides whether they have columns."""
+        for path in paths:
+            if Path(path).is_file() and is_model(Path(path)):
+                raise InputError(
+                    f"{path}: is a model, expected data: name a model with --model to train, or first to use it"
+                )
+        with printer.busy(f"reading {paths[0]}"):
             examples = read(
-                path,
+                paths,
                 format=self.format,
                 text=self.text,
                 label=self.label,
                 encoding=self.encoding,
                 labelled=labelled,
                 weights=self.weights and self.weights.value,
+                symbols=self.symbols,
+                labels=self.labels,
+                columns=column_names(kernel),
+                root_label=self.root_label,
+                brackets=None if kernel is None or reads(kernel, ["(a (b))"], Trees) else False,
+                skip_unlabelled=self.skip_unlabelled,
             )
         printer.note(examples.note)
         return examples
 
-    def read_labelled(self, printer: Printer, path: str) -> tuple[Examples, list[str]]:
-        """The examples of a file, and their labels."""
-        examples = self.read(printer, path, labelled=True)
+    def read_labelled(
+        self, printer: Printer, paths: Sequence[str], kernel: Kernel | None = None
+    ) -> tuple[Examples, list[str]]:
+        """The examples of files, and their labels."""
+        examples = self.read(printer, paths, True, kernel)
         return examples, examples.labels or []
 
-    def data(self, printer: Printer, examples: Examples) -> Any:
-        """What kernels take: the examples of a file as they are, or sequences over the alphabet."""
+    def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
+        """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
+        if isinstance(examples.X, ColumnParts) and kernel is not None:
+            return with_numbers(examples, kernel)
         if self.alphabet is None:
             return examples.X
         kind = kind_of(examples.X)
         if kind is not Strings:
             expected = f"texts over the alphabet {self.alphabet.value}"
             raise InputError(f"{examples.source}: holds {kind.title}, expected {expected}")
-        alphabet, rna = PROTEIN if self.alphabet == Alphabet.protein else DNA, self.alphabet == Alphabet.rna
-
-        def place(i: int) -> str:
-            return f"{examples.source}, the example on line {examples.lines[i]}"
-
-        batch = over(alphabet, examples.X, "keep", rna, -1, place)
-        unknown = [code for code, letter in enumerate(batch.alphabet) if letter == alphabet.unknown]
-        kept = int(np.isin(batch.symbols, unknown).sum())
-        share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {alphabet.unknown}"
+        batch = as_residues(self.alphabet.value, examples.X, -1, examples.place)
+        letter = RESIDUES[self.alphabet.value][0].unknown
+        kept = int(np.isin(batch.symbols, [i for i, name in enumerate(batch.alphabet) if name == letter]).sum())
+        share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {letter}"
         printer.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
         return batch
 
-    def flags(self, labelled: bool = True) -> str:
-        """The same options again, for a command to paste.
+    def inputs(self, *paths: str | None) -> list[str]:
+        """All files that are read, which no output may replace."""
+        return [str(path) for path in (*paths, self.labels, self.symbols) if path]
 
-        >>> Reading(text="title+body", label="topics=acq").flags()
-        ' --text title+body --label topics=acq'
+    def flags(self) -> str:
+        """The options to give again with a new file: those that models do not keep.
+
+        >>> Reading(text="title+body", encoding="latin-1").flags()
+        ' --encoding latin-1'
         """
-        values = {"text": self.text, "label": self.label if labelled else None, "format": self.format}
-        values["alphabet"] = self.alphabet and self.alphabet.value if labelled else None
-        values["weights"] = self.weights and self.weights.value
+        values = {"format": self.format, "symbols": self.symbols and str(self.symbols)}
         values["encoding"] = None if self.encoding == "utf-8" else self.encoding
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
 
@@ -175,6 +216,10 @@ KernelText = Annotated[
 Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Threads.", show_default="all cores")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but warnings and errors.")]
+QuietNotes = Annotated[bool, typer.Option("--quiet", help="Print the result, warnings and errors, no notes.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite what this command would not: other files, and its input.")
+]
 
 ModelPath = Annotated[Path | None, typer.Option("--model", metavar="PATH", help="Where to save the model.")]
 C = Annotated[float, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.")]
@@ -189,7 +234,9 @@ Folds = Annotated[int | None, typer.Option("--cv", metavar="K", min=2, help="Sco
 HoldOut = Annotated[
     float | None, typer.Option("--holdout", metavar="PART", help="Score on a part held out, such as 0.2.")
 ]
-TestFile = Annotated[str | None, typer.Option("--test", metavar="FILE", help="Score on another file.")]
+TestFiles = Annotated[
+    list[str] | None, typer.Option("--test", metavar="FILE", help="Score on another file; give it again for each file.")
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]
 
 

@@ -95,9 +95,10 @@ def run(
         typer.Option("--report", metavar="PATH", help="The report page. [default: report.html in the folder]"),
     ] = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Trains one model per kind of data, and prints and writes the results."""
-    printer, report = Printer(json), report or folder / "report.html"
+    printer, report = Printer(json, quiet), report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(report, "report page")
     outcomes = [_try(printer, kind, folder) for kind in KINDS]

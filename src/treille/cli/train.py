@@ -1,16 +1,24 @@
-"""Train a model on a file of labelled texts, and save it.
+"""Train a model on labelled examples, and save it.
 
 \b
 Examples:
   treille train reviews.csv --model reviews.treille
-  treille train mail.csv --kernel 'ngram(4)' --C 0.01 --cv 5 --model mail.treille
+  treille train pos.fa neg.fa --alphabet dna --cv 5 --model sites.treille
+  treille train lattices/ --labels utt2label --holdout 0.2
   treille train news.jsonl.gz --text title+body --label topics=acq \\
       --test news.test.jsonl.gz --model acq.treille
-  zcat genes.fa.gz | treille train - --alphabet dna --holdout 0.2
+
+\b
+Labels are
+  a field of each example, see --label;
+  the names of the files, if several are given and have no field for labels;
+  the names of the folders in FILE, if it is a folder;
+  those of --labels FILE, by the ids of the examples, or in their order;
+  those of the roots of trees, with --root-label.
 
 Prints how FILE was understood, what was chosen and why, and how training ended: the duality gap bounds the distance
 to the optimum. Scores are computed on examples that were not used for training; the saved model is trained on all
-of FILE. It stores --alphabet: predict and evaluate read new files in the same way.
+of FILE. It stores --text, --weights, --alphabet and --root-label: predict and evaluate read new files in the same way.
 """
 
 from collections.abc import Iterable
@@ -22,21 +30,20 @@ import typer
 from treille import SVC, Batch, InputError, Lattices
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report, save_model, warn_unknown
+from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command, kernel_option
 from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
-from treille.estimators.plan import choose_kernel
 from treille.io import Examples
-from treille.kernels.parse import format_kernel
+from treille.kernels.parse import default_kernel, format_kernel
 
 NOT_CONVERGED = 3
 
 
 @options.reading_options()
 def run(
-    file: options.DataFile,
+    files: options.DataFiles,
     model: options.ModelPath = None,
     *,
     reading: Reading,
@@ -49,34 +56,41 @@ def run(
     no_intercept: options.NoIntercept = False,
     cv: options.Folds = None,
     holdout: options.HoldOut = None,
-    test: options.TestFile = None,
+    test: options.TestFiles = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Reads, scores, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
     _check_choices(model, cv, holdout, test)
+    if model is not None:
+        check_writable(model, "model", reading.inputs(*files, *(test or ())), force)
     svc = SVC(kernel_option(kernel), C, loss.value, tol, max_epochs, not no_intercept)
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
     _check_parameters(svc)
     printer = Printer(json, quiet)
-    examples, labels = reading.read_labelled(printer, file)
-    _note_classes(printer, labels, examples.source)
-    tested, truth = reading.read_labelled(printer, test) if test else (None, [])
+    examples, labels = reading.read_labelled(printer, files, svc.kernel)
+    _note_classes(printer, examples, labels)
+    tested, truth = reading.read_labelled(printer, test, svc.kernel) if test else (None, [])
     if tested:
         warn_unknown(printer, sorted(set(labels)), tested, truth)
-    X, X_test = reading.data(printer, examples), reading.data(printer, tested) if tested else None
-    kernel, why = choose_kernel(svc.kernel, X)
-    svc.kernel = kernel
-    batch = kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
+    _hint_alphabet(printer, reading, examples)
+    why = "as given"
+    if svc.kernel is None:
+        svc.kernel, why = default_kernel(reading.data(Printer(quiet=True), examples))
+    X = reading.data(printer, examples, svc.kernel)
+    X_test = reading.data(printer, tested, svc.kernel) if tested else None
+    batch = svc.kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
     scored = _score_parts(printer, svc, batch, labels, cv, holdout)
     fit(svc, batch, labels)
+    svc.reading_ |= reading.remembered()
     if model:
-        save_model(svc, model, reading.alphabet)
+        svc.save(model)
     if tested:
         scored = HeldOut(f"on {tested.source}", [score(svc, X_test, truth, labels)])
     _print(printer, svc, why, scored, model, reading)
@@ -85,9 +99,19 @@ def run(
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: str | None) -> None:
+def _hint_alphabet(printer: Printer, reading: Reading, examples: Examples) -> None:
+    """Says that there is an option for DNA, where sequences look like it."""
+    if reading.alphabet is None and examples.format in ("fasta", "fastq"):
+        letters = set("".join(examples.X[:100]).upper())
+        if {"A", "C", "G"} <= letters <= set("ACGTUN"):
+            printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
+
+
+def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: list[str] | None) -> None:
     """Checks the command line before any work is done."""
-    chosen = [f"--{name}" for name, value in (("cv", cv), ("holdout", holdout), ("test", test)) if value is not None]
+    chosen = [
+        f"--{name}" for name, value in (("cv", cv), ("holdout", holdout), ("test", test or None)) if value is not None
+    ]
     if len(chosen) > 1:
         raise typer.BadParameter(f"{' and '.join(chosen)} were given: choose one way to score", param_hint=chosen[0])
     if holdout is not None and not 0 < holdout < 1:
@@ -97,8 +121,6 @@ def _check_choices(model: Path | None, cv: int | None, holdout: float | None, te
             "say where to save the model, for example --model my.treille, or ask for a score alone with --cv 5",
             param_hint="--model",
         )
-    if model is not None:
-        check_writable(model, "model")
 
 
 def _check_parameters(svc: SVC) -> None:
@@ -108,8 +130,8 @@ def _check_parameters(svc: SVC) -> None:
         raise typer.BadParameter(str(error)) from None
 
 
-def _note_classes(printer: Printer, labels: list[str], source: str) -> None:
-    counts = class_counts(labels)
+def _note_classes(printer: Printer, examples: Examples, labels: list[str]) -> None:
+    counts, source = class_counts(labels), examples.source
     if len(counts) < 2:
         raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes")
     if 2 * len(counts) > len(labels) and _are_scores(counts):
@@ -117,7 +139,26 @@ def _note_classes(printer: Printer, labels: list[str], source: str) -> None:
             f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
             " To learn scores use treille.SVR in Python, on treille.io.read(...).targets()"
         )
+    single = [label for label, n in counts.items() if n == 1]
+    first_words = "first in its header" in examples.note or "first word of its line" in examples.note
+    if len(counts) > 2 and 2 * len(single) > len(counts) and (first_words or 2 * len(counts) > len(labels)):
+        raise _no_classes(examples, single, len(counts), first_words)
     printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
+
+
+def _no_classes(examples: Examples, single: list[str], n: int, first_words: bool) -> InputError:
+    """For labels most of which only one example has: they are something else."""
+    taken = " (the first word of a line or header)" * first_words
+    found = f"{len(single):,} of {n:,} classes have one example only, such as {single[0][:40]!r}{taken}: these are no labels"
+    ways = [
+        "one file or folder per class (treille train pos.fa neg.fa)",
+        "--labels FILE with an id and its label on each line",
+    ]
+    if examples.format in ("fasta", "fastq"):
+        ways.append("--label KEY for KEY=VALUE in the headers")
+    else:
+        ways.append("a tab after the label" if examples.format == "lines" else "--label FIELD for another field")
+    return InputError(f"{examples.source}: {found}. Give labels by {', by '.join(ways[:-1])}, or by {ways[-1]}")
 
 
 def _are_scores(labels: Iterable[str]) -> bool:
@@ -163,7 +204,7 @@ def _print(printer: Printer, svc: SVC, why: str, scored: HeldOut | None, model: 
     printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
     printer.print("try next:")
     printer.print(f"  {command('inspect', model)}", wrap=False)
-    printer.print(f"  {command('predict', model, 'FILE')}{reading.flags(labelled=False)}", wrap=False)
+    printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
 
 
 def _n_features(svc: SVC) -> int | None:

@@ -149,8 +149,15 @@ def refuse_other_kind(data: Any, cls: type[Batch]) -> None:
     """Raises an `InputError` if `data` is a batch, or was read from a file, of another kind than `cls`."""
     parts = (kind for kind in known("data").values() if kind.parts is not None and isinstance(data, kind.parts))
     kind: type[Batch] = type(data) if isinstance(data, Batch) else next(parts, cls)
+    trees: type[Batch] = known("data")["Trees"]
+    if kind is cls and not issubclass(trees, cls) and trees.recognises(data):
+        kind = trees
     if not issubclass(kind, cls):
-        hint = f": the default kernel for {kind.title} is {kind.default_kernels(data)[0][0]}" if kind.parts else ""
+        hint = ""
+        if kind.parts:
+            readers = [name for name, other in known("kernels").items() if kind.title in getattr(other, "reads", ())]
+            others = f"; {', '.join(readers)} read {kind.title}" if readers else ""
+            hint = f": the default kernel for {kind.title} is {kind.default_kernels(data)[0][0]}{others}"
         raise InputError(f"found {kind.title}, expected {cls.title}{hint}")
 
 

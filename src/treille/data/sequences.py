@@ -23,6 +23,7 @@ class Alphabet:
 
 DNA = Alphabet("DNA", "ACGT", "NRYSWKMBDHV", "N")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "XBZJUO", "X")
+RESIDUES = {"dna": (DNA, False), "rna": (DNA, True), "protein": (PROTEIN, False)}
 COMPLEMENT = dict(zip("ACGTUNRYSWKMBDHV", "TGCAANYRSWMKVHDB", strict=True))
 COMPLEMENT |= {letter.lower(): other.lower() for letter, other in COMPLEMENT.items()}
 
@@ -101,7 +102,23 @@ def over(
         item = int(np.searchsorted(offsets, at, side="right")) - 1
         where = f"{place(item)}, position {at - offsets[item]}"
         raise InputError(f"{where}: {_found(alphabet, batch.alphabet[found[at]], unknown)}")
-    return Strings.from_arrays(symbols, offsets, letters, "char")
+    made = Strings.from_arrays(symbols, offsets, letters, "char")
+    made.residues = "protein" if alphabet is PROTEIN else "rna" if rna else "dna"
+    return made
+
+
+def as_residues(
+    name: str, X: Any, n_jobs: int | None = None, place: Callable[[int], str] = "item {}".format
+) -> Strings:
+    """Texts read as "dna", "rna" or "protein"; a batch that was read so is returned unchanged.
+
+    >>> list(as_residues("rna", ["acgu"]))
+    ['ACGT']
+    """
+    if isinstance(X, Strings) and X.residues == name:
+        return X
+    alphabet, rna = RESIDUES[name]
+    return over(alphabet, X, "keep", rna, n_jobs, place)
 
 
 def reverse_complement(sequence: Any) -> Any:
@@ -123,7 +140,9 @@ def reverse_complement(sequence: Any) -> Any:
     codes = align(others, letters)
     offsets = sequence.offsets
     mirrored = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets)) - np.arange(offsets[-1])
-    return Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, "char")
+    made = Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, "char")
+    made.residues = sequence.residues
+    return made
 
 
 def _letter(alphabet: Alphabet, symbol: str, unknown: str, rna: bool) -> str | None:

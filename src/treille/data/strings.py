@@ -13,11 +13,25 @@ from treille import _core
 from treille.data.alphabet import codes_of
 from treille.data.base import FlatBatch, Summary, as_index, first_item, refuse_other_kind, running_sum, selected
 from treille.data.format import count, visible
-from treille.io import stored, text_files
+from treille.io import columnar, stored, text_files
 from treille.io.errors import InputError
 
 UNITS = ("char", "word", "byte")
 SHOWN = 40  # symbols of the alphabet in a summary
+RESIDUE_KERNELS = {
+    "dna": (
+        "gappedkmer(10, k=6, skip=N, reverse_complement=True).normalized()",
+        "gapped k-mers of both strands, with lengths normalised, suit DNA",
+    ),
+    "rna": (
+        "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()",
+        "gapped k-mers, with lengths normalised, suit RNA",
+    ),
+    "protein": (
+        "gappedkmer(6, k=4, skip=X).normalized()",
+        "gapped k-mers, with lengths normalised, suit proteins",
+    ),
+}
 
 
 class Strings(FlatBatch):
@@ -44,6 +58,8 @@ class Strings(FlatBatch):
         The distinct symbols, sorted: characters, words, byte values or integers.
     unit : str
         "char", "word", "byte", "token" (lists of tokens, or split by a callable) or "integer".
+    residues : str or None
+        "dna", "rna" or "protein" for batches that `treille.dna` or `treille.protein` made. Models keep it, and read new texts so.
 
     Examples
     --------
@@ -58,11 +74,12 @@ class Strings(FlatBatch):
     """
 
     title = "strings"
-    formats = tuple(text_files.TITLES)
+    formats = (*text_files.TITLES, *columnar.TITLES)
     stored = ("symbols", "offsets")
     symbols: np.ndarray
     alphabet: list[Any]
     unit: str
+    residues: str | None
 
     def __init__(self, data: Any, unit: str | Callable[[str], Iterable[str]] | None = None, n_jobs: int | None = None):
         items, kind = _checked(data)
@@ -96,6 +113,8 @@ class Strings(FlatBatch):
         first = data
         if not isinstance(first, Strings):
             first = cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
+        if first.residues is not None:
+            return (RESIDUE_KERNELS[first.residues],)
         if first.unit in ("word", "token", "integer"):
             why = "single symbols and pairs, with lengths normalised, suit sequences of words or events"
             return (("ngram(2, min_n=1, unit=word).normalized()", why),)
@@ -131,8 +150,10 @@ class Strings(FlatBatch):
             raise InputError(f"symbols must lie in 0..{len(batch.alphabet) - 1}, the indices of the alphabet")
         return batch
 
-    def _set(self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str) -> None:
-        self.symbols, self.offsets, self.unit = symbols, offsets, unit
+    def _set(
+        self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str, residues: str | None = None
+    ) -> None:
+        self.symbols, self.offsets, self.unit, self.residues = symbols, offsets, unit, residues
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
             raise InputError(
@@ -161,7 +182,7 @@ class Strings(FlatBatch):
             return self._item(self.symbols[self.offsets[key] : self.offsets[key + 1]])
         places, offsets = selected(self.offsets, key)
         batch = Strings.__new__(Strings)
-        batch._set(self.symbols[places], offsets, self.alphabet, self.unit)
+        batch._set(self.symbols[places], offsets, self.alphabet, self.unit, self.residues)
         return batch
 
     def _item(self, symbols: np.ndarray) -> Any:

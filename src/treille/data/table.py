@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.base import Batch
+from treille.data.base import Batch, Summary, kind_of
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parts import ColumnParts
 
 
 class Table(Batch):
@@ -30,6 +31,25 @@ class Table(Batch):
     """
 
     title = "tables"
+    parts = ColumnParts
+
+    @classmethod
+    def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
+        """The sum of the default kernels of the columns."""
+        own = {name: kind_of(column).default_kernels(column) for name, column in data.columns.items()}
+        inside = [", ".join(f"{name!r}: {kernels[k][0]}" for name, kernels in own.items()) for k in (0, -1)]
+        why = "the default kernel of each column, added"
+        return tuple((f"columns({{{kernels}}})", why) for kernels in dict.fromkeys(inside))
+
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        each = {
+            name: kind_of(column).summarise(column, n_samples, width // len(data.columns))
+            for name, column in data.columns.items()
+        }
+        fields = {f"{name}, {key}": text for name, own in each.items() for key, text in own.fields.items()}
+        samples = ["  |  ".join(row) for row in zip(*(own.samples for own in each.values()), strict=False)]
+        return Summary(fields, {"columns": {name: own.values for name, own in each.items()}}, samples)
 
     def __init__(self, columns: Mapping[str, Batch]):
         self.columns = dict(columns)

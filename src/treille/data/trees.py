@@ -14,7 +14,7 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import listed, visible
-from treille.io import brackets, stored
+from treille.io import brackets, marked, stored
 from treille.io import trees as tree_files
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
@@ -122,7 +122,7 @@ class Trees(FlatBatch):
         text = lines if isinstance(lines, str) else "\n".join(line.rstrip("\r\n") for line in lines)
         if "|BT" in text:
             rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if "|BT" in line]
-            found = [(i, tree) for i, line in rows for tree in brackets.marked(line, f"line {i}")[1].values()]
+            found = [(i, tree) for i, line in rows for tree in marked.trees(line, f"line {i}").values()]
         else:
             found = brackets.split(text)
         texts = [tree for _, tree in found]

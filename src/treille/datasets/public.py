@@ -84,7 +84,9 @@ def trec_qc(
         raise InputError(f"trees is {trees!r}, expected parse, grct, lct or loct")
     found, labels = list[str](), list[str]()
     for part in _parts(split):
-        examples = read(_file("trec_qc", f"{part}.jsonl.gz"), text=trees, label="fine" if fine else "coarse")
+        examples = read(
+            _file("trec_qc", f"{part}.jsonl.gz"), text=trees, label="fine" if fine else "coarse", brackets=False
+        )
         found += examples.X
         labels += examples.labels or ()
     return Trees(found), labels

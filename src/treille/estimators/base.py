@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.data.sequences import as_residues
+from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.features import FeatureMap
 from treille.io import stored
@@ -43,6 +44,7 @@ class KernelMachine(BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
+    reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
     def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
@@ -71,6 +73,8 @@ class KernelMachine(BaseEstimator):
         self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
+        residues = getattr(batch, "residues", None)
+        self.reading_ = {"alphabet": residues} if residues else {}
         self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
 
     def check_parameters(self) -> None:
@@ -121,6 +125,8 @@ class KernelMachine(BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         check_is_fitted(self, "functions_")
+        if "alphabet" in self.reading_:
+            X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
         outputs = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
             raise InputError(
@@ -133,7 +139,7 @@ class KernelMachine(BaseEstimator):
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
-        spec |= functions_spec | self._extra()
+        spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
         save_estimator(path, spec, arrays, classes)
 
     def _extra(self) -> dict[str, Any]:
@@ -146,6 +152,7 @@ class KernelMachine(BaseEstimator):
         self.functions_ = read_functions(self.kernel, spec, arrays, n_functions)
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         self.n_iter_ = self.report_.epochs
+        self.reading_ = check_reading(spec.get("reading", {}))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from treille.data.sequences import RESIDUES
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
@@ -62,6 +63,17 @@ def save_estimator(
     if kind is None:
         raise InputError(f"classes of type {type(values[0]).__name__} cannot be saved: use strings or numbers")
     write_model(path, spec | {"classes": {"kind": kind, "values": values}}, arrays)
+
+
+def check_reading(reading: Any) -> dict[str, Any]:
+    """How a model reads examples, from its file, checked."""
+    if not isinstance(reading, dict) or not all(isinstance(v, (str, bool)) for v in reading.values()):
+        raise InputError("how examples are read was not written by treille")
+    if reading.get("alphabet", "dna") not in RESIDUES:
+        raise InputError(
+            f"reads texts over the alphabet {reading['alphabet']!r}, unknown to this version of treille: upgrade treille"
+        )
+    return reading
 
 
 def _read_classes(spec: dict[str, Any]) -> np.ndarray:

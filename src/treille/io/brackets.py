@@ -1,6 +1,5 @@
 """Trees in brackets: ``(S (NP he) (VP (V sat)))``, as in the Penn Treebank, SVM-light-TK and KeLP."""
 
-import re
 from collections.abc import Callable, Iterable
 
 from treille import _core
@@ -8,8 +7,6 @@ from treille import _core
 from .errors import InputError
 from .tree_parts import TreeParts
 
-# SVM-light-TK: `label |BT| (tree) |ET|`; KeLP names its trees: `label |BT:grct| (tree) |ET|`.
-MARKED = re.compile(r"\|BT(?::([^|]*))?\|(.*?)(?=\|(?:BT(?::[^|]*)?|ET)\||$)")
 ADVICE = "; write a bracket inside a label as -LRB- or -RRB-"
 
 
@@ -46,23 +43,6 @@ def split(text: str) -> list[tuple[int, str]]:
         found.append((line, encoded[begin:end].decode()))
         line, at = line + encoded.count(b"\n", begin, end), end
     return found
-
-
-def marked(line: str, place: str) -> tuple[str, dict[str, str]]:
-    """The label of a line of SVM-light-TK or KeLP, and its trees by name; a tree without a name is called `tree`.
-
-    >>> marked("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
-    ('1', {'tree': '(S (NP))'})
-    """
-    trees: dict[str, str] = {}
-    for match in MARKED.finditer(line):
-        name = match[1] or "tree"
-        if name in trees:
-            raise InputError(f"{place}: there are two trees called {name!r}, expected one a line, or names: |BT:name|")
-        trees[name] = match[2].strip()
-    if not trees:
-        raise InputError(f"{place}: found {line[line.index('|BT') :][:40]!r}, expected |BT| or |BT:name| before a tree")
-    return line[: line.index("|BT")].strip(), trees
 
 
 def _encodable(texts: Iterable[str], place: Callable[[int], str]) -> list[str]:

@@ -1,13 +1,15 @@
 """The arguments and the result of `read`."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .errors import InputError
 from .fields import Fields
+from .labels import label_text
 from .parameters import to_float
+from .parts import selected
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class Request:
     weights: str | None = None
     symbols: list[str] | None = None
     encoding: str = "utf-8"
+    columns: tuple[str, ...] = ()  # the fields of examples of several columns
+    brackets: bool | None = None  # False: fields that hold trees in brackets are texts
+    root_label: bool = False  # the label of a tree is that of its root
+    skip_unlabelled: bool = False
 
     @property
     def how(self) -> str:
@@ -50,12 +56,29 @@ class Examples:
     note: str = ""
     lines: Sequence[int] = ()  # the line on which each example begins
     fields: Sequence[str] = ()  # the names of the fields of the first example
+    ids: list[str] | None = None  # names of the examples, all different, if the file has such
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __repr__(self) -> str:
         return f"Examples({self.note or f'{self.source}: {len(self):,} examples'})"
+
+    def take(self, rows: Sequence[int]) -> "Examples":
+        """The examples at these positions, with their labels and ids.
+
+        >>> Examples(["a vine", "a fig"], ["v", "f"], "csv", "a.csv").take([1]).labels
+        ['f']
+        """
+        labels, ids = ([values[i] for i in rows] if values else None for values in (self.labels, self.ids))
+        lines = [self.lines[i] for i in rows] if self.lines else ()
+        return replace(self, X=selected(self.X, rows), labels=labels, ids=ids, lines=lines)
+
+    def place(self, i: int) -> str:
+        """Where example i is, for messages."""
+        if self.lines:
+            return f"{self.source}, the example on line {self.lines[i]}"
+        return f"{self.source}, {self.ids[i] if self.ids else f'example {i}'}"
 
     def targets(self) -> list[float]:
         """The labels as numbers, for regression."""
@@ -84,3 +107,13 @@ def counted(n: int, noun: str, empty: int = 0) -> str:
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
     """What a note adds if one value of the label is set against the rest."""
     return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"
+
+
+def unique(ids: Iterable[object]) -> list[str] | None:
+    """Names of examples as strings; None where one is missing or not the only one of its name.
+
+    >>> unique(["a", 2]), unique(["a", "a"]), unique([None])
+    (['a', '2'], None, None)
+    """
+    names = [label_text(id) or "" for id in ids]
+    return names if names and all(names) and len(set(names)) == len(names) else None

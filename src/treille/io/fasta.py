@@ -1,4 +1,4 @@
-"""FASTA: a header line `>LABEL key=value ...`, then a sequence over any number of lines."""
+"""FASTA: a header line `>ID key=value ...`, then a sequence over any number of lines."""
 
 from collections.abc import Iterable
 
@@ -9,10 +9,10 @@ from .records import Records
 def records(lines: Iterable[str], source: str) -> Records:
     """The sequences of a FASTA file, as numbered records; white space inside a sequence is dropped.
 
-    The header's first word is the field `label`, each `key=value` a field of its own.
+    The header's first word is the field `id`, and `label` as well; each `key=value` is a field of its own.
 
     >>> list(records([">EI organism=human\\n", "ACGT\\n", "TT\\n"], "splice.fasta"))
-    [(1, {'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'})]
+    [(1, {'id': 'EI', 'label': 'EI', 'organism': 'human', 'text': 'ACGTTT'})]
     """
     start, header, parts = 0, "", list[str]()
     for number, line in enumerate(lines, 1):
@@ -33,5 +33,5 @@ def record(header: str, parts: list[str]) -> dict[str, object]:
     """The fields of a header without its mark, and of the parts of a sequence."""
     words = header.split()
     named = dict(word.partition("=")[::2] for word in words if "=" in word)
-    first = {"label": words[0]} if words else {}
+    first = {"id": words[0], "label": words[0]} if words else {}
     return {**first, **named, "text": "".join(parts)}

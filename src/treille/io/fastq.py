@@ -1,4 +1,4 @@
-"""FASTQ: four lines per record, `@LABEL key=value ...`, the sequence, `+`, and qualities, which are not used."""
+"""FASTQ: four lines per record, `@ID key=value ...`, the sequence, `+`, and qualities, which are not used."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ def records(lines: Iterable[str], source: str) -> Records:
     """The sequences of a FASTQ file, as numbered records, with the fields of FASTA.
 
     >>> list(records(["@EI organism=human\\n", "ACGT\\n", "+\\n", "IIII\\n"], "reads.fastq"))
-    [(1, {'label': 'EI', 'organism': 'human', 'text': 'ACGT'})]
+    [(1, {'id': 'EI', 'label': 'EI', 'organism': 'human', 'text': 'ACGT'})]
     """
     numbered = enumerate(lines, 1)
     for number, line in numbered:

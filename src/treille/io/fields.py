@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,6 +10,7 @@ from .errors import InputError
 
 TEXTS = ("text", "sentence", "sequence", "content", "body", "review", "string")
 LABELS = ("label", "class", "y", "target", "category", "score")
+IDS = ("id", "key", "name")
 
 LISTED = 20  # names in a message
 
@@ -39,9 +40,19 @@ class Fields:
         for name in self.texts:
             part = self.get(record, name, place)
             if not isinstance(part, str):
-                raise InputError(f"{place}: field {name!r} is {json.dumps(part)[:40]}, expected a string")
+                raise InputError(f"{place}: field {name!r} is {json.dumps(part, default=repr)[:40]}, expected a string")
             parts.append(part)
         return parts[0] if len(parts) == 1 else " ".join(filter(None, parts))
+
+    def values(self, record: Mapping[str, object], place: str) -> tuple[object, ...]:
+        """The fields of the text as they are, for examples of several columns."""
+        found = tuple(self.get(record, name, place) for name in self.texts)
+        for name, value in zip(self.texts, found, strict=True):
+            if not isinstance(value, (str, int, float, list)):
+                raise InputError(
+                    f"{place}: field {name!r} is {json.dumps(value, default=repr)[:40]}, expected text or number"
+                )
+        return found
 
     def get(self, record: Mapping[str, object], name: str, place: str) -> object:
         """The field `name` of this record."""
@@ -50,20 +61,31 @@ class Fields:
         return record[name]
 
 
-def choose(names: Collection[str], text: str | None, label: str | None, labelled: bool | None, place: str) -> Fields:
+def choose(
+    names: Collection[str],
+    text: str | None,
+    label: str | None,
+    labelled: bool | None,
+    place: str,
+    columns: Sequence[str] = (),
+) -> Fields:
     """Choose the fields among `names`: as requested by `text` and `label`, otherwise the first of `TEXTS` and of `LABELS`.
+
+    A name is found in capitals, too. `columns` are the fields of the text, if there are several.
 
     >>> choose(["id", "title", "body", "class"], "title+body", None, None, "news.csv, line 2")
     Fields(texts=('title', 'body'), label='class', value=None, matches=False)
     >>> choose(["text", "topics"], None, "topics=acq", None, "news.csv, line 2")
     Fields(texts=('text',), label='topics', value='acq', matches=False)
+    >>> choose(["Label", "Text"], None, None, True, "news.csv, line 2")
+    Fields(texts=('Text',), label='Label', value=None, matches=False)
     """
-    texts = _named_texts(names, text) if text is not None else _first(TEXTS, names)
+    texts = tuple(columns) or (_named_texts(names, text) if text is not None else first_of(TEXTS, names))
     if not texts:
         raise _absent("text", TEXTS, names, place)
     if labelled is False:
         return Fields(_existing(texts, names, "text", place))
-    labels, sign, value = _named_label(names, label) if label is not None else (_first(LABELS, names), "", None)
+    labels, sign, value = _named_label(names, label) if label is not None else (first_of(LABELS, names), "", None)
     if labelled and not labels:
         raise _absent("label", LABELS, names, place)
     labels = _existing(labels, names, "label", place)
@@ -89,11 +111,18 @@ def _named_label(names: Collection[str], label: str) -> tuple[tuple[str, ...], s
     return ((label,), "", None) if label in names or not sign else ((name,), sign, value)
 
 
-def _first(candidates: tuple[str, ...], names: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in candidates if name in names)[:1]
+def first_of(candidates: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """The first of these names that there is, as it is written; the empty tuple if there is none.
+
+    >>> first_of(LABELS, ["Text", "Class"]), first_of(IDS, ["Text"])
+    (('Class',), ())
+    """
+    written = {name.lower(): name for name in names}
+    return tuple(written[name] for name in candidates if name in written)[:1]
 
 
 def _existing(chosen: tuple[str, ...], names: Collection[str], what: str, place: str) -> tuple[str, ...]:
+    chosen = tuple(name if name in names else next(iter(first_of([name.lower()], names)), name) for name in chosen)
     for name in chosen:
         if name not in names:
             raise InputError(

@@ -24,10 +24,11 @@ def label_text(value: object) -> str | None:
     return None
 
 
-def labels_of(found: Found, fields: Fields, source: str) -> list[str] | None:
+def labels_of(found: Found, fields: Fields, source: str, skip: bool = False) -> list[str] | None:
     """The label of every `(line, what was found)`, or with `fields.value` that value or `not value`; None without a label field.
 
-    If `fields.matches`, the value is a regular expression, looked for anywhere in the label, which may be empty.
+    If `fields.matches`, the value is a regular expression, looked for anywhere in the label, which may be empty. With `skip`, a
+    missing label is the empty string, which no other label is: `read` leaves these examples out.
 
     >>> labels_of([(1, ["acq", "grain"]), (2, [])], Fields((), "topics", "acq"), "news.jsonl")
     ['acq', 'not acq']
@@ -37,6 +38,10 @@ def labels_of(found: Found, fields: Fields, source: str) -> list[str] | None:
     field, value = fields.label, fields.value
     if field is None:
         return None
+    if skip and not fields.matches:
+        there = [i for i, (_, label) in enumerate(found) if isinstance(label, list) or label_text(label)]
+        known = dict(zip(there, labels_of([found[i] for i in there], fields, source) or [], strict=True))
+        return [known.get(i, "") for i in range(len(found))]
     if fields.matches and value is not None:
         found_in = _expression(value, field).search
         return [
@@ -72,9 +77,10 @@ def _one(number: int, label: object, field: str, source: str) -> str:
     text = label_text(label)
     if text is None:
         missing = label is None or isinstance(label, str)
-        what = "missing" if missing else json.dumps(label)[:40]
+        what = "missing" if missing else json.dumps(label, default=repr)[:40]
+        hint = "; --skip-unlabelled (skip_unlabelled=True in Python) leaves such examples out" * missing
         raise InputError(
-            f"{source}, line {number}: the label is {what} (field {field!r}), expected a string or a number"
+            f"{source}, line {number}: the label is {what} (field {field!r}), expected a string or a number{hint}"
         )
     return text
 

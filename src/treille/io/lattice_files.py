@@ -3,13 +3,13 @@
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import json_arcs, lattices, plf
 from .archive import Member
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
+from .examples import Examples, Request, against_the_rest, counted, note, unique
 from .fields import Fields
 from .guess import guess
 from .labels import Found, labels_of
@@ -41,7 +41,8 @@ def read(files: Sequence[Member], request: Request) -> Examples:
     title = lattices.TITLES[request.format] + request.how
     n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
     understood_as = note(request, title, n, understood, found.labels, found.label_note)
-    return Examples(machines, found.labels, request.format, request.source, understood_as, found.lines, found.fields)
+    ids, lines = unique(machine.name for machine in machines.machines), found.lines if len(files) == 1 else ()
+    return Examples(machines, found.labels, request.format, request.source, understood_as, lines, found.fields, ids)
 
 
 def _of_files(files: Sequence[Member], request: Request) -> _Found:
@@ -56,7 +57,8 @@ def _of_files(files: Sequence[Member], request: Request) -> _Found:
     if (request.label is not None and request.labelled is not False) or (request.labelled and not all(labels)):
         raise InputError(
             f"{request.source}: {lattices.TITLES[request.format]} have no labels: put the files into folders named by "
-            "their classes, and give the folder that holds them; or write the lattices as JSON lines with a label field"
+            "their classes, and give the folder that holds them; or give --labels FILE with a name and its label on each line; "
+            "or write the lattices as JSON lines with a label field"
         )
     kept = labels if all(labels) and request.labelled is not False else None
     meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]
@@ -75,7 +77,7 @@ def _by_line(files: Sequence[Member], request: Request) -> _Found:
         numbers += [number for number, _ in found]
         places += [f"{file.name}, line {number}" for number, _ in found]
         if fields.label is not None:
-            labels += labels_of(found, fields, file.name) or []
+            labels += labels_of(found, fields, file.name, request.skip_unlabelled) or []
             label_note = f"label = {fields.label}{against_the_rest(fields, labels)}"
         elif file.label and request.labelled is not False:
             labels += [file.label] * len(own)
@@ -107,10 +109,10 @@ def _records(file: Member, request: Request) -> tuple[list[str], list[Any], Foun
         labelled = None  # the folder is the label; if there is none, `_by_line` raises the error
     rows = records(container, stream, file.name, between, text, request.label)
     get = _machine_record if format == "arcs" else _named_text
-    fields, names, values, found = collect(rows, file.name, container, text, request.label, labelled, get)
-    if fields is None:
+    own = collect(rows, replace(request, source=file.name, format=container, text=text, labelled=labelled), get)
+    if own.fields is None:
         raise InputError(f"{file.name}: found a header and no lattice after it, expected at least one")
-    return names if container != "lines" else [], values, found, fields
+    return own.names if container != "lines" else [], own.texts, own.found, own.fields
 
 
 def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
 
 
-def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> Text:
     """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
@@ -38,10 +38,18 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> _Text:
     ...     list(lines)
     ['treille\\n', 'vigne\\n']
     """
+    return _as_text(open_bytes(path), encoding)
+
+
+def text_of(data: bytes, name: str, encoding: str = "utf-8") -> Text:
+    """The text of bytes, as `open_text` reads a file of this name."""
+    return _as_text(Bytes(io.BufferedReader(io.BytesIO(data)), name), encoding)
+
+
+def _as_text(buffer: Bytes, encoding: str) -> Text:
     known = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
-    buffer = open_bytes(path)
     try:
-        return _Text(buffer, encoding=known, newline="")
+        return Text(buffer, encoding=known, newline="")
     except (LookupError, ValueError):
         buffer.close()
         raise InputError(
@@ -146,7 +154,7 @@ class Bytes(io.BufferedIOBase):
         super().close()
 
 
-class _Text(io.TextIOWrapper):
+class Text(io.TextIOWrapper):
     """Text over `Bytes`. Iteration calls `readline`, so every decoding error is raised in these two methods."""
 
     buffer: Bytes

@@ -3,23 +3,28 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from . import lattice_files, lattices, trees
+from . import columnar, lattice_files, lattices, trees
 from .archive import Member, archive_members, is_many
 from .errors import InputError
 from .examples import Examples, Request
 from .guess import FAMILIES, guess
-from .open import open_text, source_name
+from .label_files import Labels, with_labels
+from .open import STANDARD_INPUT, Text, open_text, source_name, text_of
+from .several import joined, read_documents
 from .symbols import read_symbols
 from .text_files import split_head
+from .tree_parts import TreeParts
 from .weights import check_kind
 
-TITLES = {format: title for family in (*FAMILIES[::-1], lattices) for format, title in family.TITLES.items()}
+TITLES = {format: title for family in (*FAMILIES[::-1], columnar, lattices) for format, title in family.TITLES.items()}
 FORMATS = tuple(TITLES)
+Path = str | os.PathLike[str]
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: Path | Sequence[Path],
     *,
     format: str | None = None,
     text: str | None = None,
@@ -27,18 +32,26 @@ def read(
     encoding: str = "utf-8",
     labelled: bool | None = None,
     weights: str | None = None,
-    symbols: str | os.PathLike[str] | Sequence[str] | None = None,
+    symbols: Path | Sequence[str] | None = None,
+    labels: Path | Labels | None = None,
+    columns: Sequence[str] = (),
+    root_label: bool = False,
+    brackets: bool | None = None,
+    skip_unlabelled: bool = False,
+    like: Any = None,
 ) -> Examples:
     """Read the examples and the labels of a file; `-` is standard input, gzip is recognised.
 
-    Lattices may be in several files: a folder, a glob or an archive. If these are in several folders, the names of the folders
-    are the labels. The same holds for XML documents in a folder.
+    Examples may be in several files: a list of paths, a folder, a glob or an archive. Labels are then those that the files hold
+    in a field for them, otherwise the names of the folders that the files are in, otherwise the names of the files, one per class.
+    In a folder or an archive, a file whose suffix names no format is one text.
 
     Parameters
     ----------
     format : str or None
-        For texts jsonl, csv, tsv, lines, fasta or fastq; for numbers svmlight; for trees trees, conllu, newick or xml; for lattices
-        plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name, otherwise by the content.
+        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight; for trees trees, conllu, newick or
+        xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name,
+        otherwise by the content.
     text : str or None
         The field of the text, or several joined with one blank: `title+body`. The columns of a table without a header are called
         1, 2, 3 and so on.
@@ -51,6 +64,19 @@ def read(
         What the numbers of lattices are. None: as the format defines, otherwise recognised by their values; the note says which.
     symbols : path, list of str or None
         The symbol table of lattices whose labels are numbers: a file in OpenFst's format, or a list.
+    labels : path, dict, list or None
+        Labels from another source: by id, or in order. A file holds an id and a label on each line (utt2label, TSV, CSV), or one
+        label per line. Ids are first words of FASTA headers, fields called id, key or name, utterances, or names of files.
+    columns : list of str
+        Read these fields as columns, for `treille.kernels.Columns`.
+    root_label : bool
+        The label of a tree is that of its root, which becomes ROOT.
+    brackets : bool or None
+        None: a field that holds a tree in brackets in every example is read as trees. False: as text.
+    skip_unlabelled : bool
+        Leave out examples without a label; the note says how many.
+    like : a trained model, or None
+        Read as the examples of this model were read: `text`, `weights` and `root_label` where they are not given here.
 
     Raises
     ------
@@ -63,25 +89,112 @@ def read(
     >>> examples.X, examples.labels
     (['red and sweet', 'round and red'], ['grape', 'apple'])
     """
+    known = getattr(like, "reading_", {})
+    text, weights = text or known.get("text"), weights or known.get("weights")
+    root_label = root_label or bool(known.get("root_label"))
     if format is not None and format not in FORMATS:
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
     check_kind(weights)
-    table, source = read_symbols(symbols), source_name(path)
-    request = Request(source, format or "", "", text, label, labelled, weights, table, encoding)
-    if is_many(path) and (format is None or format in lattices.TITLES):
-        found, guessed_from, files = lattices.chosen(archive_members(path), format, text)
-        if files or not os.path.isdir(path):
+    elsewhere, table = labels is not None or root_label, read_symbols(symbols)
+    own = False if elsewhere else labelled
+    request = Request("", format or "", "", text, label, own, weights, table, encoding, tuple(columns), brackets)
+    request = replace(request, skip_unlabelled=skip_unlabelled)
+    examples = _read(path, request) if isinstance(path, (str, os.PathLike)) else _read_several(path, request)
+    if root_label:
+        examples = _with_root_labels(examples, labelled is not False and labels is None)
+    if labels is not None and labelled is not False:
+        examples = with_labels(examples, labels, encoding, skip_unlabelled)
+    return _without_unlabelled(examples) if skip_unlabelled else examples
+
+
+def _read(path: Path, request: Request) -> Examples:
+    """The examples of a path, with the labels that are there."""
+    request = replace(request, source=source_name(path))
+    if is_many(path):
+        return _read_members(path, request)
+    with open_text(path, request.encoding) as stream:
+        return _read_stream(stream, request)
+
+
+def _read_stream(stream: Text, request: Request) -> Examples:
+    source, text, format = request.source, request.text, request.format
+    head = stream.buffer.peek()
+    guessed = (
+        (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
+    )
+    if guessed is not None and guessed[0] in columnar.TITLES:
+        return columnar.read(stream.buffer.read(), replace(request, format=guessed[0], guessed_from=guessed[1]))
+    if guessed is not None and guessed[0] in lattices.TITLES:
+        file = Member(source, "", stream.buffer.read)
+        return lattice_files.read([file], replace(request, format=guessed[0], guessed_from=guessed[1]))
+    first, lines = split_head(stream)
+    if not first or not first[-1].strip():
+        raise InputError(f"{source}: the file is empty, expected at least one example")
+    found, guessed_from = guessed or guess(source, first[-1], text)
+    family = next(family for family in FAMILIES if found in family.TITLES)
+    return family.read(lines, replace(request, format=found, guessed_from=guessed_from))
+
+
+def _read_members(path: Path, request: Request) -> Examples:
+    """The examples of a folder, a glob or an archive."""
+    members, format = archive_members(path), request.format
+    if not format or format in lattices.TITLES:
+        found, guessed_from, files = lattices.chosen(members, format or None, request.text)
+        if files:
             return lattice_files.read(files, replace(request, format=found, guessed_from=guessed_from))
-    if format in (None, "xml") and os.path.isdir(path):
+    if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
         return trees.read_documents(path, replace(request, format="xml", guessed_from="content"))
-    with open_text(path, encoding) as stream:
-        guessed = (format, "") if format else lattices.guess_lattices(source, stream.buffer.peek(), text)
-        if guessed is not None and guessed[0] in lattices.TITLES:
-            file = Member(source, "", stream.buffer.read)
-            return lattice_files.read([file], replace(request, format=guessed[0], guessed_from=guessed[1]))
-        head, lines = split_head(stream)
-        if not head or not head[-1].strip():
-            raise InputError(f"{source}: the file is empty, expected at least one example")
-        found, guessed_from = guessed or guess(source, head[-1], text)
-        family = next(family for family in FAMILIES if found in family.TITLES)
-        return family.read(lines, replace(request, format=found, guessed_from=guessed_from))
+    named = [bool(format) or is_named(member.name) for member in members]
+    if not any(named):
+        return read_documents(members, replace(request, format="lines"))
+    if not all(named):
+        other = members[named.index(False)].name
+        raise InputError(
+            f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
+        )
+    read = []
+    for member in members:
+        with text_of(member.data, member.name, request.encoding) as stream:
+            read.append(_read_stream(stream, replace(request, source=member.name)))
+    folders = [member.label for member in members]
+    return joined(read, request, folders if all(folders) else None)
+
+
+def is_named(name: str) -> bool:
+    """Whether the suffix of a name tells the format of a file."""
+    known = (*(suffix for family in (*FAMILIES, columnar) for own in family.SUFFIXES.values() for suffix in own),)
+    return name.lower().removesuffix(".gz").endswith(known)
+
+
+def _read_several(paths: Sequence[Path], request: Request) -> Examples:
+    if not paths:
+        raise InputError("found no file, expected at least one")
+    if len(paths) == 1:
+        return _read(paths[0], request)
+    if sum(os.fspath(path) == STANDARD_INPUT for path in paths):
+        raise InputError("found several files and standard input, expected either")
+    labelled = request.labelled if request.label is not None else False if request.labelled is False else None
+    return joined([_read(path, replace(request, labelled=labelled)) for path in paths], request)
+
+
+def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
+    if not isinstance(examples.X, TreeParts):
+        raise InputError(
+            f"{examples.source}: holds no trees, expected trees: --root-label takes labels from their roots"
+        )
+    labels, without = trees.without_root(examples.X)
+    if not labelled:
+        return replace(examples, X=without)
+    note = f"{examples.note.removesuffix('no labels').rstrip(', ')}, label = that of the root"
+    return replace(examples, X=without, labels=labels, note=note)
+
+
+def _without_unlabelled(examples: Examples) -> Examples:
+    labels = examples.labels or []
+    rows = [i for i, label in enumerate(labels) if label]
+    if len(rows) == len(labels):
+        return examples
+    if not rows:
+        raise InputError(f"{examples.source}: no example has a label, expected some: name the field with --label")
+    note = f"{examples.note}; {len(labels) - len(rows):,} without a label left out"
+    return replace(examples.take(rows), note=note)

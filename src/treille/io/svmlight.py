@@ -40,7 +40,7 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     numbers, found = rows(stream, source)
     if not found:
         raise InputError(f"{source}: found comments and no example after them, expected at least one")
-    labels = labels_of(found, fields, source)
+    labels = labels_of(found, fields, source, request.skip_unlabelled)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
     n, columns = counted(len(numbers), "example"), [f"{len(numbers.names):,} columns"]
     understood_as = note(request, TITLES["svmlight"] + request.how, n, columns, labels, label)

@@ -12,8 +12,8 @@ from .errors import InputError
 from .fields import listed
 from .records import Records
 
-TITLES = {",": "CSV", "\t": "TSV"}
-NAMES = {",": "comma", "\t": "tab"}
+TITLES = {",": "CSV", ";": "CSV", "\t": "TSV", "|": "CSV"}
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 LONGEST_FIELD = 2**31 - 1
 
 
@@ -28,7 +28,7 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
     rows = _rows(lines, source, delimiter)
     number, first = next(rows, (1, []))
     names = [name.strip() for name in first]
-    headed = not set(known).isdisjoint(names)
+    headed = not {name.lower() for name in known}.isdisjoint(name.lower() for name in names)
     if not headed:
         names, rows = column_numbers(len(first)), chain([(number, first)] if first else [], rows)
     twice = min((name for name, n in Counter(names).items() if n > 1), default=None)
@@ -42,6 +42,22 @@ def records(lines: Iterable[str], source: str, delimiter: str, known: Collection
                 f" {model}; a field that holds a {NAMES[delimiter]} must be quoted"
             )
         yield number, dict(zip(names, row, strict=True))
+
+
+def delimiter_of(line: str, usual: str, known: Collection[str]) -> str:
+    """The delimiter of a table with this first line: one that sets a known name apart, otherwise the usual one; for CSV
+    a semicolon or a tab if the line has no comma.
+
+    >>> delimiter_of("Text;Label", ",", {"text"}), delimiter_of("Well, then;good", ",", {"text"}), delimiter_of("a;1", ",", {})
+    (';', ',', ';')
+    """
+    wanted = {name.lower() for name in known}
+    others = [usual, *(other for other in NAMES if other != usual)]
+    for delimiter in others:
+        cells = {cell.strip().strip('"').lower() for cell in line.split(delimiter)}
+        if len(cells) > 1 and cells & wanted:
+            return delimiter
+    return next((other for other in (",", ";", "\t") if usual == "," and other in line), usual)
 
 
 def column_numbers(n: int) -> list[str]:

@@ -1,17 +1,21 @@
 """Files of texts: JSON lines, tables, lines, FASTA and FASTQ."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from . import fasta, fastq, jsonl, lines, table
+from . import brackets, fasta, fastq, jsonl, lines, table
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import LABELS, TEXTS, Fields, choose, listed, split_label
-from .labels import Found, labels_of
+from .examples import Examples, Request, against_the_rest, counted, note, unique
+from .fields import IDS, LABELS, TEXTS, Fields, choose, first_of, listed, split_label
+from .labels import Found, label_text, labels_of
 from .parameters import to_float
-from .records import Records
+from .parts import ColumnParts
+from .records import Record, Records
+from .trees import looks_like_tree
 
 TITLES = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "lines": "one text per line"}
 TITLES |= {"fasta": "FASTA", "fastq": "FASTQ"}
@@ -25,6 +29,32 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 LABEL_FIRST = {"lines": "label first on its line"} | dict.fromkeys(("fasta", "fastq"), "label first in its header")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEADER_NAMES = {*TEXTS, *LABELS} - {"y"}  # a single letter can be a class as well as a name
+ARRAY = re.compile(r"\[\s*(\{|$)")
+
+
+@dataclass
+class Collected:
+    """What the records of a file hold: texts, labels and ids, and the fields of these."""
+
+    fields: Fields | None = None
+    id_field: str = ""
+    names: list[str] = field(default_factory=list)  # of the fields of the first record
+    texts: list[Any] = field(default_factory=list)
+    found: Found = field(default_factory=list)
+    ids: list[object] = field(default_factory=list)
+
+    def choose(self, first: Record, request: Request) -> None:
+        """Chooses the fields by those of one record."""
+        (number, record), text, label = first, request.text, request.label
+        self.names, place = list(record), f"{request.source}, line {number}"
+        if _headless(request.format, self.names):
+            text, label = _of_two_columns(record, text, label)
+            row = ", ".join(str(cell) for cell in record.values())[:40]
+            place += f": {row!r} is not recognised as a header, so the columns are called {listed(self.names)}"
+        elif request.format in DELIMITERS:
+            place = f"{request.source}, header line"
+        self.fields = choose(record, text, label, request.labelled, place, request.columns)
+        self.id_field = next(iter(first_of(IDS, record)), "")
 
 
 def guess_content(line: str, text: str | None) -> str:
@@ -37,11 +67,11 @@ def guess_content(line: str, text: str | None) -> str:
     """
     if line.startswith(">"):
         return "fasta"
-    if line.lstrip().startswith("{"):
+    if line.lstrip().startswith("{") or ARRAY.match(line.strip()):
         return "jsonl"
-    wanted = {text, *text.split("+")} if text else set(TEXTS)
-    for format, delimiter in (("tsv", "\t"), ("csv", ",")):
-        names = {cell.strip().strip('"') for cell in line.split(delimiter)}
+    wanted = {name.lower() for name in ({text, *text.split("+")} if text else TEXTS)}
+    for format, delimiter in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
+        names = {cell.strip().strip('"').lower() for cell in line.split(delimiter)}
         if len(names) > 1 and names & wanted:
             return format
     return "lines"
@@ -49,23 +79,45 @@ def guess_content(line: str, text: str | None) -> str:
 
 def read(stream: Iterator[str], request: Request) -> Examples:
     """The texts of a file, and their labels."""
-    format, labelled = request.format, request.labelled
     head, stream = split_head(stream)
-    between = lines.separator(head[-1], labelled if request.label is None else labelled is not False)
-    rows = records(format, stream, request.source, between, request.text, request.label)
-    fields, names, texts, found = collect(rows, request.source, format, request.text, request.label, labelled)
+    labelled = request.labelled if request.label is None else request.labelled is not False
+    between = lines.separator(head[-1], labelled)
+    rows = records(request.format, stream, request.source, between, request.text, request.label, request.columns)
+    first = "label = first word of its line" if request.format == "lines" and between == " " else ""
+    return examples_of(collect(rows, request), request, first)
+
+
+def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
+    """The examples of records; `label_place` says where labels are, if not as usual in the format."""
+    format, fields, texts = request.format, records.fields, records.texts
     if fields is None:
         raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
-    labels = labels_of(found, fields, request.source)
-    headless = _headless(format, names)
-    title = TITLES[format] + request.how + " with no header" * headless
+    labels = labels_of(records.found, fields, request.source, request.skip_unlabelled)
+    ids, unnamed = unique(records.ids), format in LABEL_FIRST and fields.label == "label"
+    if unnamed and format != "lines" and request.labelled is None and request.label is None and len(ids or ()) > 2:
+        labels = None  # all headers differ: they name the sequences
+    headless = _headless(format, records.names)
+    title = (title or TITLES[format]) + request.how + " with no header" * headless
     column = "column " * headless
-    understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}"]
-    unnamed = format in LABEL_FIRST and fields.label == "label"
-    label = LABEL_FIRST[format] if unnamed else f"label = {column}{fields.label}"
+    X, read_as = _read_as(texts, records.found, request)
+    understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
+    label = (label_place or LABEL_FIRST[format]) if unnamed else f"label = {column}{fields.label}"
     label += against_the_rest(fields, labels or [])
     understood_as = note(request, title, counted(len(texts), "example", texts.count("")), understood, labels, label)
-    return Examples(texts, labels, format, request.source, understood_as, [number for number, _ in found], names)
+    numbers = [number for number, _ in records.found]
+    return Examples(X, labels, format, request.source, understood_as, numbers, records.names, ids)
+
+
+def _read_as(texts: list[Any], found: Found, request: Request) -> tuple[Any, str]:
+    """Columns, texts, or trees if every text is one; and what the note says of it."""
+    if request.columns:
+        columns = map(list, zip(*texts, strict=True))
+        return ColumnParts(dict(zip(request.columns, columns, strict=True))), ", one column each"
+    is_tree = request.format not in LABEL_FIRST and request.brackets is not False and looks_like_tree(texts[0])
+    if not is_tree or not all(text.lstrip().startswith("(") for text in texts):
+        return texts, ""
+    place = f"{request.source}, the tree on line {{}}"
+    return brackets.parse(texts, place=lambda i: place.format(found[i][0])), ", read as trees"
 
 
 def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
@@ -83,7 +135,13 @@ def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
 
 
 def records(
-    format: str, stream: Iterator[str], source: str, between: str | None, text: str | None, label: str | None
+    format: str,
+    stream: Iterator[str],
+    source: str,
+    between: str | None,
+    text: str | None,
+    label: str | None,
+    columns: Sequence[str] = (),
 ) -> Records:
     """The examples of a file as numbered records; `between` separates label and text in a file of lines."""
     modules = {"jsonl": jsonl, "fasta": fasta, "fastq": fastq}
@@ -92,38 +150,42 @@ def records(
     if format == "lines":
         return lines.records(stream, source, between)
     # The number of a column does not make a header: the first row may hold it as a label.
-    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label}
+    asked = {*(text or "").split("+"), text, split_label(label or "")[0], label, *columns}
     known = HEADER_NAMES | {name.strip() for name in asked if name and not name.strip().isdecimal()}
-    return table.records(stream, source, DELIMITERS[format], known)
+    head, stream = split_head(stream)
+    delimiter = table.delimiter_of("".join(head[-1:]), DELIMITERS[format], known)
+    return table.records(stream, source, delimiter, known)
 
 
 def collect(
-    records: Records,
-    source: str,
-    format: str,
-    text: str | None,
-    label: str | None,
-    labelled: bool | None,
-    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
-) -> tuple[Fields | None, list[str], list[Any], Found]:
-    """The fields, chosen on the first record; the names of that record; then for every record its text and its label."""
-    fields, names, texts, found = None, list[str](), list[Any](), Found()
+    records: Records, request: Request, get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text
+) -> Collected:
+    """The text, label and id of every record; `get` takes the text from a record. The fields are chosen on the first record."""
+    found, skip = Collected(), request.skip_unlabelled
+    get = Fields.values if request.columns else get
+    if skip:  # the first record may be one without a label
+        held = list(records)
+        records = iter(held)
+        found.choose(next((record for record in held if _has_label(record[1], request.label)), held[0]), request)
     for number, record in records:
-        place = f"{source}, line {number}"
-        if fields is None:
-            names, named_in = list(record), place
-            if _headless(format, names):
-                text, label = _of_two_columns(record, text, label)
-                row = ", ".join(str(cell) for cell in record.values())[:40]
-                named_in += f": {row!r} is not recognised as a header, so the columns are called {listed(names)}"
-            elif format in DELIMITERS:
-                named_in = f"{source}, header line"
-            fields = choose(record, text, label, labelled, named_in)
-        texts.append(get(fields, record, place))
-        found.append((number, None if fields.label is None else fields.get(record, fields.label, place)))
-        if fields.label is None and labelled is None and not record.keys().isdisjoint(LABELS):
+        if found.fields is None:
+            found.choose((number, record), request)
+        fields, place = found.fields, f"{request.source}, line {number}"
+        assert fields is not None
+        label: object = None
+        if fields.label is not None:
+            label = record.get(fields.label) if skip else fields.get(record, fields.label, place)
+        elif request.labelled is None and first_of(LABELS, record):
             raise InputError(f"{place}: has a label, but the first example has none; label every example or none")
-    return fields, names, texts, found
+        found.texts.append(get(fields, record, place))
+        found.found.append((number, label))
+        found.ids.append(record.get(found.id_field))
+    return found
+
+
+def _has_label(record: Mapping[str, object], label: str | None) -> bool:
+    name = first_of([split_label(label)[0].lower()] if label else LABELS, record)
+    return bool(name) and (label_text(record[name[0]]) is not None or isinstance(record[name[0]], list))
 
 
 def _headless(format: str, names: Sequence[str]) -> bool:

@@ -3,15 +3,16 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import brackets, conllu, newick
+import numpy as np
+
+from . import brackets, conllu, marked, newick
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
-from .open import such_as
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
@@ -43,7 +44,7 @@ def looks_like_tree(line: str) -> bool:
     >>> [looks_like_tree(line) for line in ("1\\t(S (NP he))", "(S (NP) (VP))", "1 |BT| (S) |ET|", "(yes)", "(a (b)) (c)")]
     [True, True, True, False, False]
     """
-    if "|BT" in line and "|ET|" in line:
+    if _is_marked(line):
         return True
     cells = line.strip().split("\t")
     tree, depth = cells[-1].strip(), 0
@@ -56,9 +57,13 @@ def looks_like_tree(line: str) -> bool:
     return False
 
 
+def _is_marked(line: str) -> bool:
+    return "|ET|" in line and marked.MARK.search(line) is not None
+
+
 def guess_content(line: str, text: str | None) -> str | None:
     """The format of a file with this first line; None if it does not hold trees, or the user named a field of texts."""
-    return "trees" if text is None and looks_like_tree(line) else None
+    return "trees" if (text is None and looks_like_tree(line)) or _is_marked(line) else None
 
 
 def read(stream: Iterator[str], request: Request) -> Examples:
@@ -70,7 +75,8 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     if format == "newick":
         return _examples(_newick(whole, source), request)
     if format == "trees":
-        return _examples(_brackets(whole, source, text), request)
+        is_marked = marked.MARK.search(next(line for line in whole.split("\n") if line.strip()))
+        return marked.read(whole, request) if is_marked else _examples(_brackets(whole, source), request)
     if not whole.lstrip().startswith("<"):
         raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
     return _examples(TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text"), request)
@@ -79,7 +85,7 @@ def read(stream: Iterator[str], request: Request) -> Examples:
 def _examples(rows: TreeRows, request: Request) -> Examples:
     format, source = request.format, request.source
     fields = choose(rows.fields, rows.text, request.label, request.labelled, source)
-    labels = labels_of(rows.found, fields, source)
+    labels = labels_of(rows.found, fields, source, request.skip_unlabelled)
     label = LABEL_FIRST[format] if format in LABEL_FIRST and fields.label == "label" else f"label = {fields.label}"
     label += against_the_rest(fields, labels or [])
     n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
@@ -87,16 +93,34 @@ def _examples(rows: TreeRows, request: Request) -> Examples:
     return Examples(rows.trees, labels, format, source, understood_as, [line for line, _ in rows.found], rows.fields)
 
 
+def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
+    """The labels of the roots, and the trees with the label ROOT there instead, so that they do not tell their class.
+
+    >>> labels, trees = without_root(brackets.parse(["(3 (2 fine))"]))
+    >>> labels, trees.alphabet
+    (['3'], ['2', 'ROOT', 'fine'])
+    """
+    roots = trees.offsets[:-1]
+    labels = [trees.alphabet[code] for code in trees.labels[roots].tolist()]
+    codes = trees.labels.copy()
+    codes[roots] = len(trees.alphabet)
+    names = [*trees.alphabet, "ROOT"]
+    used = np.unique(codes)
+    alphabet = sorted({names[code] for code in used.tolist()})
+    position, places = {name: i for i, name in enumerate(alphabet)}, np.zeros(len(names), np.int32)
+    places[used] = [position[names[code]] for code in used.tolist()]
+    return labels, TreeParts(places[codes], trees.parents, trees.offsets, alphabet)
+
+
+def documents(folder: str | os.PathLike[str]) -> list[Path]:
+    """The XML and HTML documents in a folder and those inside it."""
+    files = (file for file in Path(folder).rglob("*") if file.is_file())
+    return sorted(file for file in files if file.name.lower().removesuffix(".gz").endswith(DOCUMENTS))
+
+
 def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:
-    """The XML and HTML documents of a folder; those in folders inside it have the name of that folder as label."""
-    root = Path(folder)
-    files = sorted(
-        file for file in root.rglob("*") if file.is_file() and file.name.lower().removesuffix(".gz").endswith(DOCUMENTS)
-    )
-    if not files:
-        raise InputError(
-            f"{folder}: is a folder without lattices and .xml or .html documents, expected a file{such_as(root)}"
-        )
+    """The documents of a folder; those in folders inside it have the name of that folder as label."""
+    root, files = Path(folder), documents(folder)
     inside = {len(file.relative_to(root).parts) > 1 for file in files}
     if len(inside) > 1:
         first = next(file for file in files if file.parent == root)
@@ -104,13 +128,13 @@ def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples
     labelled = inside.pop()
     trees = [xml_tree(file) if ".xml" in file.name.lower() else html_tree(file) for file in files]
     found: Found = [(1, file.relative_to(root).parts[0] if labelled else None) for file in files]
-    return _examples(TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text"), request)
+    rows = TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
+    ids = [file.relative_to(root).as_posix() for file in files]
+    return replace(_examples(rows, request), ids=ids, lines=())
 
 
-def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
+def _brackets(whole: str, source: str) -> TreeRows:
     first = next(line for line in whole.split("\n") if line.strip())
-    if "|BT" in first:
-        return _marked(whole, source, text)
     if "(" in first and "\t" not in first[: first.index("(")]:
         split = brackets.split(whole)
         found: Found = [(line, None) for line, _ in split]
@@ -125,29 +149,6 @@ def _brackets(whole: str, source: str, text: str | None) -> TreeRows:
             found.append((number, label.strip()))
             trees.append(tree)
     return TreeRows(brackets.parse(trees, place=_lines(found, source)), found, ["label", "text"], "text")
-
-
-def _marked(whole: str, source: str, text: str | None) -> TreeRows:
-    found, trees, names = Found(), list[str](), list[str]()
-    for number, line in enumerate(whole.split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"{source}, line {number}"
-        if "|BT" not in line:
-            raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
-        label, own = brackets.marked(line, place)
-        names = names or list(own)
-        if text is None and len(own) > 1:
-            raise InputError(
-                f'{place}: there are {len(own)} trees, choose one with --text NAME (text="NAME" in Python): {", ".join(own)}'
-            )
-        name = text if text is not None else names[0]
-        if name not in own:
-            raise InputError(f"{place}: there is no tree called {name!r}; there are: {', '.join(own)}")
-        found.append((number, label or None))
-        trees.append(own[name])
-    fields = ["label", *names] if any(label for _, label in found) else names
-    return TreeRows(brackets.parse(trees, place=_lines(found, source)), found, fields, text or names[0])
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:

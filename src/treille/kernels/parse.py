@@ -4,8 +4,10 @@ The option ``--kernel`` and the default kernels of data kinds are written this w
 """
 
 import ast
+import difflib
 import inspect
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 from treille.automata import Fst
@@ -13,6 +15,7 @@ from treille.data.base import kind_of
 from treille.io.errors import InputError
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
+from treille.kernels.columns import Columns
 from treille.kernels.expression import Expression
 from treille.registry import known
 
@@ -36,6 +39,11 @@ def parse_kernel(text: str) -> Kernel:
     NGram(n=3, min_n=1, unit='word').normalized()
     >>> parse_kernel("(1 + 0.5*ngram(2))**2")
     (1 + 0.5 * NGram(n=2)) ** 2
+    >>> parse_kernel("columns(title=ngram(2), tags=ngram(1, unit=word))").kernels["title"]
+    NGram(n=2)
+    >>> parse_kernel("ngrm(3)")
+    Traceback (most recent call last):
+    treille.io.errors.InputError: 'ngrm(3)': there is no kernel 'ngrm'; did you mean ngram?
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -45,6 +53,8 @@ def parse_kernel(text: str) -> Kernel:
         return _kernel(tree)
     except InputError as error:  # from a file of a transducer
         raise InputError(f"{text!r}: {error}") from None
+    except _Misspelt as error:
+        raise InputError(f"{text!r}: {error}; {error.hint}") if error.hint else _refuse(text, str(error)) from None
     except (TypeError, ValueError) as error:
         raise _refuse(text, str(error)) from None
     except RecursionError:
@@ -83,13 +93,25 @@ def _kernel(node: ast.expr) -> Kernel:
     arguments = [_argument(value) for value in node.args]
     named = {keyword.arg or "**": _argument(keyword.value) for keyword in node.keywords}
     if isinstance(node.func, ast.Attribute):
-        if node.func.attr not in METHODS or arguments or named:
-            raise ValueError(f"found .{node.func.attr}(...), expected .{'() or .'.join(METHODS)}()")
+        if node.func.attr in METHODS and (arguments or named):
+            raise ValueError(f"found .{node.func.attr}(...) with an argument, expected .{node.func.attr}()")
+        if node.func.attr not in METHODS:
+            raise _Misspelt(
+                f"found .{node.func.attr}(...), expected .{'() or .'.join(METHODS)}()", node.func.attr, METHODS, ".{}()"
+            )
         made: Kernel = getattr(_kernel(node.func.value), node.func.attr)()
         return made
     if not isinstance(node.func, ast.Name):
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
     cls = _class(node.func.id)
+    names = [parameter.name for parameter in _parameters(cls)]
+    if cls is Columns and named and not arguments and "kernels" not in named:  # columns(title=ngram(3), body=ngram(5))
+        weights = {"column_weights": named.pop("column_weights")} if "column_weights" in named else {}
+        named = {"kernels": named, **weights}
+    for name in named:
+        if name not in names:
+            own = f"{cls.__name__.lower()} has no parameter {name!r}: it has {', '.join(names) or 'none'}"
+            raise _Misspelt(own, name, names, "{}=...")
     bound = inspect.signature(cls).bind(*arguments, **named)
     for parameter in _parameters(cls):
         if parameter.annotation in (Fst, "Fst") and isinstance(bound.arguments.get(parameter.name), str):
@@ -104,9 +126,10 @@ def _argument(node: ast.expr) -> Any:
     if isinstance(node, (ast.Call, ast.BinOp)):
         return _kernel(node)
     if isinstance(node, ast.Dict):
-        return {_argument(key or node): _argument(value) for key, value in zip(node.keys, node.values, strict=True)}
+        keys = [key.id if isinstance(key, ast.Name) else _argument(key or node) for key in node.keys]
+        return dict(zip(keys, map(_argument, node.values), strict=True))
     if isinstance(node, ast.Name):
-        return _class(node.id)() if node.id.lower() in known_kernels() else node.id
+        return _class(node.id)() if _plain(node.id) in known_kernels() else node.id
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
@@ -127,11 +150,26 @@ def _number(node: ast.expr) -> float | None:
 
 
 def _class(name: str) -> type[Kernel]:
-    if name.lower() in PYTHON_ONLY:
-        raise ValueError(f"{name} {PYTHON_ONLY[name.lower()]}: use it in Python")
-    if name.lower() not in known_kernels():
-        raise ValueError(f"there is no kernel {name!r}")
-    return known_kernels()[name.lower()]
+    plain, kernels = _plain(name), known_kernels()
+    if plain in PYTHON_ONLY:
+        raise ValueError(f"{name} {PYTHON_ONLY[plain]}: use it in Python")
+    if plain not in kernels:
+        raise _Misspelt(f"there is no kernel {name!r}", plain, list(kernels), "{}")
+    return kernels[plain]
+
+
+def _plain(name: str) -> str:
+    """A name as it is looked up: gapped_kmer and GappedKmer are one."""
+    return name.lower().replace("_", "")
+
+
+class _Misspelt(ValueError):
+    """A name that does not exist; the message ends with the nearest one that does, if one is near."""
+
+    def __init__(self, message: str, name: str, names: Sequence[str], form: str):
+        close = difflib.get_close_matches(name.lower(), names, n=1)
+        self.hint = f"did you mean {form.format(close[0])}?" if close else ""
+        super().__init__(message)
 
 
 def _parameters(cls: type[Kernel]) -> list[inspect.Parameter]:

@@ -147,9 +147,11 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
         symbol = batch.alphabet[batch.symbols[wrong[0]]]
         shown = "".join(map(str, alphabet)) if batch.unit == "char" else alphabet
         place = "on arc" if isinstance(batch, Lattices) else "at position"
+        lower = isinstance(symbol, str) and symbol.upper() in known and symbol.upper() in "ACGT"
+        fold = "treille.dna(X) folds lower case (--alphabet dna on the command line)"
         raise InputError(
             f"item {item}: the symbol {symbol!r} {place} {int(wrong[0] - batch.offsets[item])} is not in the alphabet"
-            f" {shown!r}: correct the sequence, or declare the symbol"
+            f" {shown!r}: {fold if lower else 'correct the sequence, or declare the symbol'}"
         )
 
 

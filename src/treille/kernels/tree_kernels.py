@@ -15,6 +15,8 @@ from treille.kernels.base import Kernel, check_finite
 class TreeKernel(Kernel):
     """A kernel of trees."""
 
+    reads: ClassVar[tuple[str, ...]] = (Trees.title,)
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Trees:
         return X if isinstance(X, Trees) else Trees(X, n_jobs=n_jobs)
 

@@ -1,0 +1,154 @@
+"""Lines of SVM-light-TK and KeLP: a label, then trees, vectors and texts between marks; several of them are columns.
+
+SVM-light-TK: `1 |BT| (tree) |BT| (tree) |ET| 1:0.5 7:1 |BV| 3:1 |EV|`. KeLP names them and has dense vectors and texts:
+`yes |BT:grct| (tree) |ET| |BV:bow| vine:1 |EV| |BDV:w2v| 0.1,0.2 |EDV| |BS:comment| a text |ES|`.
+"""
+
+import math
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import brackets
+from .errors import InputError
+from .examples import Examples, Request, against_the_rest, counted, note
+from .fields import choose
+from .labels import Found, labels_of
+from .parameters import to_float
+from .parts import ColumnParts
+from .records import NumberRows
+from .tree_parts import TreeParts
+
+MARK = re.compile(r"\|(BT|ET|BV|EV|BDV|EDV|BS|ES)(?::([^|]*))?\|")
+BEGINS = {"BT": "tree", "BV": "vector", "BDV": "vector", "BS": "string"}
+Part = tuple[str, str, str]  # the mark, the name or "", and the content
+
+
+def split(line: str, place: str) -> tuple[str, list[Part]]:
+    """The label of a line, and its parts.
+
+    >>> split("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
+    ('1', [('BT', '', '(S (NP))'), ('BV', '', '1:0.5')])
+    """
+    marks = list(MARK.finditer(line))
+    ends = [mark.start() for mark in marks[1:]] + [len(line)]
+    parts = list[Part]()
+    for mark, end in zip(marks, ends, strict=False):  # without a mark there is no part
+        content = line[mark.end() : end].strip()
+        if mark[1] in BEGINS:
+            parts.append((mark[1], mark[2] or "", content))
+        elif content and not content.startswith("#"):
+            if mark[1] != "ET":
+                raise InputError(
+                    f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there"
+                )
+            parts.append(("BV", "", content.partition(" #")[0]))
+    return line[: marks[0].start()].strip() if marks else line.strip(), parts
+
+
+def trees(line: str, place: str) -> dict[str, str]:
+    """The trees of a line by name; one without a name is called `tree`.
+
+    >>> trees("1 |BT:a| (S) |BT| (T) |ET| 1:0.5 |EV|", "line 1")
+    {'a': '(S)', 'tree': '(T)'}
+    """
+    found: dict[str, str] = {}
+    for mark, name, content in split(line, place)[1]:
+        if mark == "BT" and found.setdefault(name or "tree", content) is not content:
+            raise InputError(
+                f"{place}: there are two trees called {name or 'tree'!r}, expected one a line; treille.io.read makes columns"
+            )
+    return found
+
+
+def read(whole: str, request: Request) -> Examples:
+    """The examples of a file: the trees if there is one per line and nothing else, or if `text` names them; otherwise columns."""
+    source, found, rows = request.source, Found(), list[list[Part]]()
+    for number, line in enumerate(whole.split("\n"), 1):
+        if line.strip():
+            place = f"{source}, line {number}"
+            label, parts = split(line, place)
+            if not any(mark == "BT" for mark, _, _ in parts):
+                raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
+            found.append((number, label or None))
+            rows.append(parts)
+    contents = _columns(rows)
+    names = list(request.columns) or ([request.text] if request.text is not None else list(contents))
+    for name in names:
+        if name not in contents:
+            raise InputError(f"{source}: there is no column {name!r}; there are: {', '.join(contents)}")
+    columns = {name: _parsed(name, contents[name], found, source) for name in names}
+    X = columns[names[0]] if len(names) == 1 and not request.columns else ColumnParts(columns)
+    fields = ["label", *contents] if any(label for _, label in found) else list(contents)
+    chosen = choose(fields, names[0], request.label, request.labelled, source)
+    labels = labels_of(found, chosen, source, request.skip_unlabelled)
+    said = (
+        [f"{name} = {_size(column)}" for name, column in columns.items()] if isinstance(X, ColumnParts) else [_size(X)]
+    )
+    first = "label first on its line" if chosen.label == "label" else f"label = {chosen.label}"
+    first += against_the_rest(chosen, labels or [])
+    title = "trees in brackets" if said == [_size(X)] else "columns of SVM-light-TK"
+    understood_as = note(request, title + request.how, counted(len(found), "example"), said, labels, first)
+    return Examples(X, labels, "trees", source, understood_as, [number for number, _ in found], fields)
+
+
+def _columns(rows: list[list[Part]]) -> dict[str, list[Part | None]]:
+    """What each row has in each column. Parts without a name are numbered if a row has several: tree1, tree2."""
+    most = Counter[str]()
+    for row in rows:
+        most |= Counter(BEGINS[mark] for mark, name, _ in row if not name)
+    columns: dict[str, list[Part | None]] = {}
+    for i, row in enumerate(rows):
+        seen = Counter[str]()
+        for mark, name, content in row:
+            kind = BEGINS[mark]
+            seen[kind] += not name
+            own = name or (f"{kind}{seen[kind]}" if most[kind] > 1 else kind)
+            columns.setdefault(own, [None] * len(rows))[i] = (mark, name, content)
+    return columns
+
+
+def _parsed(name: str, parts: list[Part | None], found: Found, source: str) -> Any:
+    """A column as trees, rows of numbers or texts."""
+    kinds = {BEGINS[part[0]] for part in parts if part is not None}
+    for (number, _), part in zip(found, parts, strict=True):
+        if len(kinds) > 1 or (part is None and kinds != {"vector"}):
+            what = f"there is no {name!r} here, but on other lines" if part is None else f"{name!r} is of several kinds"
+            raise InputError(f"{source}, line {number}: {what}, expected the same columns on every line")
+    texts = [part[2] if part is not None else "" for part in parts]
+    if kinds == {"tree"}:
+        return brackets.parse(texts, place=lambda i: f"{source}, the tree on line {found[i][0]}")
+    return _numbers(parts, found, source) if kinds == {"vector"} else texts
+
+
+def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
+    """Rows of numbers; a missing vector is zero."""
+    codes, columns, values, ends = dict[str, int](), list[int](), list[float](), [0]
+    for (number, _), part in zip(found, parts, strict=True):
+        entries = part[2].replace(",", " ").split() if part is not None else []
+        if part is not None and part[0] == "BDV":
+            entries = [f"{i}:{value}" for i, value in enumerate(entries, 1)]
+        for entry in entries:
+            id, _, value = entry.rpartition(":")
+            if not id or not math.isfinite(to_float(value)):
+                raise InputError(f"{source}, line {number}: found {entry[:40]!r}, expected id:value such as 7:0.5")
+            columns.append(codes.setdefault(id, len(codes)))
+            values.append(float(value))
+        ends.append(len(values))
+    names = sorted(codes, key=lambda id: (len(id), id) if id.isdecimal() else (0, id))
+    places = np.empty(len(codes), np.int64)
+    places[[codes[name] for name in names]] = np.arange(len(codes))
+    matrix = sp.csr_matrix(
+        (np.array(values), places[np.array(columns, np.int64)], np.array(ends)), shape=(len(parts), len(codes))
+    )
+    matrix.sum_duplicates()
+    return NumberRows(matrix, names)
+
+
+def _size(column: Any) -> str:
+    if isinstance(column, TreeParts):
+        return f"{len(column.labels):,} nodes"
+    return f"{len(column.names):,} columns of numbers" if isinstance(column, NumberRows) else "texts"
