@@ -36,6 +36,7 @@ from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
 from treille.io import Examples
+from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, format_kernel
 
 NOT_CONVERGED = 3
@@ -72,18 +73,21 @@ def run(
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
     _check_parameters(svc)
     printer = Printer(json, quiet)
-    examples, labels = reading.read_labelled(printer, files, svc.kernel)
+    chosen = svc.kernel
+    assert chosen is None or isinstance(chosen, Kernel)
+    examples, labels = reading.read_labelled(printer, files, chosen)
     _note_classes(printer, examples, labels)
-    tested, truth = reading.read_labelled(printer, test, svc.kernel) if test else (None, [])
+    tested, truth = reading.read_labelled(printer, test, chosen) if test else (None, [])
     if tested:
         warn_unknown(printer, sorted(set(labels)), tested, truth)
     _hint_alphabet(printer, reading, examples)
     why = "as given"
-    if svc.kernel is None:
-        svc.kernel, why = default_kernel(reading.data(Printer(quiet=True), examples))
-    X = reading.data(printer, examples, svc.kernel)
-    X_test = reading.data(printer, tested, svc.kernel) if tested else None
-    batch = svc.kernel.batch(X, svc.n_jobs)  # read once, for all folds and the final model
+    if chosen is None:
+        chosen, why = default_kernel(reading.data(Printer(quiet=True), examples))
+        svc.kernel = chosen
+    X = reading.data(printer, examples, chosen)
+    X_test = reading.data(printer, tested, chosen) if tested else None
+    batch = chosen.batch(X, svc.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
     scored = _score_parts(printer, svc, batch, labels, cv, holdout)
