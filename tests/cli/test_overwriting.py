@@ -77,3 +77,9 @@ def test_lattices_are_not_converted_onto_themselves(cli, tmp_path):
     (tmp_path / "lat").mkdir()
     (tmp_path / "lat" / "a.plf").write_text("((('vine', -0.51, 1),),)\n")
     assert "is the input of this command" in refused(cli("convert", "lat", "lat", "--to", "openfst"))
+
+
+def test_the_report_of_quickstart_replaces_reports_only(cli, tmp_path):
+    (tmp_path / "thesis.html").write_text("<title>my thesis")
+    assert "is no report of quickstart" in refused(cli("quickstart", "--report", "thesis.html"))
+    assert (tmp_path / "thesis.html").read_text() == "<title>my thesis"

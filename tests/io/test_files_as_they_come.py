@@ -115,7 +115,7 @@ def test_values_of_parquet_that_are_no_texts_are_named(tmp_path):
         read(tmp_path / "a.parquet")
     data = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
     parquet.write_table(pa.table({"text": data}), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="a value cannot be read"):
+    with pytest.raises(InputError, match=r"b\.parquet: not Parquet, or damaged: .*UTF8"):
         read(tmp_path / "b.parquet")
 
 

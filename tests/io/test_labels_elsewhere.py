@@ -210,3 +210,13 @@ def test_ids_that_are_files_are_found_without_their_suffix(write, tmp_path):
     write("data/a.txt", "x")
     write("data/b.txt", "y")
     assert read(tmp_path / "data", labels=write("labels", "a yes\nb no\n")).labels == ["yes", "no"]
+
+
+def test_a_table_of_a_header_alone_is_refused_also_where_examples_may_be_left_out(write):
+    assert "found a header and no example" in refused(write("a.csv", "text,label\n"), skip_unlabelled=True)
+    assert "no example has a label" in refused(write("b.csv", "text,label\na,\n"), skip_unlabelled=True)
+
+
+def test_files_of_different_columns_are_refused(write):
+    paths = [write("a.dat", "1 |BT| (S) |ET| 1:1 |EV|\n"), write("b.dat", "1 |BT| (S) |BT| (T) |ET|\n")]
+    assert "has the columns tree, vector, but" in refused(paths)

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import typer
 
-from treille import SVC, Trees
+from treille import SVC, InputError, Trees
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.matrices import write_lines
@@ -94,13 +94,16 @@ def run(
         Path | None,
         typer.Option("--report", metavar="PATH", help="The report page. [default: report.html in the folder]"),
     ] = None,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Trains one model per kind of data, and prints and writes the results."""
     printer, report = Printer(json, quiet), report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
-    check_writable(report, "report page")
+    check_writable(report, "report page", force=force)
+    if report.is_file() and not force and b"<title>treille quickstart" not in report.read_bytes()[:1000]:
+        raise InputError(f"{report}: exists and is no report of quickstart: choose another name, or give --force")
     outcomes = [_try(printer, kind, folder) for kind in KINDS]
     telling = {o.kind.name: o.model.top_features(TELLING) for o in outcomes}
     rows, commands = [o.cells() for o in outcomes], _next(folder / KINDS[0].name)

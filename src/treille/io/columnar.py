@@ -58,7 +58,12 @@ def _table(data: bytes, request: Request) -> Any:
     try:
         source = pa.BufferReader(data)
         if request.format == "parquet":
-            return parquet.read_table(source)
-        return feather.read_table(source) if data.startswith(MAGIC["arrow"]) else pa.ipc.open_stream(source).read_all()
+            table = parquet.read_table(source)
+        elif data.startswith(MAGIC["arrow"]):
+            table = feather.read_table(source)
+        else:
+            table = pa.ipc.open_stream(source).read_all()
+        table.validate(full=True)  # pyarrow trusts offsets otherwise, and crashes
+        return table
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{request.source}: not {title}, or damaged: {error}. Write or fetch it again") from None

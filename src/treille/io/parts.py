@@ -69,6 +69,12 @@ def concatenated(parts: Sequence[Any], names: Sequence[str]) -> Any:
         return parts[0]
     first = parts[0]
     if isinstance(first, ColumnParts):
+        for part, name in zip(parts, names, strict=True):
+            if part.columns.keys() != first.columns.keys():
+                own, other = (", ".join(each.columns) for each in (first, part))
+                raise InputError(
+                    f"{names[0]} has the columns {own}, but {name} {other}: give files of the same columns"
+                )
         return ColumnParts({name: concatenated([part[name] for part in parts], names) for name in first.columns})
     if isinstance(first, MachineList):
         return MachineList(over_one_table([machine for part in parts for machine in part.machines]))

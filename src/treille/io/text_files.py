@@ -166,7 +166,8 @@ def collect(
     if skip:  # the first record may be one without a label
         held = list(records)
         records = iter(held)
-        found.choose(next((record for record in held if _has_label(record[1], request.label)), held[0]), request)
+        for first in [one for one in held if _has_label(one[1], request.label)][:1]:
+            found.choose(first, request)
     for number, record in records:
         if found.fields is None:
             found.choose((number, record), request)
