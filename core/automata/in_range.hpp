@@ -3,7 +3,6 @@
 // number has left their range meanwhile, which the processor's flags of overflow and underflow tell at no cost, the operation runs again
 // on scaled numbers (scaled.hpp), and the weights of its result become doubles again.
 
-#include <cfenv>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -12,7 +11,27 @@
 #include "automata/machine.hpp"
 #include "automata/semiring.hpp"
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
 namespace treille {
+
+// The flags of overflow and underflow. On x86-64 doubles have a register of flags of their own, which takes a twentieth of the time that
+// the C library's functions take.
+#if defined(__x86_64__)
+constexpr unsigned kRangeFlags = _MM_EXCEPT_OVERFLOW | _MM_EXCEPT_UNDERFLOW;
+inline bool left_the_range() { return (_mm_getcsr() & kRangeFlags) != 0; }
+inline void clear_range_flags() {
+  if (left_the_range()) _mm_setcsr(_mm_getcsr() & ~kRangeFlags);
+}
+#else
+constexpr int kRangeFlags = FE_OVERFLOW | FE_UNDERFLOW;
+inline bool left_the_range() { return std::fetestexcept(kRangeFlags) != 0; }
+inline void clear_range_flags() { std::feclearexcept(kRangeFlags); }
+#endif
 
 // Apart from the flags' reader, so that no arithmetic is moved past it.
 template <class Run>
@@ -24,14 +43,13 @@ template <class Run>
 // numbers it saw may be wrong.
 template <class Run>
 bool in_range(Run&& run) {
-  constexpr int kLeft = FE_OVERFLOW | FE_UNDERFLOW;
-  std::feclearexcept(kLeft);
+  clear_range_flags();
   try {
     run_apart(run);
   } catch (const std::invalid_argument&) {
-    if (std::fetestexcept(kLeft) == 0) throw;
+    if (!left_the_range()) throw;
   }
-  return std::fetestexcept(kLeft) == 0;
+  return !left_the_range();
 }
 
 inline BasicMachine<Scaled> scaled(const Machine& machine) {

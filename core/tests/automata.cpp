@@ -195,9 +195,42 @@ void algorithms_at_the_edges() {
   check(refused);
 }
 
+// Products, quotients and sums are those of doubles where these suffice; elsewhere they are right all the same.
+void scaled_numbers_compute_as_doubles_do() {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> mantissas(-2, 2);
+  std::uniform_int_distribution<int> exponents(-400, 400);
+  const auto draw = [&] { return std::ldexp(mantissas(random), exponents(random)); };
+  for (int trial = 0; trial < 1000; ++trial) {
+    const double a = draw(), b = draw(), c = std::ldexp(mantissas(random), std::ilogb(a));
+    check((Scaled(a) * b).value() == a * b && (Scaled(a) / b).value() == a / b);
+    check((Scaled(a) + c).value() == a + c && (Scaled(a) - c).value() == a - c && (Scaled(a) < Scaled(c)) == (a < c));
+    const Scaled far(1.0, 5000);
+    check((a * far * b / far).value() == a * b && Scaled(a).fits() && !(a * far).fits());
+    check(std::abs(Scaled::exponential(std::log(std::abs(a))).value() / std::abs(a) - 1) < 1e-13);
+  }
+  check(Scaled(5e-324).value() == 5e-324 && Scaled(0.0) == Scaled() && (Scaled(1.5) - 1.5) == Scaled());
+  check(std::abs((Scaled::exponential(-1e6) * Scaled::exponential(1e6 + 1)).value() / std::exp(1.0) - 1) < 1e-15 * 4);
+}
+
+void weights_of_any_size_are_kept() {
+  std::vector<LabelledArc> arcs;
+  constexpr State n = 3000;
+  for (State s = 0; s < n; ++s)
+    for (Label label = 1; label <= 2; ++label) arcs.push_back({s, {label, label, s + 1, 0.5}});
+  std::vector<double> finals(n + 1, 0.0);
+  finals[n] = 1;
+  const Machine chain = build_machine(0, arcs, finals);
+  for (const Machine& same :
+       {minimize<Real>(chain), push<Real>(chain), determinize<Real>(chain), scaling<Real>(1e-300, scaling<Real>(1e300, chain))})
+    check(same.size() == n + 1 && std::abs(total<Real>(same).weight - 1) < 1e-11);
+}
+
 }  // namespace
 
 void automata() {
+  scaled_numbers_compute_as_doubles_do();
+  weights_of_any_size_are_kept();
   algorithms_keep_every_weight();
   algorithms_at_the_edges();
   machines_at_the_edges();

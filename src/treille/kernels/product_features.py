@@ -156,7 +156,9 @@ def _expand(rows: list[sp.csr_matrix], degree: int, number: Number) -> _Found:
         run = np.where(column == found.last[left], found.run[left] + 1, 1)
         factor = np.sqrt((step + 1) / run) if degree > 1 else 1.0
         prefix = number(step, found.prefix[left] * other.shape[1] + column)
-        found = _Found(found.row[left], prefix, column, run, found.value[left] * other.data[right] * factor)
+        with np.errstate(over="ignore"):  # what is not finite is refused where the rows are used
+            value = found.value[left] * other.data[right] * factor
+        found = _Found(found.row[left], prefix, column, run, value)
         found = found.kept(prefix >= 0)
     return found
 
@@ -215,7 +217,8 @@ class ProductMap(FeatureMap):
         n = len(rows[0])
         indptr = np.concatenate([[0], np.cumsum(np.bincount(found.row, minlength=n))])
         matrix = sp.csr_matrix((found.value, found.prefix, indptr), shape=(n, self.n_features))
-        sq_norms = np.prod([each.diag() for each in rows], axis=0) ** self.degree
+        with np.errstate(over="ignore"):
+            sq_norms = np.prod([each.diag() for each in rows], axis=0) ** self.degree
         return Rows.from_csr(matrix, sq_norms, ids=ids, n_features=self.n_features, threads=threads)
 
     def name(self, id: int) -> str:
