@@ -60,7 +60,7 @@ class ArcLines:
         self.finals[number] = weight
 
     def _state(self, line: int, text: str) -> int:
-        if not text.isdecimal() or int(text) >= MOST_STATES:
+        if not text.isdecimal() or len(text) > 18 or int(text) >= MOST_STATES:
             raise InputError(
                 f"{self.place(line)}: found the state {text[:40]!r}, expected a number, states numbered from 0"
             )

@@ -137,7 +137,7 @@ def _numbers(
         values = np.array(list(map(convert, tokens)), np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         first = int(bad[0]) if len(bad) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         first = next(a for a, text in enumerate(tokens) if not _converts(convert, text))
     if first is None:
         return values
@@ -152,7 +152,7 @@ def _numbers(
 def _converts(convert: type, text: str) -> bool:
     try:
         return math.isfinite(convert(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 

@@ -136,7 +136,7 @@ def _only(header: Fields, key: str, candidates: set[int], source: str, n: int) -
 
 def _whole(fields: Fields, key: str, place: str, most: int) -> int:
     text = fields.get(key, "")
-    if not text.isdecimal() or int(text) >= most:
+    if not text.isdecimal() or len(text) > 18 or int(text) >= most:
         found = f"{key}={text[:40]}" if key in fields else f"no {key}="
         raise InputError(f"{place}: found {found}, expected a whole number below {most}")
     return int(text)
