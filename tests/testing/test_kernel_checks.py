@@ -125,7 +125,7 @@ class Mapped(NGram):
 
     def fit_features(self, batch, n_jobs=None):
         features, rows = super().fit_features(batch, n_jobs)
-        return self.map(features.features, features.alphabet, features.unit), rows
+        return self.map(features.features, features.alphabet, features.unit, features.orders), rows
 
 
 class Unpickled(Mapped):

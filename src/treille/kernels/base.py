@@ -222,8 +222,9 @@ class Kernel(BaseEstimator, ABC):
 
 
 def _from_spec(spec: dict[str, Any]) -> Kernel:
-    name = stored.value(spec, "kernel", str)
-    cls, former = require("kernels", name), FORMER_NAMES.get(name, {})
+    name = stored.value(spec, "kernel", object)
+    cls = require("kernels", name)
+    former = FORMER_NAMES.get(name, {})
     params = {former.get(key, key): _read(value) for key, value in stored.value(spec, "params", dict).items()}
     try:
         kernel: Kernel = cls(**params)
