@@ -209,3 +209,14 @@ def available_memory() -> int:
     with contextlib.suppress(AttributeError, ValueError, OSError):  # all memory: the memory in use is not reported
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return sys.maxsize
+
+
+def is_frame(data: Any) -> bool:
+    """Whether this is a DataFrame, of pandas or another library."""
+    return hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "__getitem__")
+
+
+def per_column(frame: Any) -> str:
+    """What to do with a DataFrame whose columns are of several kinds."""
+    first = str(frame.columns[0]) if len(frame.columns) else "text"
+    return f"give each column a kernel, treille.kernels.Columns({{{first!r}: NGram(3), ...}}), or use one column, X[{first!r}]"

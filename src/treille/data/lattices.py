@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
@@ -19,7 +18,7 @@ from treille.io import lattices as lattice_formats
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineList, MachineParts
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.read import read
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")

@@ -7,14 +7,24 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, first_item, refuse_other_kind, running_sum, selected
+from treille.data.base import (
+    FlatBatch,
+    Summary,
+    as_index,
+    first_item,
+    is_frame,
+    per_column,
+    refuse_other_kind,
+    running_sum,
+    selected,
+)
 from treille.data.format import count, visible
 from treille.io import columnar, stored, text_files
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 
 UNITS = ("char", "word", "byte")
 SHOWN = 40  # symbols of the alphabet in a summary
@@ -220,6 +230,8 @@ def _checked(data: Any) -> tuple[list[Any], str]:
         )
     shape = getattr(data, "shape", (0,))
     integer_matrix = isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "iu"
+    if is_frame(data):
+        raise InputError(f"found a DataFrame, expected a sequence per entry: {per_column(data)}")
     if len(shape) != 1 and not integer_matrix:
         raise InputError(f"found an array of shape {shape}, expected one dimension: a sequence per entry")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "US" else list(data)

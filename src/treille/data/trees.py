@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.alphabet import align
@@ -22,6 +21,7 @@ from treille.io.errors import InputError
 from treille.io.json_trees import json_tree
 from treille.io.nested_trees import is_nltk, nested_tree
 from treille.io.newick import newick_trees
+from treille.io.parameters import effective_n_jobs
 from treille.io.tree_parts import Tree, TreeParts, pack
 from treille.io.xml_trees import html_tree, xml_tree
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, first_item
+from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column
 from treille.data.format import count, listed
 from treille.io import stored, svmlight
 from treille.io.errors import InputError
@@ -77,7 +77,7 @@ class Vectors(FlatBatch):
         >>> Vectors.recognises([[0.5, 1.0]]), Vectors.recognises([{"gc": 0.5}]), Vectors.recognises([["a", "b"]])
         (True, True, False)
         """
-        if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or _is_frame(data):
+        if isinstance(data, (Vectors, NumberRows)) or sp.issparse(data) or is_frame(data):
             return True
         if isinstance(data, np.ndarray):
             return data.ndim == 2 and data.dtype.kind in "fb"
@@ -162,9 +162,12 @@ def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
         if data.dtype.kind not in "fiub":
             raise InputError(f"found a sparse matrix of {data.dtype}, expected numbers")
         return sp.csr_matrix(data, dtype=np.float64, copy=True), None
-    if _is_frame(data):
+    if is_frame(data):
         names = _checked_names([str(name) for name in data.columns], len(data.columns))
-        columns = [_floats(data[name], f"column {str(name)!r}") for name in data.columns]
+        try:
+            columns = [_floats(data[name], f"column {str(name)!r}") for name in data.columns]
+        except InputError as error:
+            raise InputError(f"{error}; {per_column(data)}") from None
         return sp.csr_matrix(np.column_stack(columns) if columns else np.empty((len(data), 0))), names
     if isinstance(data, np.ndarray) and data.dtype.kind in "fiub":
         if data.ndim != 2:
@@ -181,11 +184,6 @@ def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
     if rows and isinstance(rows[0], Mapping):
         return _from_dicts(rows)
     return sp.csr_matrix(_from_lists(rows)), None
-
-
-def _is_frame(data: Any) -> bool:
-    """Whether this is a DataFrame, of pandas or another library."""
-    return hasattr(data, "columns") and hasattr(data, "to_numpy") and hasattr(data, "__getitem__")
 
 
 def _from_dicts(rows: list[Any]) -> tuple[sp.csr_matrix, list[str]]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.alphabet import codes_of
@@ -16,6 +15,7 @@ from treille.data.trees import Trees
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
+from treille.io.parameters import effective_n_jobs
 from treille.io.tree_parts import Tree, TreeParts
 
 

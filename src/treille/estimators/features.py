@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.features import FeatureRows
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data.base import readable_size
@@ -24,6 +23,7 @@ from treille.features.concatenated_rows import CenteredRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.rows import FeatureRows, Rows
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 
 REPRESENTATIONS = ("auto", "naive", "trie", "automaton", "flat", "merged")
 # Finding proportional columns costs about as much as solving one problem, and the share of entries it removes roughly equals the

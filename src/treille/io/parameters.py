@@ -4,6 +4,8 @@ from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
+import joblib
+
 from treille.io.errors import InputError
 
 
@@ -26,3 +28,10 @@ def check_whole(name: str, value: Any, least: int = 1, bits: int = 32) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**bits:
         raise InputError(f"{name} is {value!r}, expected a whole number of at least {least} (and below 2^{bits})")
     return int(value)
+
+
+def effective_n_jobs(n_jobs: Any) -> int:
+    """The number of threads that `n_jobs` means: None is 1, -1 all processors, -2 all but one."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or int(n_jobs) == 0):
+        raise InputError(f"n_jobs is {n_jobs!r}, expected None, a number of threads, or -1 for all processors")
+    return int(joblib.effective_n_jobs(n_jobs))

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, Unit, decay_factor, whole
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct, longest, substring_product, substring_tree
 

@@ -9,7 +9,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from treille.automata import Fst
@@ -19,6 +18,7 @@ from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
+from treille.io.parameters import effective_n_jobs
 from treille.registry import registered_name, require
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.features import CenteredRows, ConcatenatedRows, Families, FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import changeable
 from treille.kernels.expression import NAME, Spell, within

@@ -6,11 +6,11 @@ from math import comb
 from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, joint_codes, whole
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from treille.data import Batch, Vectors
 from treille.data.alphabet import align
@@ -16,6 +15,7 @@ from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel
 
 DENSE = 0.1  # share of nonzero numbers from which a dense product is faster

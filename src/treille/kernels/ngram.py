@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
@@ -16,6 +15,7 @@ from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
 

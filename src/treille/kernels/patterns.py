@@ -6,13 +6,13 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.features import CenteredRows, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Kernel
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.automata import Fst
@@ -19,6 +18,7 @@ from treille.features import FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, SequenceMap
 
 SYMMETRIC = 1e-9  # relative to the largest value

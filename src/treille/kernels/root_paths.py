@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Trees
@@ -16,7 +15,7 @@ from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_positive, effective_n_jobs
 from treille.kernels.tree_kernels import TreeKernel
 
 

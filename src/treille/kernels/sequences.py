@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align, codes_of
@@ -14,7 +13,7 @@ from treille.data.strings import UNITS
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels.base import Kernel
 
 Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import XBW, Batch, Trees
@@ -15,7 +14,7 @@ from treille.features import FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
 

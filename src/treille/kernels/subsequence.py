@@ -1,12 +1,12 @@
 """Subsequences: symbols in order, with gaps of any length."""
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
 
 

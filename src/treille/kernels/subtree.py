@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Trees
@@ -13,7 +12,7 @@ from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive
+from treille.io.parameters import check_positive, effective_n_jobs
 from treille.io.tree_parts import spell
 from treille.kernels.tree_kernels import TreeKernel, check_choice
 

@@ -3,12 +3,12 @@
 from abc import abstractmethod
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.data.base import readable_size
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, LinearOperator
 from treille.kernels.sequences import check_units_agree
 

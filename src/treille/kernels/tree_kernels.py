@@ -4,11 +4,11 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Trees
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
 
 

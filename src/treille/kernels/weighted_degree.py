@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.data import Batch, Strings
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.patterns import PatternKernel, PatternMap
 from treille.kernels.sequences import Unit, joint_codes, whole
 

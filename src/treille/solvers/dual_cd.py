@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.features.compaction import check_representation
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import EpsilonInsensitive, Hinge, Problem, SquaredEpsilonInsensitive, SquaredHinge
 from treille.solvers.report import Solution, summary
 from treille.solvers.solver import BaseSolver, Run

@@ -12,10 +12,10 @@ Since the primal is quadratic, the gap also bounds the sum of squared distances 
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import changeable, check_memory
 from treille.solvers.problem import Problem, SquaredError
 from treille.solvers.report import Report, Solution

@@ -149,7 +149,8 @@ def check_outcome(report: Report, tol: float) -> None:
         found, advice = f"at {report.status}", f"raise {report.status}, use a larger tol"
     warnings.warn(
         f"stopped {found} with a relative duality gap of {report.relative_gap:.2g}, asked for {tol:.2g}: {advice}, "
-        "more regularisation (a smaller C, a larger alpha), or a normalized kernel",
+        "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to similar "
+        "ranges",
         ConvergenceWarning,
         stacklevel=_first_level_outside(),
     )

@@ -5,10 +5,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille import _core
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
+from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 

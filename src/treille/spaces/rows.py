@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from treille.data import Batch
 from treille.data.base import readable_size
 from treille.features import FeatureMap, Representation, represent
+from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
 from treille.spaces.functions import Functions, LinearFunctions
