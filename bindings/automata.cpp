@@ -21,10 +21,11 @@ namespace {
 // use(S) for the semiring of that name, the GIL released.
 template <class Use>
 auto over(const std::string& semiring, Use&& use) {
-  nb::gil_scoped_release release;
-  if (semiring == "log") return use(Log{});
-  if (semiring == "tropical") return use(Tropical{});
-  return use(Real{});
+  return unlocked([&] {
+    if (semiring == "log") return use(Log{});
+    if (semiring == "tropical") return use(Tropical{});
+    return use(Real{});
+  });
 }
 
 using ArraysOut = std::tuple<State, Out<std::int32_t>, Out<std::int32_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>, Out<double>>;

@@ -21,13 +21,6 @@ class InterruptScope {
   InterruptScope() {
 #if !defined(_WIN32)
     if (PyThread_get_thread_ident() != main_thread || interrupt.confirm != nullptr) return;
-    sigaction(SIGINT, nullptr, &before());
-    if ((before().sa_flags & SA_SIGINFO) != 0 || before().sa_handler == SIG_IGN || before().sa_handler == SIG_DFL) return;
-    struct sigaction ours = before();
-    ours.sa_handler = [](int signal) {
-      interrupt.pending = true;
-      before().sa_handler(signal);
-    };
     interrupt.pending = interrupt.confirmed = false;
     interrupt.owner = std::this_thread::get_id();
     interrupt.confirm = [] {
@@ -36,7 +29,14 @@ class InterruptScope {
       raised() = std::make_exception_ptr(nanobind::python_error());
       return true;
     };
-    sigaction(SIGINT, &ours, nullptr);
+    struct sigaction ours = {};
+    ours.sa_flags = SA_ONSTACK;
+    ours.sa_handler = [](int signal) {
+      interrupt.pending = true;
+      if (chained()) before().sa_handler(signal);
+    };
+    sigaction(SIGINT, &ours, &before());  // two calls of the system in all: most work takes microseconds
+    if (!chained()) sigaction(SIGINT, &before(), nullptr);
     installed_ = true;
 #endif
   }
@@ -65,6 +65,10 @@ class InterruptScope {
   static struct sigaction& before() {
     static struct sigaction value;
     return value;
+  }
+  // Whether the handler before ours is Python's; otherwise the signal is ignored, or ends the process.
+  static bool chained() {
+    return (before().sa_flags & SA_SIGINFO) == 0 && before().sa_handler != SIG_IGN && before().sa_handler != SIG_DFL;
   }
   bool installed_ = false;
 #endif

@@ -249,12 +249,14 @@ BuiltLattices build_lattices(const RawLattices& raw, bool normalize, int threads
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     const auto part = static_cast<std::size_t>(p);
     LatticeBuilder builder(raw, normalize);
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i)
+    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+      poll();
       if (!builder.build(i, parts[part], built.log_totals[i])) {
         cyclic[part] = static_cast<std::int64_t>(i);
         cycles[part] = builder.cycle();
         return;
       }
+    }
   });
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (cyclic[p] >= 0) {

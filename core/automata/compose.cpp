@@ -10,6 +10,7 @@
 #include "automata/hash_index.hpp"
 #include "automata/in_range.hpp"
 #include "automata/semiring.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 namespace {
@@ -83,6 +84,7 @@ class Composition {
     if (left_.start() == kNoState || right_.start() == kNoState) return {};
     triples_.number(Triples::pack(left_.start(), right_.start(), 0));
     for (State s = 0; s < triples_.size(); ++s) {
+      poll();
       expand(triples_[s]);
       offsets_.push_back(static_cast<std::int64_t>(arcs_.size()));
       const bool last = s + 1 == triples_.size();

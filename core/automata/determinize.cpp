@@ -8,6 +8,7 @@
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "automata/subsets.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 namespace {
@@ -28,6 +29,7 @@ MachineOf<S> deterministic(const MachineOf<S>& given) {
   const State start[] = {machine.start()};
   subsets.enter(start);
   for (State q = 0; q < subsets.size(); ++q) {
+    poll();
     TermSum<S> sum;
     for (const auto& item : subsets[q])
       if (machine.final_weight(item.state) != S::zero()) sum.add(S::times(item.residual, machine.final_weight(item.state)));

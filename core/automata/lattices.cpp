@@ -88,6 +88,7 @@ std::pair<Array<std::int64_t>, std::vector<std::int64_t>> best_paths(const Latti
     std::vector<double> heaviest;
     std::vector<std::int64_t> choice;
     for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
+      poll();
       const std::size_t before = parts[part].size();
       along_best(data[i], heaviest, choice, [&](std::size_t a) { parts[part].push_back(data.arcs[i] + static_cast<std::int64_t>(a)); });
       offsets[i + 1] = static_cast<std::int64_t>(parts[part].size() - before);
@@ -122,6 +123,7 @@ PathList n_best_paths(const Lattice& x, std::size_t n) {
   };
   queue.emplace(heaviest[0], 0);
   while (!queue.empty() && list.weights.size() < n) {
+    poll();
     const std::int64_t now = queue.top().second;
     queue.pop();
     const Step step = steps[static_cast<std::size_t>(now)];
@@ -172,6 +174,7 @@ Array<double> pruned_weights(const Lattices& data, double least, int threads) {
     std::vector<std::int64_t> choice;
     std::vector<char> stays;
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
+      poll();
       const Lattice x = data[i];
       if (x.size() == 0) continue;
       stays.assign(x.sources.size(), 0);
@@ -190,6 +193,7 @@ LatticeArrays without_epsilon(const Lattices& data, int threads) {
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     LatticeArrays& out = parts[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
+      poll();
       const Lattice x = data[i];
       const auto arc = [&](std::size_t a) {  // the label of kNoSymbol is kEpsilon
         return LabelledArc{x.sources[a], {x.symbols[a] + 1, x.symbols[a] + 1, x.targets[a], x.weights[a]}};

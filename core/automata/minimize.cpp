@@ -12,6 +12,7 @@
 #include "automata/require_acyclic.hpp"
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 namespace {
@@ -32,6 +33,7 @@ class Classes {
 
  private:
   void enter(State s) {
+    poll();
     const auto first = static_cast<std::ptrdiff_t>(offsets_.back());
     W final_weight = machine_.final_weight(s);
     for (const auto& arc : machine_.arcs(s)) {
@@ -83,6 +85,7 @@ class Classes {
     if (of_[start] == kNoState) return {};
     BasicAssembly<W> out(n, static_cast<std::int64_t>(arcs_.size()));
     for (State c = n - 1; c >= 0; --c) {
+      poll();
       const W factor = c == of_[start] ? factors_[start] : S::one();
       for (auto k = offsets_[c]; k < offsets_[c + 1]; ++k)
         out.arc({arcs_[k].input, arcs_[k].output, n - 1 - arcs_[k].target, S::times(arcs_[k].weight, factor)});

@@ -21,6 +21,7 @@
 #include "automata/in_range.hpp"
 #include "automata/interned_strings.hpp"
 #include "automata/lattices.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 
@@ -43,6 +44,7 @@ class PrefixValues {
     if (waiting_.size() < x.size()) waiting_.resize(x.size());
     std::size_t a = 0;
     for (std::size_t s = 0; s < x.size(); ++s) {
+      poll();
       auto& here = waiting_[s];
       add_up(here);
       for (; a < x.sources.size() && static_cast<std::size_t>(x.sources[a]) == s; ++a) {
@@ -56,6 +58,7 @@ class PrefixValues {
         if (symbol < 0) continue;
         extend({0, 0, 0, forward_[s] * span.contiguous}, symbol, weight, t, span);
         for (const Waiting& w : here) {
+          poll();
           extend(w, symbol, weight, t, span);
           if (w.gap < span.max_gap && w.total < span.max_total_gap)
             waiting_[t].push_back({w.prefix, w.gap + 1, w.total + 1, w.value * weight * span.decay});

@@ -33,9 +33,11 @@ class Propagator {
     if (!live(pair(0, T_.start()))) return;
     waiting_.resize(x.size() * width());
     waiting_[pair(0, T_.start())].push_back({0, 1.0});
-    for (std::size_t q = 0; q < x.size(); ++q)
+    for (std::size_t q = 0; q < x.size(); ++q) {
+      poll();
       for (const State p : order_)
         if (live(pair(q, p))) leave(q, p);
+    }
   }
 
   // Calls sink(labels, value) for every string of which the value is not 0, by where it is first found.
@@ -201,6 +203,7 @@ template <class Resolve>
 void scan(Features& features, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
           Resolve&& resolve, RowPart& part, double* sq_norms) {
   for (std::size_t i = first; i < last; ++i) {
+    poll();
     sq_norms[i] = 0;
     features.of(data[i], recode, [&](const std::vector<std::int32_t>& labels, double value) {
       sq_norms[i] += value * value;

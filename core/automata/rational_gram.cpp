@@ -25,6 +25,7 @@ W value_of(const Machine& U, std::span<const State> order, const Lattice& x, std
   for (std::size_t q = 0; q < x.size(); ++q)
     for (std::size_t r = 0; r < y.size(); ++r)
       for (const State u : order) {
+        poll();
         const W value = cells[cell(q, r, u)];
         if (value == W{}) continue;
         sum += value * x.finals[q] * y.finals[r] * U.final_weight(u);

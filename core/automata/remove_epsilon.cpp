@@ -14,6 +14,7 @@
 #include "automata/rounding.hpp"
 #include "automata/semiring.hpp"
 #include "automata/star.hpp"
+#include "interrupt.hpp"
 
 namespace treille {
 namespace {
@@ -30,6 +31,7 @@ MachineOf<S> without_epsilon_cycles(const Trimmed<S>& trimmed, const Components&
   State size = n;
   std::vector<std::vector<BasicArc<W>>> entries(n);  // of states on cycles
   for (State c = 0; c < components.size(); ++c) {
+    poll();
     if (!components.is_cyclic(graph, c)) continue;
     const auto states = components.states(c);
     const std::size_t k = states.size();
@@ -52,11 +54,13 @@ MachineOf<S> without_epsilon_cycles(const Trimmed<S>& trimmed, const Components&
 
   BasicAssembly<W> out(size, machine.n_arcs());
   for (State s = 0; s < n; ++s) {
+    poll();
     const bool split = copy[s] != kNoState;
     for (const auto& arc : split ? std::span<const BasicArc<W>>(entries[s]) : machine.arcs(s)) out.arc(arc);
     out.end_state(split ? S::zero() : machine.final_weight(s));
   }
   for (const State s : components.order()) {  // that of the copies
+    poll();
     if (copy[s] == kNoState) continue;
     for (const auto& arc : machine.arcs(s))
       if (!is_epsilon(arc) || components.of(arc.target) != components.of(s)) out.arc(arc);
@@ -111,6 +115,7 @@ class EpsilonRemoval {
     TermSum<S> final_weight;
     enqueue(s, S::one());
     while (!queue_.empty()) {
+      poll();
       const State t = components_.order()[queue_.top()];
       queue_.pop();
       const W sum = sums_[t];
