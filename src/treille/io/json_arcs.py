@@ -78,7 +78,7 @@ def _arc(arc: object, place: str) -> tuple[int, object, object, float, int]:
 
 
 def _state(state: object, place: str) -> int:
-    if isinstance(state, bool) or not str(state).isdecimal() or len(str(state)) > 10 or int(str(state)) >= 2**31:
+    if isinstance(state, bool) or not str(state).isdecimal() or float(str(state)) >= 2**31:
         raise InputError(f"{place}: the state is {json.dumps(state)[:40]}, expected a whole number from 0")
     return int(str(state))
 
