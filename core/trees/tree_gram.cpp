@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "features/pairwise.hpp"
@@ -174,7 +175,7 @@ class RowWorker {
     for (std::size_t j = 0; j < out.size(); ++j) {
       const double x = std::exchange(out[j], 0.0), before = sums_[j].high;
       const double high = sums_[j].high += x, part = high - before;
-      sums_[j].low += (before - (high - part)) + (x - part);  // what rounding took (Knuth)
+      if (std::isfinite(high)) sums_[j].low += (before - (high - part)) + (x - part);  // what rounding took (Knuth)
     }
   }
 

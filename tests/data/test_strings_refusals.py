@@ -38,7 +38,10 @@ from treille import InputError, Strings
         (np.array("a"), r"an array of shape \(\), expected one dimension"),
         (np.zeros((2, 2)), r"an array of shape \(2, 2\)"),
         (sp.csr_matrix(np.eye(2)), r"an array of shape \(2, 2\)"),
-        (pd.DataFrame({"text": ["a", "b"]}), r"an array of shape \(2, 1\)"),
+        (
+            pd.DataFrame({"text": ["a", "b"]}),
+            r"a DataFrame, .* give each column a kernel, treille.kernels.Columns\(\{'text': ",
+        ),
         (pd.Series(["a", None], dtype="string"), "item 1 is NAType"),
     ],
     ids=repr,

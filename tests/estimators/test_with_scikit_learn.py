@@ -13,9 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
 
-from treille import SVC, Features, Strings
-from treille.kernels import NGram
+import treille
+from treille import SVC, Features, InputError, Strings
+from treille.kernels import Linear, NGram
 from treille.solvers import DualCD
 
 RANDOM = np.random.default_rng(2)
@@ -136,3 +138,44 @@ def test_scikit_learn_knows_what_they_are():
     assert tags.estimator_type == "classifier"
     assert tags.input_tags.string
     assert not tags.input_tags.two_d_array
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        treille.SVC(Linear(), tol=1e-13, max_epochs=10**6),
+        treille.SVR(Linear(), tol=1e-13, max_epochs=10**6),
+        treille.Ridge(Linear()),
+        treille.SVC(1 + Linear().normalized()),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_with_a_kernel_of_numbers_scikit_learns_checks_pass(estimator):
+    # Weights of examples are the same as repetitions up to tol, which the last estimator leaves at its default.
+    several = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {r["check_name"] for r in results if r["status"] == "failed"} - (
+        several if estimator.tol > 1e-6 else set()
+    )
+    assert len(results) > 55
+    assert not failed
+
+
+def test_tags_follow_the_kernel():
+    assert treille.SVC(Linear() + Linear()).__sklearn_tags__().input_tags.two_d_array
+    assert not treille.SVC(NGram(1)).__sklearn_tags__().input_tags.two_d_array
+    assert treille.SVC("precomputed").__sklearn_tags__().input_tags.pairwise
+
+
+@pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True])
+def test_a_number_of_threads_that_is_none_is_refused(n_jobs):
+    with pytest.raises(InputError, match="n_jobs is .*, expected None, a number of threads, or -1 for all processors"):
+        treille.SVC(NGram(1), n_jobs=n_jobs).fit(["a", "b"], [0, 1])
+
+
+def test_a_frame_of_several_kinds_names_columns():
+    frame = pd.DataFrame({"title": ["a b", "c d"], "year": [1, 2]})
+    for model in (treille.SVC(), treille.SVC(NGram(2))):
+        with pytest.raises(InputError, match=r"give each column a kernel, treille.kernels.Columns\(\{'title': NGram"):
+            model.fit(frame, [0, 1])

@@ -8,8 +8,9 @@ from typing import Any
 
 import treille
 from treille import Lattices, Strings, Trees, Vectors
+from treille.io.parts import ColumnParts
 from treille.io.symbols import read_symbols
-from treille.kernels.parse import parse_kernel
+from treille.kernels.parse import default_kernel, parse_kernel
 
 from . import mutations
 
@@ -27,6 +28,9 @@ def whole(path: Path) -> None:
     )
     examples = treille.io.read(path, **options[path.read_bytes()[-1] % 5 if path.stat().st_size else 0])
     repr(examples)
+    if isinstance(examples.X, ColumnParts):
+        default_kernel(examples.X)[0].batch(examples.X)
+        return
     kinds: dict[str, Any] = {"NumberRows": Vectors, "TreeParts": Trees, "LatticeParts": Lattices}
     kinds.get(type(examples.X).__name__, Strings if isinstance(examples.X, list) else Lattices)(examples.X)
 

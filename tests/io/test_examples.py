@@ -28,8 +28,8 @@ def test_the_repr_of_examples_is_short(name, tmp_path):
 def test_lattices_of_two_sides_are_read_by_their_outputs_and_kept_as_they_are(tmp_path):
     (tmp_path / "a.fst.txt").write_text("0 1 1 2\n1\n")
     X = read(tmp_path / "a.fst.txt").X
-    assert X[0].inputs.tolist() == X[:1][0].inputs.tolist() == [2]
+    assert X[0].parts().inputs.tolist() == X[:1][0].parts().inputs.tolist() == [2]
     assert X.machines[0].inputs.tolist() == [1]
     assert [machine.is_acceptor for machine in X] == [True]
     assert len(repr(X.machines)) < 100
-    assert np.array_equal(X[-1].outputs, X.machines[-1].outputs)
+    assert np.array_equal(X[-1].parts().outputs, X.machines[-1].outputs)

@@ -234,7 +234,9 @@ def test_marks_that_are_none_raise_nothing_else(line, tmp_path):
 
 def test_a_mark_that_is_none_is_named(tmp_path):
     (tmp_path / "a.trees").write_text("1 |BTx| (S (NP)) |ET|\n")
-    with pytest.raises(InputError, match=r"a\.trees, line 1: found '\|BTx\| .*', expected \|BT\| or \|BT:name\|"):
+    with pytest.raises(
+        InputError, match=r"a\.trees, line 1: found '1 \|BTx\| .*', expected a label and a tree between \|BT\|"
+    ):
         treille.io.read(tmp_path / "a.trees")
 
 

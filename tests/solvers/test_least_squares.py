@@ -155,7 +155,7 @@ def test_an_exhausted_budget_is_reported():
     batch, rng = texts_and_batch(300, longest=60)
     problem = problem_of(rng.normal(size=(300, 1)), np.ones(300), 1e-3)
     with pytest.warns(
-        ConvergenceWarning, match=r"raise max_epochs, use a larger tol, .*a larger alpha.*or a normalized"
+        ConvergenceWarning, match=r"raise max_epochs, use a larger tol, .*a larger alpha.*a normalized kernel"
     ):
         _, solution = solve(problem, batch, ConjugateGradient(), tol=1e-12, max_epochs=3)
     assert solution.report.status == "max_epochs"

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from treille.data.base import Batch, is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
@@ -52,7 +53,7 @@ class KernelMachine(BaseEstimator):
         kernel, why = choose_kernel(self.kernel, X)
         verbose = getattr(self, "verbose", 0)
         with stage("reading examples", verbose):
-            batch = kernel.batch(X, self.n_jobs)
+            batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
         problem = problem_of(len(batch))
@@ -76,6 +77,16 @@ class KernelMachine(BaseEstimator):
         residues = getattr(batch, "residues", None)
         self.reading_ = {"alphabet": residues} if residues else {}
         self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
+
+    def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
+        """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
+        if not kernel.reads_numbers or isinstance(X, (Batch, list, tuple)):
+            return X
+        try:
+            values = validate_data(self, X, reset=reset, accept_sparse=True, dtype=np.float64)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return X if is_frame(X) else values  # a DataFrame has names of columns
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
@@ -127,6 +138,7 @@ class KernelMachine(BaseEstimator):
         check_is_fitted(self, "functions_")
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
+        X = self._validated(X, self.plan_.kernel, reset=False)
         outputs = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
             raise InputError(
@@ -157,10 +169,14 @@ class KernelMachine(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
+        try:
+            kernel = as_kernel(self.kernel)
+        except InputError:  # `fit` will say so
+            kernel = None
+        numbers = kernel is not None and kernel.reads_numbers
+        tags.input_tags.two_d_array = tags.input_tags.sparse = numbers
+        tags.input_tags.string = not numbers
+        tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         return tags
 
 

@@ -83,3 +83,8 @@ class Ridge(Regressor):
         """
         check_positive("alpha", self.alpha)
         self._check_shared(SquaredError, self.fit_intercept)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

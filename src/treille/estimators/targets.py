@@ -1,8 +1,10 @@
 """Validation of labels, regression targets and sample weights."""
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
@@ -11,9 +13,11 @@ from treille.io.errors import InputError
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, and for every example the index of its class."""
     if y is None:
-        raise InputError("labels are missing: fit(X, y) needs one for each example")
+        raise InputError("labels are missing: fit(X, y) requires y to be passed, but the target y is None")
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
+        found = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+        warnings.warn(found, DataConversionWarning, stacklevel=4)
         labels = labels.ravel()
     if labels.ndim != 1:
         raise InputError(f"labels have the shape {labels.shape}, expected one dimension: a label per example")
@@ -21,7 +25,8 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"there are {n:,} examples but {len(labels):,} labels")
     if labels.dtype.kind == "f":
         _refuse(np.isnan(labels), "NaN")
-        _refuse(np.isinf(labels) | (labels != np.floor(labels)), "not a whole number, so it names no class")
+        fractional = np.isinf(labels) | (labels != np.floor(labels))
+        _refuse(fractional, "not a whole number, so it names no class; for a continuous target, use SVR")
     elif labels.dtype.kind == "O" or not hasattr(y, "dtype"):  # numpy makes strings of a list that mixes them with NaN
         each = np.asarray(y, dtype=object).ravel()
         _refuse(np.array([_is_missing(label) for label in each], dtype=bool), "missing (None or NaN)")
@@ -33,7 +38,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
-            f"all labels are {classes.tolist()[0]!r}, expected at least two classes: there is nothing to tell apart"
+            f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two to tell apart"
         )
     return classes, codes.astype(np.int32)
 
@@ -41,8 +46,10 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 def check_numbers(y: Any, n: int) -> np.ndarray:
     """Regression targets as float64, in one dimension, or in two with one column per target."""
     if y is None:
-        raise InputError("targets are missing: fit(X, y) needs a number for each example")
+        raise InputError("targets are missing: fit(X, y) requires y to be passed, but the target y is None")
     given = np.asarray(y)
+    if given.dtype.kind == "c":
+        raise InputError("Complex data not supported: targets are complex numbers, expected real ones")
     if given.ndim not in (1, 2) or given.shape[-1] == 0:
         raise InputError(f"targets have the shape {given.shape}, expected a number, or a row of them, per example")
     if len(given) != n:
@@ -64,7 +71,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
         raise InputError(f"sample_weight has the shape {given.shape}, expected ({n},)")
     _refuse(~(given >= 0) | np.isinf(given), "expected a number of at least 0", "sample_weight")
     if not given.any():
-        raise InputError("sample_weight is 0 for every example: there is nothing to learn from")
+        raise InputError("sample_weight is zero for every example: there is nothing to learn from")
     return given
 
 

@@ -34,6 +34,10 @@ class Pair(Expression, Kernel):
             check_is_kernel(name, kernel)
             kernel.check()
 
+    @property
+    def reads_numbers(self) -> bool:
+        return all(k.reads_numbers for k in (self.left, self.right) if not isinstance(k, Constant))
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         units = _units(self)
         if len(units) > 1 and not isinstance(X, Batch):

@@ -76,6 +76,11 @@ class Kernel(BaseEstimator, ABC):
         """Raises an `InputError` if a parameter is out of its range; called before any work is done."""
 
     @property
+    def reads_numbers(self) -> bool:
+        """Whether examples are rows of numbers, as for most estimators of scikit-learn, whose tags follow it."""
+        return False
+
+    @property
     def has_features(self) -> bool:
         """Whether there are explicit features, so that the cost of training grows with the data, not with its square."""
         return type(self).fit_features is not Kernel.fit_features

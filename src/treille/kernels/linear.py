@@ -35,6 +35,10 @@ class Linear(Kernel):
     [[6.0]]
     """
 
+    @property
+    def reads_numbers(self) -> bool:
+        return True
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
         if isinstance(X, Batch) and not isinstance(X, Vectors):
             raise InputError(f"found {X!r}, expected rows of numbers, such as treille.Vectors")

@@ -35,6 +35,10 @@ class WrappedKernel(Expression, Kernel):
         return self.kernel.batch(X, n_jobs)
 
     @property
+    def reads_numbers(self) -> bool:
+        return self.kernel.reads_numbers
+
+    @property
     def has_features(self) -> bool:
         return super().has_features and self.kernel.has_features
 
