@@ -168,7 +168,7 @@ def test_models_of_examples_have_no_weights_of_features(model):
 
 
 BAD_Y = [
-    (None, r"targets are missing: fit\(X, y\) needs a number for each example"),
+    (None, r"targets are missing: fit\(X, y\) requires y to be passed"),
     (Y[:-1], "there are 60 examples but 59 targets"),
     (np.append(Y, 1), "there are 60 examples but 61 targets"),
     (np.where(np.arange(60) == 7, np.nan, Y), "target 7 is NaN or infinite, expected a number"),
@@ -177,7 +177,7 @@ BAD_Y = [
     ([None, *Y[1:]], "target 0 is NaN or infinite"),
     (["a", *Y[1:].tolist()], "target 0 is 'a', expected a number"),
     (np.array(["a", *Y[1:]], dtype=object), "y holds something that is not a number"),
-    (Y + 1j, r"target 0 is .*j\), expected a number"),
+    (Y + 1j, "targets are complex numbers, expected real ones"),
     (np.empty((60, 0)), r"targets have the shape \(60, 0\), expected a number"),
     (np.zeros((60, 1, 1)), r"targets have the shape \(60, 1, 1\)"),
     (3.0, r"targets have the shape \(\)"),

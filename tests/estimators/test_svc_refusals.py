@@ -32,7 +32,7 @@ def test_bad_examples_are_refused(X, message, kernel):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (None, r"labels are missing: fit\(X, y\) needs one for each example"),
+        (None, r"labels are missing: fit\(X, y\) requires y to be passed"),
         (["x", "y"], "there are 4 examples but 2 labels"),
         (LABELS * 2, "there are 4 examples but 8 labels"),
         ("xxyy", r"labels have the shape \(\), expected one dimension"),
@@ -46,8 +46,8 @@ def test_bad_examples_are_refused(X, message, kernel):
         ([1, 1, np.inf, 2], "label 2 is not a whole number"),
         (["x", "y", 1, "y"], r"labels are of several types \(int, str\), expected one"),
         (np.array(["x", 2, 3, 4], dtype=object), r"labels are of several types \(int, str\), expected one"),
-        (["x"] * 4, "all labels are .*'x'.*, expected at least two classes: there is nothing to tell apart"),
-        ([True] * 4, "all labels are .*True.*, expected at least two classes"),
+        (["x"] * 4, "all labels are .*'x'.*: there is one class, expected at least two to tell apart"),
+        ([True] * 4, "all labels are .*True.*: there is one class, expected at least two"),
     ],
     ids=repr,
 )

@@ -170,7 +170,7 @@ def test_tags_follow_the_kernel():
 
 @pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True])
 def test_a_number_of_threads_that_is_none_is_refused(n_jobs):
-    with pytest.raises(InputError, match="n_jobs is .*, expected None, a number of threads, or -1 for all processors"):
+    with pytest.raises(InputError, match=r"n_jobs is .*, expected None, a number of threads, or -1 for all processors"):
         treille.SVC(NGram(1), n_jobs=n_jobs).fit(["a", "b"], [0, 1])
 
 

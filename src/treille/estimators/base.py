@@ -83,10 +83,11 @@ class KernelMachine(BaseEstimator):
         if not kernel.reads_numbers or isinstance(X, (Batch, list, tuple)):
             return X
         try:
-            values = validate_data(self, X, reset=reset, accept_sparse=True, dtype=np.float64)
+            # The batch reads a DataFrame itself, and names the column that is not of numbers.
+            options: Any = {"skip_check_array": True} if is_frame(X) else {"accept_sparse": True, "dtype": np.float64}
+            return validate_data(self, X, reset=reset, **options)
         except ValueError as error:
             raise InputError(str(error)) from None
-        return X if is_frame(X) else values  # a DataFrame has names of columns
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine
-from treille.estimators.targets import check_numbers, check_sample_weight
+from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.solvers import Problem
@@ -39,6 +39,8 @@ class Regressor(RegressorMixin, KernelMachine):
                     f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
                 )
             one_target = numbers.ndim == 1 or most_targets == 1
+            if numbers.ndim == 2 and one_target:
+                warn_of_column()
             numbers = numbers.reshape(n, -1)
             mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
             return Problem(loss, numbers - mean, C * weights, self.fit_intercept)

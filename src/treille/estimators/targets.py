@@ -8,6 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
+from treille.solvers.report import first_level_outside
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -16,8 +17,7 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError("labels are missing: fit(X, y) requires y to be passed, but the target y is None")
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        found = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
-        warnings.warn(found, DataConversionWarning, stacklevel=4)
+        warn_of_column()
         labels = labels.ravel()
     if labels.ndim != 1:
         raise InputError(f"labels have the shape {labels.shape}, expected one dimension: a label per example")
@@ -115,3 +115,9 @@ def _refuse(bad: np.ndarray, found: str, what: str = "label") -> None:
     if bad.any():
         at = int(np.argmax(bad))
         raise InputError(f"{what}[{at}]: {found}" if what == "sample_weight" else f"{what} {at} is {found}")
+
+
+def warn_of_column() -> None:
+    """Warns as scikit-learn does of targets in one column."""
+    found = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+    warnings.warn(found, DataConversionWarning, stacklevel=first_level_outside())

@@ -152,11 +152,11 @@ def check_outcome(report: Report, tol: float) -> None:
         "more regularisation (a smaller C, a larger alpha), a normalized kernel, or, for columns of numbers, scale them to similar "
         "ranges",
         ConvergenceWarning,
-        stacklevel=_first_level_outside(),
+        stacklevel=first_level_outside(),
     )
 
 
-def _first_level_outside() -> int:
+def first_level_outside() -> int:
     """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
     package, level, frame = os.path.dirname(os.path.dirname(__file__)), 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
