@@ -177,10 +177,10 @@ def test_the_optimum_of_regression_is_that_of_a_general_solver(intercept):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("shrinking", [False, True])
 def test_without_or_with_a_regularised_intercept_the_report_is_the_twins(loss, intercept, shrinking):
-    K, codes = random_problem(150, seed=1, noise=0.3)
+    K, codes = random_problem(80, seed=1, noise=0.3)
     y, C, squared = (
         np.where(codes == 1, 1.0, -1.0),
-        np.random.default_rng(0).uniform(0, 3, 150),
+        np.random.default_rng(0).uniform(0, 3, 80),
         loss == "squared_hinge",
     )
     best = solve_dual(with_bias(K, float(intercept)), y, C, squared)
