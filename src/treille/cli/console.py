@@ -12,6 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from treille.solvers.progress import stage
+
 PIPE_WIDTH = 120
 NAME_WIDTH = 10
 
@@ -91,11 +93,7 @@ class Printer:
     @contextmanager
     def busy(self, doing: str) -> Iterator[None]:
         """Shows a status line on a terminal during long work."""
-        console = _console(stderr=True)
-        if self.quiet or not self.notes or not console.is_terminal:
-            yield
-            return
-        with console.status(Text(doing)):
+        with stage(doing, verbose=int(self.notes and not self.quiet)):
             yield
 
 

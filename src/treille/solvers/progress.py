@@ -19,19 +19,19 @@ class CoreBar(ProgressColumn):
     def render(self, task: Task) -> ProgressBar:
         done, total = _core.progress()
         return ProgressBar(
-            total=total or None, completed=done, pulse=not total, width=40, animation_time=time.monotonic()
+            total=total or None, completed=done, pulse=not total, width=20, animation_time=time.monotonic()
         )
 
 
 class CoreCount(ProgressColumn):
-    """The number of items done, and the time left at this rate."""
+    """The share of items done, and the time left at this rate."""
 
     def render(self, task: Task) -> Text:
         done, total = _core.progress()
         if task.fields.get("epochs") or not 0 < done <= total:
             return Text("")
         left = (task.elapsed or 0.0) / done * (total - done)
-        return Text(f"{done:,} of {total:,}, about {left:.0f} s left" if left >= 1 else f"{done:,} of {total:,}")
+        return Text(f"{done / total:.0%}, {left:.0f} s left" if left >= 1 else f"{done / total:.0%}")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def stage(title: str, verbose: int) -> Iterator[None]:
         yield
         return
     _core.begin_progress()
-    columns = (TextColumn("{task.description}"), CoreBar(), CoreCount(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), CoreBar(), CoreCount(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         bar.add_task(title, total=None)
         yield
