@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from problems import endless_problem, random_problem
 
+from treille.kernels import NGram
 from treille.solvers import ConvergenceWarning, DualCD
-from treille.solvers.progress import progress_bar
+from treille.solvers.progress import progress_bar, stage
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +147,14 @@ def test_on_a_terminal_the_bar_follows_the_gap(monkeypatch, capsys):
         for state in ((0, 1, np.inf), (0, 2, 0.5), (1, 7, 1e-2), (2, 9, 0.0), (3, 9, 1e-4)):
             progress(*state)
     assert "class 3 of 3, epoch 9, gap 0.0001" in capsys.readouterr().err
+
+
+def test_on_a_terminal_a_stage_shows_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with stage("computing [features]", verbose=1):
+        NGram(3)(["abcabc"] * 100)
+    shown = capsys.readouterr().err
+    assert "computing [features]" in shown
+    assert "100%" in shown
+    with stage("computing features", verbose=0):
+        assert capsys.readouterr() == ("", "")
