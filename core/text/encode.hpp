@@ -1,6 +1,7 @@
 #pragma once
 // Texts to symbols: code points become indices into the sorted alphabet of those in use. Two passes over the text.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -44,16 +45,22 @@ inline Encoded encode(std::span<const Text> texts, int threads) {
   const int parts = static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 100000));
   const auto cuts = balanced_cuts(offsets, parts);
 
-  std::vector<std::vector<char>> seen(static_cast<std::size_t>(parts), std::vector<char>(kCodePoints, 0));
+  // Tables of the code points that texts of this width can hold: most need 256 entries, not a million.
+  int width = 1;
+  for (const Text& text : texts) width = std::max(width, text.width);
+  const std::size_t n_codes = width == 1 ? 0x100 : width == 2 ? 0x10000 : kCodePoints;
+  std::vector<std::vector<char>> seen(static_cast<std::size_t>(parts), std::vector<char>(n_codes, 0));
   run_parts(parts, [&](int p) {
     auto& mine = seen[static_cast<std::size_t>(p)];
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i)
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
       with_code_points(texts[i], [&](const auto* s) {
         for (std::size_t k = 0; k < texts[i].length; ++k) mine[s[k]] = 1;
       });
+    }
   });
-  std::vector<std::int32_t> code(kCodePoints, 0);
-  for (std::size_t c = 0; c < kCodePoints; ++c)
+  std::vector<std::int32_t> code(n_codes, 0);
+  for (std::size_t c = 0; c < n_codes; ++c)
     for (const auto& mine : seen)
       if (mine[c]) {
         code[c] = static_cast<std::int32_t>(out.alphabet.size());
