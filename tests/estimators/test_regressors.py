@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.exceptions import DataConversionWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge as LinearRidge
 from sklearn.preprocessing import StandardScaler
@@ -111,7 +112,8 @@ def test_several_targets_come_back_in_columns(tmp_path):
         assert np.array_equal(treille.load(tmp_path / "m.treille").predict(TEXTS), model.predict(TEXTS))
     column = Ridge(NGram(2)).fit(TEXTS, Y[:, None])
     assert column.predict(TEXTS).shape == (60, 1)
-    assert SVR(NGram(2)).fit(TEXTS, Y[:, None]).predict(TEXTS).shape == (60,)
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        assert SVR(NGram(2)).fit(TEXTS, Y[:, None]).predict(TEXTS).shape == (60,)
 
 
 @pytest.mark.parametrize("model", [SVR(NGram(2)), Ridge(NGram(2))], ids=name)

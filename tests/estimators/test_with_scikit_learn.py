@@ -141,25 +141,16 @@ def test_scikit_learn_knows_what_they_are():
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        treille.SVC(Linear(), tol=1e-13, max_epochs=10**6),
-        treille.SVR(Linear(), tol=1e-13, max_epochs=10**6),
-        treille.Ridge(Linear()),
-        treille.SVC(1 + Linear().normalized()),
-    ],
-    ids=repr,
+    "estimator", [treille.SVC(1 + Linear()), treille.SVR(Linear()), treille.Ridge(Linear())], ids=repr
 )
 @pytest.mark.filterwarnings("ignore")
 def test_with_a_kernel_of_numbers_scikit_learns_checks_pass(estimator):
-    # Weights of examples are the same as repetitions up to tol, which the last estimator leaves at its default.
-    several = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
+    # Weights of examples are the same as repetitions up to tol, but these two ask for 1e-7 at the default tol.
+    strict = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
     results = check_estimator(estimator, on_fail=None, on_skip=None)
-    failed = {r["check_name"] for r in results if r["status"] == "failed"} - (
-        several if estimator.tol > 1e-6 else set()
-    )
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
     assert len(results) > 55
-    assert not failed
+    assert failed <= (strict if estimator.tol > 1e-6 else set())
 
 
 def test_tags_follow_the_kernel():

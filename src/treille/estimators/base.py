@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treille.data.base import Batch, is_frame
+from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
@@ -80,7 +81,7 @@ class KernelMachine(BaseEstimator):
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
-        if not kernel.reads_numbers or isinstance(X, (Batch, list, tuple)):
+        if not kernel.reads_numbers or not (hasattr(X, "__array__") or issparse(X)):
             return X
         try:
             # The batch reads a DataFrame itself, and names the column that is not of numbers.
