@@ -220,16 +220,26 @@ def test_integers_of_many_digits_in_python_are_refused(source):
 )
 def test_integers_of_many_digits_in_files_raise_nothing_else(name, content, tmp_path):
     (tmp_path / name).write_text(content)
-    with contextlib.suppress(InputError):
-        treille.io.read(tmp_path / name)
+    refused = []
+    try:
+        examples = treille.io.read(tmp_path / name)
+    except InputError as error:
+        refused.append(str(error))
+    assert name in refused[0] if refused else len(examples) == 1
 
 
-@pytest.mark.parametrize("line", ["1 |BTx| (S (NP)) |ET|", "1 |BT", "|BT|", "1 |BT (a) |ET|", "1 |BT:| (a) |ET|"])
-def test_marks_that_are_none_raise_nothing_else(line, tmp_path):
-    (tmp_path / "a.trees").write_text(f"{line}\n")
-    for read in (lambda: treille.io.read(tmp_path / "a.trees"), lambda: Trees.from_brackets(line)):
-        with contextlib.suppress(InputError):
+@pytest.mark.parametrize("line", ["1 |BTx| (S (NP)) |ET|", "1 |BT", "|BT|", "1 |BT (a) |ET|", "1 |BT:| |ET|"])
+@pytest.mark.parametrize("before", ["", "1 |BT| (S) |ET|\n"])
+def test_lines_without_a_tree_between_marks_are_refused(line, before, tmp_path):
+    (tmp_path / "a.trees").write_text(f"{before}{line}\n")
+    for read in (lambda: treille.io.read(tmp_path / "a.trees"), lambda: Trees.from_brackets(before + line)):
+        with pytest.raises(InputError, match=f"line {2 if before else 1}"):
             read()
+
+
+def test_no_line_beside_marked_ones_is_dropped():
+    with pytest.raises(InputError, match=r"line 1: found '\(a b\)', expected a label and a tree between"):
+        Trees.from_brackets("(a b)\n1 |BT| (S) |ET|")
 
 
 def test_a_mark_that_is_none_is_named(tmp_path):

@@ -49,7 +49,8 @@ def killed_while_saving(path, size, times, seed, last):
 def test_a_kill_leaves_the_old_model_or_the_new_one(tmp_path):
     path = tmp_path / "model.treille"
     write_model(path, {"version": 0}, {"numbers": np.zeros(10**5, np.int64)})
-    killed_while_saving(path, 10**5, 2, seed=0, last=0)
+    versions = killed_while_saving(path, 10**5, 2, seed=0, last=0)
+    assert 0 == versions[0] < versions[1] < versions[2]
 
 
 @pytest.mark.slow
@@ -57,7 +58,8 @@ def test_a_kill_leaves_the_old_model_or_the_new_one(tmp_path):
 def test_kills_while_models_of_100_megabytes_are_written(seed, tmp_path):
     path = tmp_path / "model.treille"
     write_model(path, {"version": 0}, {"numbers": np.zeros(10, np.int64)})
-    killed_while_saving(path, 13 * 10**6, 10, seed, last=0)
+    versions = killed_while_saving(path, 13 * 10**6, 10, seed, last=0)
+    assert len(set(versions)) == 11
 
 
 def test_the_folder_is_synchronised_after_the_rename(tmp_path, monkeypatch):

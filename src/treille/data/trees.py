@@ -121,7 +121,7 @@ class Trees(FlatBatch):
         """
         text = lines if isinstance(lines, str) else "\n".join(line.rstrip("\r\n") for line in lines)
         if "|BT" in text:
-            rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if "|BT" in line]
+            rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
             found = [(i, tree) for i, line in rows for tree in marked.trees(line, f"line {i}").values()]
         else:
             found = brackets.split(text)

@@ -27,7 +27,6 @@ class Request:
     encoding: str = "utf-8"
     columns: tuple[str, ...] = ()  # the fields of examples of several columns
     brackets: bool | None = None  # False: fields that hold trees in brackets are texts
-    root_label: bool = False  # the label of a tree is that of its root
     skip_unlabelled: bool = False
 
     @property

@@ -28,7 +28,7 @@ Part = tuple[str, str, str]  # the mark, the name or "", and the content
 
 
 def split(line: str, place: str) -> tuple[str, list[Part]]:
-    """The label of a line, and its parts.
+    """The label of a line, and its parts, at least one of which is a tree.
 
     >>> split("1 |BT| (S (NP)) |ET| 1:0.5 |EV|", "line 1")
     ('1', [('BT', '', '(S (NP))'), ('BV', '', '1:0.5')])
@@ -46,7 +46,9 @@ def split(line: str, place: str) -> tuple[str, list[Part]]:
                     f"{place}: found {content[:40]!r} after |{mark[1]}|, expected a mark such as |BT| there"
                 )
             parts.append(("BV", "", content.partition(" #")[0]))
-    return line[: marks[0].start()].strip() if marks else line.strip(), parts
+    if not any(mark == "BT" for mark, _, _ in parts):
+        raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
+    return line[: marks[0].start()].strip(), parts
 
 
 def trees(line: str, place: str) -> dict[str, str]:
@@ -69,10 +71,7 @@ def read(whole: str, request: Request) -> Examples:
     source, found, rows = request.source, Found(), list[list[Part]]()
     for number, line in enumerate(whole.split("\n"), 1):
         if line.strip():
-            place = f"{source}, line {number}"
-            label, parts = split(line, place)
-            if not any(mark == "BT" for mark, _, _ in parts):
-                raise InputError(f"{place}: found {line[:40]!r}, expected a label and a tree between |BT| and |ET|")
+            label, parts = split(line, f"{source}, line {number}")
             found.append((number, label or None))
             rows.append(parts)
     contents = _columns(rows)

@@ -96,9 +96,19 @@ def read(
         raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
     check_kind(weights)
     elsewhere, table = labels is not None or root_label, read_symbols(symbols)
-    own = False if elsewhere else labelled
-    request = Request("", format or "", "", text, label, own, weights, table, encoding, tuple(columns), brackets)
-    request = replace(request, skip_unlabelled=skip_unlabelled)
+    request = Request(
+        source="",
+        format=format or "",
+        text=text,
+        label=label,
+        labelled=False if elsewhere else labelled,
+        weights=weights,
+        symbols=table,
+        encoding=encoding,
+        columns=tuple(columns),
+        brackets=brackets,
+        skip_unlabelled=skip_unlabelled,
+    )
     examples = _read(path, request) if isinstance(path, (str, os.PathLike)) else _read_several(path, request)
     if root_label:
         examples = _with_root_labels(examples, labelled is not False and labels is None)
