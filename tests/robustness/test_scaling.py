@@ -1,8 +1,9 @@
 """Readers take time in proportion to their input: twice the input takes at most 2.5 times as long.
 
-Four times the input is read, which makes up for noise: 6.25 times as long is allowed, where quadratic time would be 16 times.
+Sixteen times the input is read, which makes up for noise: 39 times as long is allowed, where quadratic time would be 256 times.
 """
 
+import gc
 import gzip
 import io
 import time
@@ -14,14 +15,14 @@ import treille
 from treille import Trees
 from treille.kernels import NGram
 
-LIMIT = 2.5**2
+LIMIT = 2.5**4
 
 
 def rows(row):
     return lambda n: row * n
 
 
-# For each case: how to read a file, its name, and its content of size n; n is chosen for some hundredths of a second.
+# For each case: how to read a file, its name, and its content of size n; reading size n takes some hundredths of a second.
 def table(name, content, n):
     return pytest.param(name, content, n, id=name)
 
@@ -71,27 +72,35 @@ DOCUMENTS = {
 
 
 def assert_linear(run, small, large):
-    """The time of this process alone, the least of several runs, measured again where another process may have disturbed it."""
+    """The time of this process alone, the least of several runs, measured again where another process may have disturbed it.
+
+    Without the garbage collector, whose time depends on what else the process holds.
+    """
     ratios = []
-    for _ in range(4):
-        times = []
-        for size in (small, large):
-            best = float("inf")
-            for _ in range(2):
-                begun = time.process_time()
-                run(size)
-                best = min(best, time.process_time() - begun)
-            times.append(best)
-        ratios.append(times[1] / max(times[0], 1e-4))
-        if ratios[-1] <= LIMIT:
-            return
-    pytest.fail(f"four times the input takes {min(ratios):.2f} times as long")
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(4):
+            times = []
+            for size in (small, large):
+                best = float("inf")
+                for _ in range(2):
+                    begun = time.process_time()
+                    run(size)
+                    best = min(best, time.process_time() - begun)
+                times.append(best)
+            ratios.append(times[1] / max(times[0], 1e-4))
+            if ratios[-1] <= LIMIT:
+                return
+    finally:
+        gc.enable()
+    pytest.fail(f"sixteen times the input takes {min(ratios):.1f} times as long")
 
 
 @pytest.mark.parametrize(("name", "content", "n"), FILES)
 def test_the_time_to_read_a_file_is_linear_in_its_size(name, content, n, tmp_path):
     small, large = tmp_path / "small", tmp_path / "large"
-    for folder, size in ((small, n), (large, 4 * n)):
+    for folder, size in ((small, n // 4), (large, 4 * n)):
         folder.mkdir()
         (folder / name).write_text(content(size))
 
@@ -107,7 +116,7 @@ def test_the_time_to_read_a_file_is_linear_in_its_size(name, content, n, tmp_pat
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_the_time_to_read_a_document_is_linear_in_its_size(kind):
     read, content, n = DOCUMENTS[kind]
-    assert_linear(lambda document: read([document]), content(n), content(4 * n))
+    assert_linear(lambda document: read([document]), content(n // 4), content(4 * n))
 
 
 @pytest.mark.parametrize("kind", ["gz", "zip"])
@@ -125,12 +134,12 @@ def test_the_time_to_read_compressed_files_is_linear_in_their_size(kind, tmp_pat
             path.write_bytes(buffer.getvalue())
         return path
 
-    assert_linear(treille.io.read, packed(50), packed(200))
+    assert_linear(treille.io.read, packed(12), packed(192))
 
 
 def test_orders_beyond_the_longest_text_cost_nothing():
     texts = ["abab" * 5, "bbaa" * 5] * 50
-    assert_linear(lambda n: NGram(n, min_n=1)(texts), 10_000, 40_000)
+    assert_linear(lambda n: NGram(n, min_n=1)(texts), 2_500, 40_000)
     begun = time.process_time()
     kernel = NGram(2**31 - 1, min_n=1)
     features, _ = kernel.fit_features(kernel.batch(texts))
