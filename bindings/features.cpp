@@ -35,6 +35,12 @@ CompactIn compact_rows(const CodedIn& rows, const std::optional<FamiliesIn>& fam
   return out;
 }
 
+CodedIn weighted(CodedIn rows, const CellMap& cells, In<double> column_weights) {
+  if (column_weights.size() != cells.n_features()) throw std::length_error("expected a weight for each column");
+  rows.column_weights = keep(cells.project(view(column_weights)));
+  return rows;
+}
+
 Out<double> read_cells(const CellMap& map, In<double> cells, std::size_t n_functions, int threads) {
   if (cells.size() != map.n_cells() * n_functions) throw std::length_error("the weights are not those of the cells");
   Buffer<double> weights(map.n_features() * n_functions);
@@ -61,7 +67,10 @@ void bind_features(nb::module_& m) {
           "__init__",
           [](CodedIn* self, In<std::int64_t> indptr, Entries entries, int code_bits, In<double> codebook, In<double> scale,
              std::size_t n_features) { new (self) CodedIn{indptr, entries, code_bits, codebook, scale, n_features, n_features}; },
-          "indptr"_a, "entries"_a, "code_bits"_a, "codebook"_a, "scale"_a, "n_features"_a);
+          "indptr"_a, "entries"_a, "code_bits"_a, "codebook"_a, "scale"_a, "n_features"_a)
+      .def(
+          "weighted", [](const CodedIn& self, In<double> weights) { return weighted(self, CellMap(self.n_features), weights); },
+          "column_weights"_a, "The same rows for solvers, column j multiplied by column_weights[j]; nothing is copied.");
 
   nb::class_<CompactIn>(m, "CompactRows", "Equivalent rows that solvers read faster. Their columns are called cells.")
       .def_prop_ro("n_features", [](const CompactIn& self) { return self.cells.n_features(); })
@@ -75,7 +84,13 @@ void bind_features(nb::module_& m) {
       .def(
           "read",
           [](const CompactIn& self, In<double> cells, std::size_t n_functions) { return read_cells(self.cells, cells, n_functions, 1); },
-          "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
+          "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.")
+      .def(
+          "weighted",
+          [](const CompactIn& self, In<double> weights) {
+            return CompactIn{weighted(self.rows, self.cells, weights), self.cells, self.n_entries};
+          },
+          "column_weights"_a, "The same for weights of features, where each is a cell of its own.");
   m.def("compact", &compact_rows, "rows"_a, "families"_a.none(), "merge"_a, "threads"_a,
         "Columns by falling frequency, singletons last; proportional columns merged if `merge`; families of nearly equal columns (sizes, "
         "and the family and member of each feature) in a Helmert basis where rows are long and have fewer entries there.");

@@ -1,8 +1,11 @@
 #pragma once
 // Feature rows from Python to the core, and back.
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
+
+#include <optional>
 
 #include "arrays.hpp"
 #include "features/coded_rows.hpp"
@@ -17,6 +20,7 @@ struct CodedIn {
   int code_bits;
   In<double> codebook, scale;
   std::size_t n_features, n_shared;
+  std::optional<In<double>> column_weights = std::nullopt;  // only solvers read them
 
   std::size_t size() const { return indptr.size() - 1; }
 };

@@ -135,7 +135,8 @@ using FormsIn =
 // Calls `use` with the rows in the core's own form.
 template <class Use>
 void with_rows(const CodedIn& in, Use&& use) {
-  with_words(in, [&]<class Word>(const CodedRowsView<Word>& data) { use(CodedRows<Word>(data)); });
+  const auto weights = in.column_weights ? view(*in.column_weights) : std::span<const double>();
+  with_words(in, [&]<class Word>(const CodedRowsView<Word>& data) { use(CodedRows<Word>(data, weights)); });
 }
 
 template <class Use>

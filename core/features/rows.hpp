@@ -88,6 +88,9 @@ class DenseRows {
 
 // Coded rows (coded_rows.hpp) with W' as one number per feature.
 //
+// Columns may have weights s_z: row i is then x_iz = s_z v_iz, v_iz the coded values, which are not touched. W' is kept as u_z = s_z w_z, so
+// that a dot reads what it reads without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a s_z^2 v_iz.
+//
 // Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
 // one row. A singleton z of row i has w_z = (what axpy added to row i) * phi_z, whatever happens elsewhere: the row keeps one
 // number for all of them, `own`, and reads only its shared prefix. Every iterate is exact.
@@ -105,7 +108,11 @@ class CodedRows {
 
   using Data = CodedRowsView<Word>;
 
-  explicit CodedRows(const Data& data) : data_(data), rows_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()) {
+  // `column_weights`: one for each feature; empty: all 1.
+  explicit CodedRows(const Data& data, std::span<const double> column_weights = {})
+      : data_(data), rows_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()), column_weights_(column_weights) {
+    for (const double weight : column_weights) squares_.push_back(weight * weight);
+    float_squares_.assign(squares_.begin(), squares_.end());
     for (std::size_t i = 0; i < size(); ++i) {
       if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
       const Word *first = data_.begin(i), *split = end(i);
@@ -180,10 +187,13 @@ class CodedRows {
 
   // w with one number per feature, written to out[id * stride].
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
-    for (std::size_t id = 0; id < data_.n_shared; ++id) out[id * stride] = w.shared[id];
+    const double* s = column_weights_.data();
+    for (std::size_t id = 0; id < data_.n_shared; ++id)
+      out[id * stride] = column_weights_.empty() ? w.shared[id] : s[id] != 0 ? w.shared[id] / s[id] : 0.0;
     for (std::size_t i = 0; i < size(); ++i)
       if (w.own[i] != 0)
-        for (const Word* e = split(i); e < end(i); ++e) out[id(*e) * stride] += w.own[i] * value(*e);
+        for (const Word* e = split(i); e < end(i); ++e)
+          out[id(*e) * stride] += w.own[i] * value(*e) * (column_weights_.empty() ? 1.0 : s[id(*e)]);
   }
 
  private:
@@ -205,6 +215,11 @@ class CodedRows {
   template <class Real>
   void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
     const Real* codebook = codebook_of<Real>();
+    if (!squares_.empty()) {
+      const Real* squares = squares_of<Real>();
+      for (; e < stop; ++e) weights[id(*e)] += step * codebook[code(*e)] * squares[id(*e)];
+      return;
+    }
     // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
     for (; e + 4 <= stop; e += 4) {
       Real& w0 = weights[id(e[0])];
@@ -259,9 +274,19 @@ class CodedRows {
     else
       return float_codebook_.data();
   }
+  template <class Real>
+  const Real* squares_of() const {
+    if constexpr (std::is_same_v<Real, double>)
+      return squares_.data();
+    else
+      return float_squares_.data();
+  }
   double sum_of_squares(const Word* first, const Word* last) const {
     double sum = 0;
-    for (; first < last; ++first) sum += value(*first) * value(*first);
+    if (squares_.empty())
+      for (; first < last; ++first) sum += value(*first) * value(*first);
+    else
+      for (; first < last; ++first) sum += value(*first) * value(*first) * squares_[id(*first)];
     return sum;
   }
 
@@ -270,6 +295,9 @@ class CodedRows {
   std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
   SpinWorker* worker_ = nullptr;
   std::vector<float> float_codebook_;  // for w in float: converting each value would cost as much as adding it
+  std::span<const double> column_weights_;
+  Array<double> squares_;  // of the weights of columns
+  Array<float> float_squares_;
 };
 
 }  // namespace treille

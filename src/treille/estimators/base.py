@@ -58,8 +58,11 @@ class KernelMachine(BaseEstimator):
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
         problem = problem_of(len(batch))
+        bound = kernel
+        if kernel.needs_labels and problem.classes is not None:
+            bound = kernel.bound_to(problem.targets, problem.classes)
         with stage("computing features", verbose):
-            chosen, space = plan(kernel, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+            chosen, space = plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
         with progress_bar(problem.n_problems, self.tol, verbose) as progress:
             solution = chosen.solver.solve(
                 problem,
@@ -77,7 +80,7 @@ class KernelMachine(BaseEstimator):
         self.n_iter_ = self.report_.epochs
         residues = getattr(batch, "residues", None)
         self.reading_ = {"alphabet": residues} if residues else {}
-        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
+        self.plan_ = replace(chosen, kernel=kernel, representation=self.report_.representation, sizes=space.sizes())
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treille.estimators.targets import check_labels
 from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -41,11 +42,11 @@ class Features(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Features:
-        """Determines the features of X; `transform` uses exactly these."""
-        self.fit_rows(X)
+        """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
+        self.fit_rows(X, y)
         return self
 
-    def fit_rows(self, X: Any) -> FeatureRows:
+    def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
@@ -53,12 +54,16 @@ class Features(TransformerMixin, BaseEstimator):
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        self.feature_map_, rows = self.kernel.fit_features(batch, self.n_jobs)
+        kernel = self.kernel
+        if kernel.needs_labels and y is not None:
+            classes, labels = check_labels(y, len(batch))
+            kernel = kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
+        self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
         return rows
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
         """Fits, and returns the matrix of X."""
-        return self.fit_rows(X).to_csr(effective_n_jobs(self.n_jobs))
+        return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> sp.csr_matrix:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out."""

@@ -6,6 +6,7 @@ from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
+from treille.features.per_problem_rows import PerProblemRows
 from treille.features.rows import FeatureRows, Rows
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "FeatureRows",
     "FeatureStrings",
     "Occurrences",
+    "PerProblemRows",
     "Representation",
     "Rows",
     "represent",

@@ -119,11 +119,14 @@ def _of_strings(features: FeatureMap, rows: Rows, representation: str, threads: 
 def _compact(
     rows: Rows, families: Families | None, representation: str, n_problems: int, threads: int
 ) -> Representation:
-    n_features, core = f"{rows.n_features:,}", rows.for_core()
+    n_features, core, weights = f"{rows.n_features:,}", rows.coded(), rows.column_weights
     if representation == "flat":
+        core = core if weights is None else core.weighted(weights)
         return Representation("flat", "as given", f"{n_features} cells, one per feature", core)
     merge, why = representation == "merged", "as given"
-    if representation == "auto":
+    if representation == "auto" and weights is not None:
+        compact, why = _core.compact(core, None, False, threads).weighted(weights), "because columns have weights"
+    elif representation == "auto":
         compact = _core.compact(core, families, False, threads)
         if compact.n_families:
             sizes = (
@@ -137,7 +140,7 @@ def _compact(
         why = f"because {'' if merge else 'only '}{singletons:,} of {rows.n_entries:,} entries are singletons, "
         why += f"with {n_problems} problem{'s' * (n_problems != 1)}"
     if merge:
-        compact = _core.compact(core, None, True, threads)
+        compact = _core.compact(rows.for_core(), None, True, threads)
         sizes = (
             f"{n_features} features in {compact.n_cells:,} cells, {compact.n_entries:,} of {rows.n_entries:,} entries"
         )

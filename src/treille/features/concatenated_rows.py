@@ -56,9 +56,12 @@ class ConcatenatedRows(FeatureRows):
     def scaled(self, factor: float | np.ndarray) -> ConcatenatedRows:
         return ConcatenatedRows([part.scaled(factor) for part in self.parts])
 
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> ConcatenatedRows:
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> ConcatenatedRows:
         weights = checked_weights(column_weights, self.n_features)
-        return ConcatenatedRows([part.weighted(weights[a:b], unseen) for part, (a, b) in self._ranges()])
+        return ConcatenatedRows([part.weighted(weights[a:b], unseen, threads) for part, (a, b) in self._ranges()])
+
+    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
+        return np.concatenate([part.frequencies(groups, threads) for part in self.parts])
 
     def _ranges(self) -> list[tuple[Any, tuple[int, int]]]:
         """Every part with the first id of its features and the end of them."""
@@ -154,12 +157,15 @@ class CenteredRows(FeatureRows):
     def scaled(self, factor: float | np.ndarray) -> CenteredRows:
         return replace(self, rows=self.rows.scaled(factor), shift=self.shift * factor, dots=self.dots * factor)
 
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> CenteredRows:
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> CenteredRows:
         """As for all rows. Features that are not `kept` count as parts outside the features: they get the weight `unseen`."""
         weights = np.full(len(self.mean), float(unseen))
         weights[slice(None) if self.kept is None else self.kept] = checked_weights(column_weights, self.n_features)
-        rows, mean = self.rows.weighted(weights, unseen), weights * self.mean
-        return replace(self, rows=rows, mean=mean, dots=rows.matvec(mean[:, None])[:, 0])
+        rows, mean = self.rows.weighted(weights, unseen, threads), weights * self.mean
+        return replace(self, rows=rows, mean=mean, dots=rows.matvec(mean[:, None], threads)[:, 0])
+
+    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
+        raise InputError("centred features occur in every example: count and weigh them before .centered()")
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         if len(self) * self.n_features > DENSE:

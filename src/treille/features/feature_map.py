@@ -58,6 +58,10 @@ class FeatureMap(ABC):
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         """The map with only the features `ids`, in increasing order, renumbered in that order."""
 
+    def needed(self, ids: np.ndarray) -> np.ndarray:
+        """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
+        return ids
+
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""

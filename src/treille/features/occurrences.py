@@ -42,6 +42,10 @@ class Occurrences:
         per_example = np.broadcast_to(np.asarray(factor, np.float64), len(self.examples) - 1)
         return replace(self, values=self.values * np.repeat(per_example, np.diff(self.examples)))
 
+    def weighted(self, column_weights: np.ndarray) -> Occurrences:
+        """The value of each occurrence times the weight of its feature."""
+        return replace(self, values=self.values * column_weights[self.features])
+
     @staticmethod
     def concatenated(terms: Sequence[Occurrences], first_ids: Sequence[int]) -> Occurrences:
         """The occurrences of several maps in the same examples; the ids of map t begin at ``first_ids[t]``."""

@@ -55,8 +55,8 @@ class FeatureRows(ABC):
         """All values times a number, or times one number per row."""
 
     @abstractmethod
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> FeatureRows:
-        """Every column times its weight: phi_z(x) becomes ``column_weights[z] * phi_z(x)``.
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
+        """Every column times its weight: phi_z(x) becomes ``column_weights[z] * phi_z(x)``. Entries are not copied.
 
         Squared norms are recomputed from the stored values. Parts of an example outside the fitted features get weight `unseen`.
 
@@ -64,6 +64,18 @@ class FeatureRows(ABC):
         >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
         >>> rows.weighted(np.array([2.0, 0.5])).to_csr().toarray().tolist()
         [[2.0, 1.0], [2.0, 0.0]]
+        """
+
+    @abstractmethod
+    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
+        """In how many rows each feature occurs: one row per feature, one column for each column of `groups`.
+
+        ``groups[i, g]`` is 1 where row i is counted in group g, else 0.
+
+        >>> import treille
+        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+        >>> rows.frequencies(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+        [[2.0, 1.0], [1.0, 0.0]]
         """
 
     def normalized(self) -> FeatureRows:
@@ -103,8 +115,8 @@ class Rows(FeatureRows):
     """Sparse rows, always exact, in 4 bytes per entry in most cases. Build them with `from_csr`.
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the integer ``id << code_bits | code``: the value of feature ``id`` is
-    ``scale[i] * codebook[code]``. ``sq_norms`` are the squared norms of the unscaled examples, including parts outside the fitted
-    features.
+    ``scale[i] * codebook[code]``, times ``column_weights[id]`` unless that is None. ``sq_norms`` are the squared norms of the unscaled
+    examples, including parts outside the fitted features.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
@@ -119,6 +131,7 @@ class Rows(FeatureRows):
     scale: np.ndarray
     sq_norms: np.ndarray
     n_features: int
+    column_weights: np.ndarray | None = None
 
     @classmethod
     def from_csr(
@@ -180,20 +193,43 @@ class Rows(FeatureRows):
     def normalized(self) -> Rows:
         return replace(self, scale=_inverse(np.sqrt(self.sq_norms)))
 
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0) -> Rows:
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> Rows:
         weights = checked_weights(column_weights, self.n_features)
-        rest = self.sq_norms - self._squares()
+        rest = self.sq_norms - self._squares(threads)
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
-        coded = _core.weigh_columns(self.for_core(), weights, 1)
-        weighted = Rows(*coded, self.scale, self.sq_norms, self.n_features)
-        return replace(weighted, sq_norms=weighted._squares() + unseen**2 * rest)
+        own = weights if self.column_weights is None else self.column_weights * weights
+        weighted = replace(self, column_weights=own)
+        return replace(weighted, sq_norms=weighted._squares(threads) + unseen**2 * rest)
 
-    def _squares(self) -> np.ndarray:
+    def _squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        return squared_norms(replace(self, scale=np.ones(len(self))).to_csr())
+        squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
+        return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
+
+    def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
+        """The rows with other values, unscaled, as the core takes them."""
+        return _core.CodedRows(
+            self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)), self.n_features
+        )
+
+    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
+        counts = np.empty((self.n_features, groups.shape[1]))
+        flat = np.ascontiguousarray(groups, np.float64).ravel()
+        present = self._with_values(np.ones(len(self.codebook)))
+        _core.rmatvec(present, flat, groups.shape[1], counts.reshape(-1), threads)
+        return counts
+
+    def written(self, threads: int = 1) -> Rows:
+        """The same rows with the weights of columns multiplied into the entries."""
+        if self.column_weights is None:
+            return self
+        coded = _core.weigh_columns(self.coded(), self.column_weights, threads)
+        return Rows(*coded, self.scale, self.sq_norms, self.n_features)
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        ids, data = _core.to_csr(self.for_core(), threads)
+        ids, data = _core.to_csr(self.coded(), threads)
+        if self.column_weights is not None:
+            data = data * self.column_weights[ids]
         small = max(self.n_features, len(data)) < 2**31
         index = np.int32 if small else np.int64
         columns = ids.view(np.int32) if small else ids.astype(np.int64)
@@ -202,17 +238,24 @@ class Rows(FeatureRows):
         return matrix
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        weights = weights if self.column_weights is None else weights * self.column_weights[:, None]
         flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
-        out = _core.matvec(self.for_core(), flat, weights.shape[1], threads)
+        out = _core.matvec(self.coded(), flat, weights.shape[1], threads)
         return out.reshape(len(self), weights.shape[1])
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
         flat, width = np.ascontiguousarray(coefficients, dtype=np.float64).ravel(), coefficients.shape[1]
         out = np.empty((self.n_features, width)) if out is None else out
-        _core.rmatvec(self.for_core(), flat, width, out.reshape(-1), threads)
+        _core.rmatvec(self.coded(), flat, width, out.reshape(-1), threads)
+        if self.column_weights is not None:
+            out *= self.column_weights[:, None]
         return out
 
     def for_core(self) -> _core.CodedRows:
+        return self.written().coded()
+
+    def coded(self) -> _core.CodedRows:
+        """The entries as the core takes them, without the weights of columns."""
         arrays = (self.indptr, self.entries, self.code_bits, self.codebook, self.scale)
         return _core.CodedRows(*arrays, self.n_features)
 

@@ -2,6 +2,7 @@
 
 from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.all_substrings import AllSubstrings
+from treille.kernels.balanced import Balanced
 from treille.kernels.base import Kernel
 from treille.kernels.callable import FromFunction
 from treille.kernels.centered import Centered
@@ -20,11 +21,13 @@ from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
+from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.wildcard import Wildcard
 
 __all__ = [
     "AllSubstrings",
+    "Balanced",
     "Centered",
     "Columns",
     "Constant",
@@ -48,6 +51,7 @@ __all__ = [
     "Subsequence",
     "SubsetTree",
     "Sum",
+    "Weighted",
     "WeightedDegree",
     "Wildcard",
 ]

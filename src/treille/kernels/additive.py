@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import ConcatenatedRows, Families, FeatureMap, FeatureRows, Occurrences
+from treille.features import Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -43,7 +43,8 @@ class Additive(Kernel):
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         each = [k.fit_features(own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
-        return AdditiveMap(self, [features for features, _ in each]), ConcatenatedRows([rows for _, rows in each])
+        rows = PerProblemRows.concatenated([rows for _, rows in each])
+        return AdditiveMap(self, [features for features, _ in each]), rows
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -108,12 +109,17 @@ class AdditiveMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
-        return ConcatenatedRows([features.transform(own, n_jobs) for features, own in each])
+        return PerProblemRows.concatenated([features.transform(own, n_jobs) for features, own in each])
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
         place = int(np.searchsorted(self.cuts, id, side="right")) - 1
-        return f"{self.labels[place]}: {self.maps[place].name(id - int(self.cuts[place]))}"
+        label = f"{self.labels[place]}: " if self.labels[place] else ""
+        return label + self.maps[place].name(id - int(self.cuts[place]))
+
+    def needed(self, ids: np.ndarray) -> np.ndarray:
+        each = zip(self.maps, pairwise(self.cuts), strict=True)
+        return np.concatenate([m.needed(ids[(a <= ids) & (ids < b)] - a) + a for m, (a, b) in each])
 
     def restrict(self, ids: np.ndarray) -> AdditiveMap:
         # A term that loses all its features remains, because its part of the norm remains.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from inspect import signature
 from numbers import Real
@@ -22,8 +24,10 @@ from treille.io.parameters import effective_n_jobs
 from treille.registry import registered_name, require
 
 if TYPE_CHECKING:
+    from treille.kernels.balanced import Balanced
     from treille.kernels.centered import Centered
     from treille.kernels.normalized import Normalized
+    from treille.kernels.weighted import Weighted
 
 FORMER_NAMES = {  # of parameters, in model files of earlier versions
     "NGram": {"weights": "order_weights"},
@@ -90,6 +94,12 @@ class Kernel(BaseEstimator, ABC):
         """Whether k between two sets of examples is defined only by features fitted on one of them, as for centred kernels."""
         return False
 
+    @property
+    def needs_labels(self) -> bool:
+        """Whether the features depend on the labels of the training examples: if those of a kernel inside do."""
+        values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
+        return any(value.needs_labels for value in values if isinstance(value, Kernel))
+
     def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
 
@@ -155,6 +165,37 @@ class Kernel(BaseEstimator, ABC):
         """k(x, x) of every example."""
         self.check()
         return check_finite(self, self.diagonal(self.batch(X, n_jobs), n_jobs))
+
+    def weighted(self, weights: str | Mapping[str, float] = "idf", missing: float = 1.0) -> Weighted:
+        """The kernel with every feature multiplied by a weight: "idf", "nb", or a mapping of names to weights.
+
+        "idf" is the inverse document frequency over the training examples, "nb" the log ratio of class frequencies, which needs
+        labels; features that are missing in a mapping have the weight `missing`. See `treille.kernels.Weighted`.
+        """
+        from treille.kernels.weighted import Weighted
+
+        return Weighted(self, weights, missing)
+
+    def balanced(self) -> Balanced:
+        """The kernel with every order of n-grams, and every term of a sum, normalised by itself, then summed and normalised."""
+        from treille.kernels.balanced import Balanced
+
+        return Balanced(self)
+
+    def bound_to(self, labels: np.ndarray, classes: np.ndarray) -> Kernel:
+        """The kernel with the labels of the training examples, and the positive class of each problem.
+
+        Classifiers call it before `fit_features`. Only weights that depend on labels use them.
+        """
+        if not self.needs_labels:
+            return self
+        bound = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, Kernel):
+                setattr(bound, name, value.bound_to(labels, classes))
+            elif isinstance(value, dict):
+                setattr(bound, name, {column: kernel.bound_to(labels, classes) for column, kernel in value.items()})
+        return bound
 
     def normalized(self) -> Normalized:
         """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""

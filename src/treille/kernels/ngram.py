@@ -79,6 +79,14 @@ class NGram(SequenceKernel):
         lengths = stored.array(arrays, "orders", np.int32) if "orders" in arrays else np.empty(0, np.int32)
         return _checked(ngrams, lengths, self._orders(), *stored.alphabet(spec))
 
+    def single_orders(self) -> list[tuple[NGram, float]]:
+        """The kernel of each order by itself, and its weight in k."""
+        orders = self._orders()
+        weights = orders.weights or (1.0,) * (orders.n - orders.min_n + 1)
+        each = range(orders.min_n, orders.n + 1)
+        params = self.get_params() | {"min_n": None, "order_weights": None}
+        return [(NGram(**params | {"n": n}), weight) for n, weight in zip(each, weights, strict=True)]
+
     def _orders(self) -> Orders:
         min_n = self.n if self.min_n is None else self.min_n
         whole("n", self.n)

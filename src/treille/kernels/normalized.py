@@ -8,7 +8,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.features import FeatureMap, FeatureRows, Occurrences
-from treille.kernels.base import LinearOperator, changeable
+from treille.kernels.base import Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
@@ -26,36 +26,40 @@ class Normalized(WrappedKernel):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.normalized()"
 
+    def inside(self) -> Kernel:
+        """The kernel to normalise."""
+        return self.kernel
+
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        features, rows = self.kernel.fit_features(batch, n_jobs)
+        features, rows = self.inside().fit_features(batch, n_jobs)
         return NormalizedMap(features), rows.normalized()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
-        return NormalizedMap(self.kernel.load_features(spec, arrays))
+        return NormalizedMap(self.inside().load_features(spec, arrays))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
-        K = changeable(self.kernel.gram(left, right, n_jobs))
-        rows = _inverse_norms(K.diagonal() if right is None else self.kernel.diagonal(left, n_jobs))
-        columns = rows if right is None else _inverse_norms(self.kernel.diagonal(right, n_jobs))
+        K = changeable(self.inside().gram(left, right, n_jobs))
+        rows = _inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
+        columns = rows if right is None else _inverse_norms(self.inside().diagonal(right, n_jobs))
         for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
             K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         return ScaledProduct(
-            self.kernel.fit_product(batch, n_jobs), _inverse_norms(self.kernel.diagonal(batch, n_jobs))
+            self.inside().fit_product(batch, n_jobs), _inverse_norms(self.inside().diagonal(batch, n_jobs))
         )
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        columns = _inverse_norms(self.kernel.diagonal(right, n_jobs))
-        rows = _inverse_norms(self.kernel.diagonal(left, n_jobs))
-        return self.kernel.apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
+        columns = _inverse_norms(self.inside().diagonal(right, n_jobs))
+        rows = _inverse_norms(self.inside().diagonal(left, n_jobs))
+        return self.inside().apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
-        return (self.kernel.diagonal(batch, n_jobs) > 0).astype(np.float64)
+        return (self.inside().diagonal(batch, n_jobs) > 0).astype(np.float64)
 
 
 def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from treille.kernels.expression import Expression
 from treille.registry import known
 
 OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.pow}
-METHODS = ("normalized", "centered")
+METHODS = {"normalized": 0, "centered": 0, "balanced": 0, "weighted": 2}  # and their most arguments
 PYTHON_ONLY = {
     "precomputed": "takes a matrix of kernel values, which no file format holds",
     "fromfunction": "takes a Python function",
@@ -93,13 +93,13 @@ def _kernel(node: ast.expr) -> Kernel:
     arguments = [_argument(value) for value in node.args]
     named = {keyword.arg or "**": _argument(keyword.value) for keyword in node.keywords}
     if isinstance(node.func, ast.Attribute):
-        if node.func.attr in METHODS and (arguments or named):
-            raise ValueError(f"found .{node.func.attr}(...) with an argument, expected .{node.func.attr}()")
-        if node.func.attr not in METHODS:
-            raise _Misspelt(
-                f"found .{node.func.attr}(...), expected .{'() or .'.join(METHODS)}()", node.func.attr, METHODS, ".{}()"
-            )
-        made: Kernel = getattr(_kernel(node.func.value), node.func.attr)()
+        method = node.func.attr
+        if method not in METHODS:
+            names = list(METHODS)
+            raise _Misspelt(f"found .{method}(...), expected .{'() or .'.join(names)}()", method, names, ".{}()")
+        if len(arguments) + len(named) > METHODS[method]:
+            raise ValueError(f"found .{method}(...) with an argument too many, expected .{method}()")
+        made: Kernel = getattr(_kernel(node.func.value), method)(*arguments, **named)
         return made
     if not isinstance(node.func, ast.Name):
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")

@@ -84,6 +84,9 @@ class WrappedMap(FeatureMap):
     def name(self, id: int) -> str:
         return self.inner.name(id)
 
+    def needed(self, ids: np.ndarray) -> np.ndarray:
+        return self.inner.needed(ids)
+
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         return self.around(self.inner.restrict(ids))
 

@@ -118,6 +118,21 @@ class Solution:
     weights: np.ndarray | None = None
     coefficients: np.ndarray | None = None
 
+    @classmethod
+    def combined(cls, each: Sequence[Solution]) -> Solution:
+        """The solutions of several problems, one after another, as one."""
+        weights, coefficients = (
+            None if any(array is None for array in arrays) else np.hstack(arrays)
+            for arrays in ([s.weights for s in each], [s.coefficients for s in each])
+        )
+        return cls(
+            np.concatenate([s.intercept for s in each]),
+            np.concatenate([s.alpha for s in each]),
+            replace(Report.combined([s.report for s in each]), representation=each[0].report.representation),
+            weights,
+            coefficients,
+        )
+
     def timed(self, seconds: float) -> Solution:
         """The same solution with this time in its reports."""
         each = tuple(replace(report, seconds=seconds) for report in self.report.per_class)

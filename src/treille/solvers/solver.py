@@ -2,12 +2,13 @@
 
 import time
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from treille.features import PerProblemRows
 from treille.io.errors import InputError
 from treille.solvers.problem import Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
@@ -121,9 +122,23 @@ class BaseSolver(BaseEstimator):
             check_shape("start", start, (problem.n_problems, len(problem)))
         begun = time.perf_counter()
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
-        solution = self._solve(problem, space, run).timed(time.perf_counter() - begun)
+        solution = self._solve_each(problem, space, run).timed(time.perf_counter() - begun)
         check_outcome(solution.report, tol)
         return solution
+
+    def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
+        """All problems at once, or one after another where the rows differ from problem to problem."""
+        rows = getattr(space, "rows", None)
+        if not isinstance(rows, PerProblemRows):
+            return self._solve(problem, space, run)
+        assert problem.classes is not None
+        solutions = []
+        for k, own in enumerate(rows.problems):
+            start = None if run.start is None else run.start[k : k + 1]
+            one = replace(problem, classes=problem.classes[k : k + 1])
+            each = replace(run, seed=run.seed + k, start=start)
+            solutions.append(self._solve(one, replace(space, rows=own), each))
+        return Solution.combined(solutions)
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...

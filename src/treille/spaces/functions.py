@@ -60,7 +60,7 @@ class LinearFunctions(Functions):
 
     def state(self, representation: str = "flat") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         check_file_representation(representation)
-        kept = np.flatnonzero(self.weights.any(axis=1))
+        kept = self.features.needed(np.flatnonzero(self.weights.any(axis=1)))
         ways = []
         if representation != "automaton":
             spec, arrays = self.features.restrict(kept).state()

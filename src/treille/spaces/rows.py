@@ -10,6 +10,7 @@ import numpy as np
 from treille.data import Batch
 from treille.data.base import readable_size
 from treille.features import FeatureMap, Representation, represent
+from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
@@ -45,7 +46,9 @@ class RowsSpace:
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
         features, rows = kernel.fit_features(batch, n_jobs)
-        check_finite(kernel, rows.diag())
+        norms = check_finite(kernel, rows.diag())
+        if kernel.needs_features and not norms.any():
+            raise InputError(f"no feature is left: in {kernel!r}, all {rows.n_features:,} features have the weight 0")
         return cls(kernel, batch, features, rows, n_jobs)
 
     def __len__(self) -> int:

@@ -1,0 +1,71 @@
+"""Balanced kernels: every order normalised by itself, so that frequent short n-grams do not outweigh long ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+from treille.data import Batch
+from treille.kernels.additive import Additive
+from treille.kernels.algebra import Scaled, Sum
+from treille.kernels.base import Kernel
+from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.ngram import NGram
+from treille.kernels.normalized import Normalized
+from treille.kernels.weighted import Weighted
+
+
+class Balanced(Normalized):
+    """k(x, y) = sum over orders n of k_n(x, y) / sqrt(k_n(x, x) k_n(y, y)), normalised; see `Kernel.balanced`.
+
+    The parts are the orders of `NGram`, and the terms of a sum. Weights of features apply before a part is normalised: in
+    ``NGram(5, min_n=2).weighted("idf").balanced()`` each order is a normalised TF-IDF kernel. Weights of orders multiply the
+    normalised parts.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = NGram(2, min_n=1).balanced()
+    >>> kernel(["abab", "aabb"]).round(3).tolist()  # cosines 1.0 of single symbols, 0.516 of pairs
+    [[1.0, 0.758], [0.758, 1.0]]
+    """
+
+    def write(self, spell: Spell) -> str:
+        return f"{within(self.kernel, NAME, spell)}.balanced()"
+
+    def inside(self) -> Kernel:
+        return Parts(self.kernel)
+
+
+class Parts(Additive):
+    """The sum of the parts of a kernel, each normalised by itself."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.kernel.batch(X, n_jobs)
+
+    def terms(self) -> list[tuple[str, Kernel]]:
+        parts = parts_of(self.kernel)
+        units = [_unit(part) for part, _ in parts]
+        names = units if len(set(units)) > 1 else [""] * len(parts)
+        normalized = [Normalized(part) if weight == 1 else Scaled(weight, Normalized(part)) for part, weight in parts]
+        return list(zip(names, normalized, strict=True))
+
+
+def parts_of(kernel: Kernel) -> list[tuple[Kernel, float]]:
+    """The parts that `Balanced` normalises, with their weights in k."""
+    if isinstance(kernel, NGram):
+        return kernel.single_orders()
+    if isinstance(kernel, Sum):
+        return [part for _, term in kernel.terms() for part in parts_of(term)]
+    if isinstance(kernel, Weighted):
+        return [(kernel.around(part), weight) for part, weight in parts_of(kernel.kernel)]
+    return [(kernel, 1.0)]
+
+
+def _unit(kernel: Any) -> str:
+    """How a part reads texts, to tell the features of words from those of characters."""
+    while hasattr(kernel, "kernel"):
+        kernel = kernel.kernel
+    unit = getattr(kernel, "unit", "")
+    return unit.partition("+")[0] if isinstance(unit, str) else "token"
