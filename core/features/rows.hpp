@@ -88,8 +88,9 @@ class DenseRows {
 
 // Coded rows (coded_rows.hpp) with W' as one number per feature.
 //
-// Columns may have weights s_z: row i is then x_iz = s_z v_iz, v_iz the coded values, which are not touched. W' is kept as u_z = s_z w_z, so
-// that a dot reads what it reads without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a s_z^2 v_iz.
+// Columns may have weights s_z: row i is then x_iz = s_z v_iz, v_iz the coded values, which are not touched. W' is kept as u_z = s_z w_z,
+// so that a dot reads what it reads without weights, and an axpy multiplies by s_z^2:  w.x_i = sum_z u_z v_iz,  w += a x_i  is  u_z += a
+// s_z^2 v_iz.
 //
 // Where ids fall with frequency, most reads of w hit its cached head. Features from n_shared on are singletons: they occur in at most
 // one row. A singleton z of row i has w_z = (what axpy added to row i) * phi_z, whatever happens elsewhere: the row keeps one
@@ -214,26 +215,29 @@ class CodedRows {
 
   template <class Real>
   void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
-    const Real* codebook = codebook_of<Real>();
-    if (!squares_.empty()) {
-      const Real* squares = squares_of<Real>();
-      for (; e < stop; ++e) weights[id(*e)] += step * codebook[code(*e)] * squares[id(*e)];
-      return;
-    }
+    const Real *codebook = codebook_of<Real>(), *squares = squares_of<Real>();
+    if (squares_.empty())
+      add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)]; });
+    else
+      add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)] * squares[id(entry)]; });
+  }
+
+  template <class Real, class Change>
+  void add(const Word* e, const Word* stop, Real* weights, Change&& change) const {
     // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
     for (; e + 4 <= stop; e += 4) {
       Real& w0 = weights[id(e[0])];
       Real& w1 = weights[id(e[1])];
       Real& w2 = weights[id(e[2])];
       Real& w3 = weights[id(e[3])];
-      const Real s0 = w0 + step * codebook[code(e[0])], s1 = w1 + step * codebook[code(e[1])];
-      const Real s2 = w2 + step * codebook[code(e[2])], s3 = w3 + step * codebook[code(e[3])];
+      const Real s0 = w0 + change(e[0]), s1 = w1 + change(e[1]);
+      const Real s2 = w2 + change(e[2]), s3 = w3 + change(e[3]);
       w0 = s0;
       w1 = s1;
       w2 = s2;
       w3 = s3;
     }
-    for (; e < stop; ++e) weights[id(*e)] += step * codebook[code(*e)];
+    for (; e < stop; ++e) weights[id(*e)] += change(*e);
   }
 
   template <class Low, class High>

@@ -115,8 +115,8 @@ class Rows(FeatureRows):
     """Sparse rows, always exact, in 4 bytes per entry in most cases. Build them with `from_csr`.
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the integer ``id << code_bits | code``: the value of feature ``id`` is
-    ``scale[i] * codebook[code]``, times ``column_weights[id]`` unless that is None. ``sq_norms`` are the squared norms of the unscaled
-    examples, including parts outside the fitted features.
+    ``scale[i] * codebook[code]``, times ``column_weights[id]`` unless that is None. ``sq_norms`` are the squared norms of the
+    unscaled examples, including parts outside the fitted features.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
@@ -208,9 +208,7 @@ class Rows(FeatureRows):
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
         """The rows with other values, unscaled, as the core takes them."""
-        return _core.CodedRows(
-            self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)), self.n_features
-        )
+        return _core.CodedRows(self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)), self.n_features)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))

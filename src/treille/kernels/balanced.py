@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from treille.data import Batch
 from treille.kernels.additive import Additive
 from treille.kernels.algebra import Scaled, Sum

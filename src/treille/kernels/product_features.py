@@ -229,6 +229,7 @@ class ProductMap(FeatureMap):
     def restrict(self, ids: np.ndarray) -> ProductMap:
         tuples = self.tuples[ids]
         used = [np.unique(tuples)] if self.degree > 1 else [np.unique(column) for column in tuples.T]
+        used = [each.needed(some) for each, some in zip(self.maps, used, strict=True)]
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
         return ProductMap(maps, self.degree, np.stack(columns, axis=1))

@@ -31,9 +31,9 @@ class Weighted(WrappedKernel):
     - ``"idf"``: inverse document frequency, ``s_z = log((1 + n) / (1 + df_z)) + 1``, where df_z of the n training examples have
       the feature: the smooth form of scikit-learn's TfidfVectorizer. A feature that no training example has gets the largest
       weight, that of df = 0, in norms; TfidfVectorizer leaves it out.
-    - ``"nb"``: the log ratio of class frequencies (Wang and Manning, 2012), ``s_z = |log((p_z / |p|) / (q_z / |q|))|``, where p_z is
-      1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over all
-      features. A feature that no training example has gets weight 0. With several classes each one has weights of its own,
+    - ``"nb"``: the log ratio of class frequencies (Wang and Manning, 2012), ``s_z = |log((p_z / |p|) / (q_z / |q|))|``, where
+      p_z is 1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over
+      all features. A feature that no training example has gets weight 0. With several classes each one has weights of its own,
       that class against the rest. Needs labels: it works in classifiers.
     - a mapping of feature names to weights; features that are missing in it have the weight `missing`.
 
@@ -58,7 +58,9 @@ class Weighted(WrappedKernel):
         self.weights = weights
         self.missing = missing
 
-    _labels: tuple[np.ndarray, np.ndarray] | None = None  # of the training examples, and the positive class of each problem
+    _labels: tuple[np.ndarray, np.ndarray] | None = (
+        None  # of the training examples, and the positive class of each problem
+    )
 
     def write(self, spell: Spell) -> str:
         shown = repr(self.weights)
@@ -78,9 +80,13 @@ class Weighted(WrappedKernel):
                         f"weights has {name!r}: {weight!r}, expected names of features and numbers of at least 0"
                     )
         elif self.weights not in SCHEMES:
-            raise InputError(f"weights is {self.weights!r}, expected 'idf', 'nb' or a mapping of feature names to weights")
+            raise InputError(
+                f"weights is {self.weights!r}, expected 'idf', 'nb' or a mapping of feature names to weights"
+            )
         elif self.missing != 1.0:
-            raise InputError(f"missing is {self.missing!r}, but weights is {self.weights!r}: missing belongs to a mapping")
+            raise InputError(
+                f"missing is {self.missing!r}, but weights is {self.weights!r}: missing belongs to a mapping"
+            )
         if not _is_weight(self.missing):
             raise InputError(f"missing is {self.missing!r}, expected a number of at least 0")
         if not self.kernel.has_features:
@@ -188,10 +194,14 @@ class WeightedMap(WrappedMap):
         return False
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        raise InputError("weights of features are those of one set of examples: merge the features of the kernel inside")
+        raise InputError(
+            "weights of features are those of one set of examples: merge the features of the kernel inside"
+        )
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        raise InputError("weights of features are those of one set of examples: extend the features of the kernel inside")
+        raise InputError(
+            "weights of features are those of one set of examples: extend the features of the kernel inside"
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()

@@ -121,16 +121,14 @@ class Solution:
     @classmethod
     def combined(cls, each: Sequence[Solution]) -> Solution:
         """The solutions of several problems, one after another, as one."""
-        weights, coefficients = (
-            None if any(array is None for array in arrays) else np.hstack(arrays)
-            for arrays in ([s.weights for s in each], [s.coefficients for s in each])
-        )
+        weights = [s.weights for s in each if s.weights is not None]
+        coefficients = [s.coefficients for s in each if s.coefficients is not None]
         return cls(
             np.concatenate([s.intercept for s in each]),
             np.concatenate([s.alpha for s in each]),
             replace(Report.combined([s.report for s in each]), representation=each[0].report.representation),
-            weights,
-            coefficients,
+            np.hstack(weights) if weights else None,
+            np.hstack(coefficients) if coefficients else None,
         )
 
     def timed(self, seconds: float) -> Solution:
