@@ -35,8 +35,8 @@ class Gappy(PatternKernel):
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
     counts : {"raw", "log", "binary"}
-        c, 1 + log(c), or 1 if c > 0 for a sum c of weights decay^g; see `NGram`. "log" needs a decay of at least 1. The factor decay^n
-        of ``count="span"`` stays outside.
+        In place of a sum c of decay^g: c, 1 + log(c), or 1 if c > 0; see `NGram`. The factor decay^n of ``count="span"`` stays
+        outside. "log" needs a decay of at least 1.
 
     Examples
     --------

@@ -25,8 +25,8 @@ from treille.kernels.suffix import TreeProduct, longest, substring_product
 class NGram(SequenceKernel):
     """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) t(count_x(z)) t(count_y(z)), min_n <= |z| <= n.
 
-    t(c) = c by default, see `counts`. Exact for any order and alphabet: n-grams are compared symbol by symbol, never by a hash alone. One pass over the text per
-    order. For lattices, it uses expected counts.
+    t(c) = c by default, see `counts`. Exact for any order and alphabet: n-grams are compared symbol by symbol, never by a hash
+    alone. One pass over the text per order. For lattices, it uses expected counts.
 
     Parameters
     ----------
