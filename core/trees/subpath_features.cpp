@@ -208,12 +208,13 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
       // Deeper matches count first. Read from the least deep on, a match is the last of those not yet read.
       if (counts_ != Counts::raw) std::ranges::sort(ends, {}, &End::depth);
       for (const auto& [u, depth] : ends) {
-        const double matches = whole[u] + partly[u]--;
+        const auto matches = static_cast<std::uint32_t>(whole[u] + partly[u]--);
         const double step = transformed(counts_, matches) - transformed(counts_, matches - 1);
         in_part[u] += (cumulative_[at(depth)] - cumulative_[at(depth_above(u))]) * step;
       }
       for (const std::size_t u : met) {
-        const double value = transformed(counts_, whole[u]) * root_of_weight_[u] + in_part[u] / root_of_weight_[u];
+        const double value =
+            transformed(counts_, static_cast<std::uint32_t>(whole[u])) * root_of_weight_[u] + in_part[u] / root_of_weight_[u];
         whole[u] = 0;
         in_part[u] = 0;
         if (parts_.feature[u] < 0) continue;
