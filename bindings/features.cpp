@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "features/compaction.hpp"
+#include "features/count_transform.hpp"
 #include "features/csr.hpp"
 #include "features/gram_index.hpp"
 #include "features/products.hpp"
@@ -61,6 +62,11 @@ void rmatvec_rows(const CodedIn& rows, In<double> coefficients, std::size_t n_fu
 }  // namespace
 
 void bind_features(nb::module_& m) {
+  nb::enum_<Counts>(m, "Counts", "How numbers of occurrences become values of features.")
+      .value("raw", Counts::raw)
+      .value("log", Counts::log)
+      .value("binary", Counts::binary);
+
   using Entries = std::variant<In<std::uint32_t>, In<std::uint64_t>>;
   nb::class_<CodedIn>(m, "CodedRows", "Coded rows as the core takes them.")
       .def(

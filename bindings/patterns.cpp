@@ -40,25 +40,27 @@ void bind_patterns(nb::module_& m) {
       .def_static(
           "fit",
           [](const PatternFamily& family, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode,
-             std::int32_t alphabet_size, int threads) {
+             std::int32_t alphabet_size, Counts counts, int threads) {
             return give_fit([&](RowsWithNorms& rows) {
-              return PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows);
+              return PatternFeatures::fit(family, {view(symbols), view(offsets)}, view(recode), alphabet_size, threads, rows, counts);
             });
           },
-          "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
+          "family"_a, "symbols"_a, "offsets"_a, "recode"_a, "alphabet_size"_a, "counts"_a, "threads"_a)
       .def_static(
           "fit_lattices",
-          [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, int threads) {
-            return give_fit(
-                [&](RowsWithNorms& rows) { return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows); });
+          [](const PatternFamily& family, const LatticesIn& data, In<std::int32_t> recode, std::int32_t alphabet_size, Counts counts,
+             int threads) {
+            return give_fit([&](RowsWithNorms& rows) {
+              return PatternFeatures::fit(family, data.view(), view(recode), alphabet_size, threads, rows, counts);
+            });
           },
-          "family"_a, "data"_a, "recode"_a, "alphabet_size"_a, "threads"_a)
+          "family"_a, "data"_a, "recode"_a, "alphabet_size"_a, "counts"_a, "threads"_a)
       .def_static(
           "from_patterns",
-          [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size) {
-            return unlocked([&] { return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size); });
+          [](const PatternFamily& family, In<std::int32_t> cells, In<std::int32_t> lengths, std::int32_t alphabet_size, Counts counts) {
+            return unlocked([&] { return PatternFeatures::from_patterns(family, view(cells), view(lengths), alphabet_size, counts); });
           },
-          "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a)
+          "family"_a, "cells"_a, "lengths"_a, "alphabet_size"_a, "counts"_a)
       .def(
           "transform",
           [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {

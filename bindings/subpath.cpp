@@ -40,10 +40,10 @@ void bind_subpath(nb::module_& m) {
       "forest"_a, "cumulative"_a, "n_left"_a, "Products with the kernel matrix of weighted path counts.");
   m.def(
       "subpath_self",
-      [](const ForestIn& forest, In<double> cumulative, int threads) {
-        return give(unlocked([&] { return subpath_self(read(forest), view(cumulative), threads); }));
+      [](const ForestIn& forest, In<double> cumulative, Counts counts, int threads) {
+        return give(unlocked([&] { return subpath_self(read(forest), view(cumulative), threads, counts); }));
       },
-      "forest"_a, "cumulative"_a, "threads"_a, "k(x, x) of every tree.");
+      "forest"_a, "cumulative"_a, "counts"_a, "threads"_a, "k(x, x) of every tree.");
 
   nb::class_<SubpathProduct>(m, "SubpathProduct", "Products with the kernel matrix of weighted path counts, in little memory.")
       .def_static(
@@ -65,20 +65,21 @@ void bind_subpath(nb::module_& m) {
   nb::class_<SubpathFeatures>(m, "SubpathFeatures", "Edges of the suffix tree of upward strings.")
       .def_static(
           "fit",
-          [](const ForestIn& forest, std::int32_t n_labels, In<double> cumulative) {
-            return unlocked([&] { return SubpathFeatures::fit(read(forest), n_labels, view(cumulative)); });
+          [](const ForestIn& forest, std::int32_t n_labels, In<double> cumulative, Counts counts) {
+            return unlocked([&] { return SubpathFeatures::fit(read(forest), n_labels, view(cumulative), counts); });
           },
-          "forest"_a, "n_labels"_a, "cumulative"_a)
+          "forest"_a, "n_labels"_a, "cumulative"_a, "counts"_a)
       .def_static(
           "from_parts",
-          [](const std::tuple<Ints, Ints, Ints, Ints, Ints, Ints>& parts, std::int32_t n_labels, In<double> cumulative) {
+          [](const std::tuple<Ints, Ints, Ints, Ints, Ints, Ints>& parts, std::int32_t n_labels, In<double> cumulative, Counts counts) {
             return std::apply(
                 [&](const auto&... part) {
-                  return SubpathFeatures({Array<std::int32_t>(part.data(), part.data() + part.size())...}, n_labels, view(cumulative));
+                  return SubpathFeatures({Array<std::int32_t>(part.data(), part.data() + part.size())...}, n_labels, view(cumulative),
+                                         counts);
                 },
                 parts);
           },
-          "parts"_a, "n_labels"_a, "cumulative"_a)
+          "parts"_a, "n_labels"_a, "cumulative"_a, "counts"_a)
       .def("parts",
            [](const SubpathFeatures& self) {
              const auto& p = self.parts();

@@ -82,29 +82,32 @@ void bind_text(nb::module_& m) {
   nb::class_<NGramFeatures>(m, "NGramFeatures", "N-grams with their ids: fitted, then frozen.")
       .def_static(
           "fit",
-          [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights,
+          [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights, Counts counts,
              std::int32_t alphabet_size, int threads) {
             return give_fit([&](RowsWithNorms& rows) {
-              return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows);
+              return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows,
+                                        counts);
             });
           },
-          "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
+          "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "fit_lattices",
-          [](const LatticesIn& data, int min_order, int max_order, In<double> weights, std::int32_t alphabet_size, int threads) {
+          [](const LatticesIn& data, int min_order, int max_order, In<double> weights, Counts counts, std::int32_t alphabet_size,
+             int threads) {
             return give_fit([&](RowsWithNorms& rows) {
-              return NGramFeatures::fit(data.view(), min_order, max_order, view(weights), alphabet_size, threads, rows);
+              return NGramFeatures::fit(data.view(), min_order, max_order, view(weights), alphabet_size, threads, rows, counts);
             });
           },
-          "data"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a, "threads"_a)
+          "data"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "from_grams",
-          [](In<std::int32_t> grams, In<std::int32_t> orders, int min_order, int max_order, In<double> weights,
+          [](In<std::int32_t> grams, In<std::int32_t> orders, int min_order, int max_order, In<double> weights, Counts counts,
              std::int32_t alphabet_size) {
-            return unlocked(
-                [&] { return NGramFeatures::from_grams(view(grams), view(orders), min_order, max_order, view(weights), alphabet_size); });
+            return unlocked([&] {
+              return NGramFeatures::from_grams(view(grams), view(orders), min_order, max_order, view(weights), alphabet_size, counts);
+            });
           },
-          "grams"_a, "orders"_a, "min_order"_a, "max_order"_a, "weights"_a, "alphabet_size"_a)
+          "grams"_a, "orders"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a)
       .def(
           "transform",
           [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {

@@ -103,16 +103,16 @@ void bind_tree_kernels(nb::module_& m) {
   nb::class_<SubtreeFeatures>(m, "SubtreeFeatures", "Complete subtrees with their ids: fitted, then frozen.")
       .def_static(
           "fit",
-          [](const ForestIn& forest, double decay, bool leaves) {
-            return give_fit([&](RowsWithNorms& rows) { return SubtreeFeatures::fit(read(forest), decay, leaves, rows); });
+          [](const ForestIn& forest, double decay, bool leaves, Counts counts) {
+            return give_fit([&](RowsWithNorms& rows) { return SubtreeFeatures::fit(read(forest), decay, leaves, rows, counts); });
           },
-          "forest"_a, "decay"_a, "leaves"_a)
+          "forest"_a, "decay"_a, "leaves"_a, "counts"_a)
       .def_static(
           "from_parts",
-          [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> subtrees, double decay, bool leaves) {
-            return unlocked([&] { return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves); });
+          [](In<std::int32_t> cells, In<std::int64_t> starts, In<std::int32_t> subtrees, double decay, bool leaves, Counts counts) {
+            return unlocked([&] { return SubtreeFeatures::from_parts(view(cells), view(starts), view(subtrees), decay, leaves, counts); });
           },
-          "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a)
+          "cells"_a, "starts"_a, "subtrees"_a, "decay"_a, "leaves"_a, "counts"_a)
       .def(
           "parts",
           [](const SubtreeFeatures& self, In<std::int64_t> ids) {

@@ -16,6 +16,7 @@ namespace {
 struct Orders {
   int min, max;
   std::span<const double> weights;
+  Counts counts = Counts::raw;
   std::size_t count() const { return static_cast<std::size_t>(max - min + 1); }
   bool mixed() const { return min != max; }
 };
@@ -47,7 +48,7 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
       for (std::size_t k = 0; k < grams.size(); ++k) {
         if (k + kAhead < grams.size()) dictionary.prefetch_slot(grams[k + kAhead].tag);
         if (k + kAheadGram < grams.size()) dictionary.prefetch_gram(grams[k + kAheadGram].tag);
-        const double value = weight * grams[k].count;
+        const double value = weight * transformed(orders.counts, grams[k].count);
         sq_norms[i] += value * value;
         const std::uint32_t id = resolve(grams[k], symbols.data() + grams[k].first, order);
         if (id != Dictionary::kAbsent) part.add(id, value);
@@ -69,7 +70,7 @@ void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_
       const auto o = static_cast<std::size_t>(order - orders.min);
       std::uint64_t h = 0;
       for (int k = 0; k < order; ++k) h = hashes[o].push(h, static_cast<std::uint64_t>(symbols[k]));
-      const double value = orders.weights[o] * expected;
+      const double value = orders.weights[o] * transformed_expected(orders.counts, expected);
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(hashes[o].tag(h), symbols, order);
       if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, value);
@@ -130,31 +131,31 @@ NGramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<c
 }  // namespace
 
 NGramFeatures NGramFeatures::fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights,
-                                 std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
-  const Orders orders{min_order, max_order, weights};
+                                 std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
+  const Orders orders{min_order, max_order, weights, counts};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
-    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights);
+    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights, counts);
   });
 }
 
 NGramFeatures NGramFeatures::fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights,
-                                 std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
-  const Orders orders{min_order, max_order, weights};
+                                 std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
+  const Orders orders{min_order, max_order, weights, counts};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
-    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights);
+    return NGramFeatures(fit_dictionary<decltype(symbol)>(data, orders, threads, rows), min_order, max_order, weights, counts);
   });
 }
 
 NGramFeatures NGramFeatures::from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> lengths, int min_order,
-                                        int max_order, std::span<const double> weights, std::int32_t alphabet_size) {
-  const Orders orders{min_order, max_order, weights};
+                                        int max_order, std::span<const double> weights, std::int32_t alphabet_size, Counts counts) {
+  const Orders orders{min_order, max_order, weights, counts};
   return with_symbol_type(alphabet_size, [&](auto symbol) {
-    return NGramFeatures(rebuild<decltype(symbol)>(grams, lengths, orders), min_order, max_order, weights);
+    return NGramFeatures(rebuild<decltype(symbol)>(grams, lengths, orders), min_order, max_order, weights, counts);
   });
 }
 
 RowsWithNorms NGramFeatures::transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
-  const Orders orders{min_order_, max_order_, weights_};
+  const Orders orders{min_order_, max_order_, weights_, counts_};
   RowsWithNorms rows;
   const std::int64_t symbols_in_use = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
   std::visit(
@@ -174,7 +175,7 @@ RowsWithNorms NGramFeatures::transform(const Sequences& data, std::span<const st
 }
 
 RowsWithNorms NGramFeatures::transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const {
-  const Orders orders{min_order_, max_order_, weights_};
+  const Orders orders{min_order_, max_order_, weights_, counts_};
   RowsWithNorms rows;
   std::visit(
       [&](const auto& dictionary) {
@@ -189,7 +190,7 @@ RowsWithNorms NGramFeatures::transform(const Lattices& data, std::span<const std
 }
 
 Occurrences NGramFeatures::occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const {
-  const Orders orders{min_order_, max_order_, weights_};
+  const Orders orders{min_order_, max_order_, weights_, counts_};
   const auto hashes = hashes_of(orders);
   const auto cuts = shares(data, threads);
   struct Found {
@@ -247,8 +248,8 @@ Occurrences NGramFeatures::occurrences(const Sequences& data, std::span<const st
 
 std::pair<NGramFeatures, std::vector<std::int64_t>> NGramFeatures::merge(const NGramFeatures& other,
                                                                          std::span<const std::int32_t> recode) const {
-  if (other.min_order_ != min_order_ || other.max_order_ != max_order_ || other.weights_ != weights_)
-    throw std::invalid_argument("n-grams of other orders or weights cannot be merged");
+  if (other.min_order_ != min_order_ || other.max_order_ != max_order_ || other.weights_ != weights_ || other.counts_ != counts_)
+    throw std::invalid_argument("n-grams of other orders, weights or counts cannot be merged");
   const auto hashes = hashes_of({min_order_, max_order_, weights_});
   std::vector<std::int64_t> ids(other.size());
   const std::int64_t symbols = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
@@ -270,7 +271,7 @@ std::pair<NGramFeatures, std::vector<std::int64_t>> NGramFeatures::merge(const N
           }
         },
         other.dictionary_);
-    return NGramFeatures(std::move(all), min_order_, max_order_, weights_);
+    return NGramFeatures(std::move(all), min_order_, max_order_, weights_, counts_);
   };
   NGramFeatures merged = std::visit(
       [&]<class Own>(const NGramDictionary<Own>& own) {

@@ -1,7 +1,7 @@
 #pragma once
 // N-gram features of many sequences: fitted on some, then frozen and met with others.
 //
-//   phi_z(x) = weight[|z|] * (number of occurrences of z in x),   min_order <= |z| <= max_order.
+//   phi_z(x) = weight[|z|] * t(number of occurrences of z in x),   min_order <= |z| <= max_order,   t as in features/count_transform.hpp.
 //
 // Of a lattice, the number of occurrences is the expected one (automata/prefix_counter.hpp).
 // Cost: one pass over the symbols per order; expected O(1) a window, and n symbols for each distinct n-gram of an example. Exact for
@@ -16,6 +16,7 @@
 
 #include "automata/lattices.hpp"
 #include "features/coded_rows.hpp"
+#include "features/count_transform.hpp"
 #include "features/ngram_dictionary.hpp"
 #include "sequences.hpp"
 
@@ -31,13 +32,13 @@ class NGramFeatures {
   // `weights` has one entry for each order min_order..max_order. Symbols are 0..alphabet_size-1.
   // Threads only share out the work: the result does not depend on their number.
   static NGramFeatures fit(const Sequences& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
-                           int threads, RowsWithNorms& rows);
+                           int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
   static NGramFeatures fit(const Lattices& data, int min_order, int max_order, std::span<const double> weights, std::int32_t alphabet_size,
-                           int threads, RowsWithNorms& rows);
+                           int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
 
   // Frozen features from their grams: `grams` holds max_order symbols each, `orders` the length of each (empty: all max_order).
   static NGramFeatures from_grams(std::span<const std::int32_t> grams, std::span<const std::int32_t> orders, int min_order, int max_order,
-                                  std::span<const double> weights, std::int32_t alphabet_size);
+                                  std::span<const double> weights, std::int32_t alphabet_size, Counts counts = Counts::raw);
 
   // Symbol s of the data is read as recode[s]; values >= the fitted alphabet size stand for symbols never seen.
   RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
@@ -61,12 +62,17 @@ class NGramFeatures {
 
  private:
   using Dictionary = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>>;
-  NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights)
-      : dictionary_(std::move(dictionary)), min_order_(min_order), max_order_(max_order), weights_(weights.begin(), weights.end()) {}
+  NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights, Counts counts)
+      : dictionary_(std::move(dictionary)),
+        min_order_(min_order),
+        max_order_(max_order),
+        weights_(weights.begin(), weights.end()),
+        counts_(counts) {}
 
   Dictionary dictionary_;
   int min_order_, max_order_;
   std::vector<double> weights_;
+  Counts counts_;
 };
 
 }  // namespace treille

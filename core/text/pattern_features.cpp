@@ -15,10 +15,36 @@
 namespace treille {
 namespace {
 
+// What the occurrences of a pattern sum to, and the value of the pattern. Raw sums are values; for the others, occurrences are summed
+// without their common factor.
+template <class Family>
+class PatternValues {
+ public:
+  PatternValues(const Family& family, Counts counts) : family_(family), counts_(counts) {
+    if constexpr (kScaled)
+      if (counts != Counts::raw) unscaled_ = family.unscaled();
+  }
+  const Family& summed() const { return unscaled_ ? *unscaled_ : family_; }
+  double of(double sum, const std::int32_t* cells) const { return transformed(counts_, sum) * scale(cells); }
+  double of_expected(double sum, const std::int32_t* cells) const { return transformed_expected(counts_, sum) * scale(cells); }
+
+ private:
+  static constexpr bool kScaled = requires(const Family& family) { family.unscaled(); };
+  double scale([[maybe_unused]] const std::int32_t* cells) const {
+    if constexpr (kScaled)
+      if (unscaled_) return family_.scale(cells);
+    return 1.0;
+  }
+
+  const Family& family_;
+  Counts counts_;
+  std::optional<Family> unscaled_;
+};
+
 // Reads sequences first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kAbsent to leave it out.
 template <class Family, class Dictionary, class Resolve>
-void scan(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
+void scan(const PatternValues<Family>& values, const Sequences& data, std::span<const std::int32_t> recode, std::size_t first,
+          std::size_t last, const Dictionary& dictionary, Resolve&& resolve, RowPart& part, double* sq_norms) {
   PatternCounter counter;
   std::vector<std::int32_t> symbols;
   for (std::size_t i = first; i < last; ++i) {
@@ -26,16 +52,18 @@ void scan(const Family& family, const Sequences& data, std::span<const std::int3
     symbols.resize(sequence.size());
     std::transform(sequence.begin(), sequence.end(), symbols.begin(), [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
     counter.clear();
-    family.emit(Symbols(symbols), [&](const std::int32_t* cells, int n, double value) { counter.add(cells, n, value); });
+    values.summed().emit(Symbols(symbols), [&](const std::int32_t* cells, int n, double value) { counter.add(cells, n, value); });
     const auto& entries = counter.entries();
     sq_norms[i] = 0;
     for (std::size_t k = 0; k < std::min(kAhead, entries.size()); ++k) dictionary.prefetch_slot(entries[k].tag);
     for (std::size_t k = 0; k < entries.size(); ++k) {
       if (k + kAhead < entries.size()) dictionary.prefetch_slot(entries[k + kAhead].tag);
       if (k + kAheadGram < entries.size()) dictionary.prefetch_gram(entries[k + kAheadGram].tag);
-      sq_norms[i] += entries[k].value * entries[k].value;
-      const std::uint32_t id = resolve(entries[k], counter.cells(entries[k]));
-      if (id != Dictionary::kAbsent) part.add(id, entries[k].value);
+      const std::int32_t* const cells = counter.cells(entries[k]);
+      const double value = values.of(entries[k].value, cells);
+      sq_norms[i] += value * value;
+      const std::uint32_t id = resolve(entries[k], cells);
+      if (id != Dictionary::kAbsent) part.add(id, value);
     }
     part.end_row();
   }
@@ -60,9 +88,10 @@ class Keeper {
 
 template <class Symbol, class Family>
 NGramDictionary<Symbol> fit_dictionary(const Family& family, const Sequences& data, std::span<const std::int32_t> recode, int threads,
-                                       RowsWithNorms& rows) {
+                                       RowsWithNorms& rows, Counts counts) {
+  const PatternValues<Family> values(family, counts);
   auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
-    scan(family, data, recode, first, last, mine, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+    scan(values, data, recode, first, last, mine, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
   };
   return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
@@ -89,19 +118,20 @@ void emit(const Family& family, const Lattice& x, std::span<const std::int32_t> 
 
 // The same for lattices. Values that cancel have no entry.
 template <class Family, class Resolve>
-void scan(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first, std::size_t last,
-          Resolve&& resolve, RowPart& part, double* sq_norms) {
+void scan(const PatternValues<Family>& values, const Lattices& data, std::span<const std::int32_t> recode, std::size_t first,
+          std::size_t last, Resolve&& resolve, RowPart& part, double* sq_norms) {
   PrefixCounter grams;
   PatternCounter counter;
   for (std::size_t i = first; i < last; ++i) {
     counter.clear();
-    emit(family, data[i], recode, grams, counter);
+    emit(values.summed(), data[i], recode, grams, counter);
     sq_norms[i] = 0;
     for (const PatternCounter::Entry& entry : counter.entries()) {
       if (entry.value == 0) continue;
-      sq_norms[i] += entry.value * entry.value;
+      const double value = values.of_expected(entry.value, counter.cells(entry));
+      sq_norms[i] += value * value;
       const std::uint32_t id = resolve(entry, counter.cells(entry));
-      if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, entry.value);
+      if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, value);
     }
     part.end_row();
   }
@@ -109,9 +139,10 @@ void scan(const Family& family, const Lattices& data, std::span<const std::int32
 
 template <class Symbol, class Family>
 NGramDictionary<Symbol> fit_dictionary(const Family& family, const Lattices& data, std::span<const std::int32_t> recode, int threads,
-                                       RowsWithNorms& rows) {
+                                       RowsWithNorms& rows, Counts counts) {
+  const PatternValues<Family> values(family, counts);
   auto scan_share = [&](std::size_t first, std::size_t last, NGramDictionary<Symbol>& mine, RowPart& part) {
-    scan(family, data, recode, first, last, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
+    scan(values, data, recode, first, last, Keeper<Symbol>(mine, family.width()), part, rows.sq_norms.data());
   };
   return fit_shares<Symbol>(data, threads, family.width(), family.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
@@ -128,26 +159,26 @@ constexpr bool kIsTable = std::is_same_v<std::remove_cvref_t<Store>, PatternTabl
 }  // namespace
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
-                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
+                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
   return std::visit(
       [&]<class Family>(const Family& f) {
         if constexpr (kHasTable<Family>) {
           if (const std::size_t size = table_size(f, alphabet_size, static_cast<double>(data.symbols.size())); size > 0)
-            return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows), alphabet_size);
+            return PatternFeatures(family, fit_table(f, size, alphabet_size, data, recode, threads, rows, counts), alphabet_size, counts);
         }
         return with_symbol_type(f.largest_cell(alphabet_size, longest(data)) + 1, [&](auto symbol) {
-          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows), alphabet_size);
+          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows, counts), alphabet_size, counts);
         });
       },
       family);
 }
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
-                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows) {
+                                     std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts) {
   return std::visit(
       [&]<class Family>(const Family& f) {
         return with_symbol_type(f.largest_cell(alphabet_size, 0) + 1, [&](auto symbol) {
-          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows), alphabet_size);
+          return PatternFeatures(family, fit_dictionary<decltype(symbol)>(f, data, recode, threads, rows, counts), alphabet_size, counts);
         });
       },
       family);
@@ -175,7 +206,7 @@ std::optional<PatternFamilies> PatternFeatures::families() const {
 }
 
 PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
-                                               std::span<const std::int32_t> lengths, std::int32_t alphabet_size) {
+                                               std::span<const std::int32_t> lengths, std::int32_t alphabet_size, Counts counts) {
   return std::visit(
       [&]<class Family>(const Family& f) {
         const auto width = static_cast<std::size_t>(f.width());
@@ -192,7 +223,7 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
               if (std::exchange(table.rank[table.addresses.back()], static_cast<std::uint32_t>(id)) != TableReader<Family>::kNowhere)
                 throw std::invalid_argument(twice);
             }
-            return PatternFeatures(family, std::move(table), alphabet_size);
+            return PatternFeatures(family, std::move(table), alphabet_size, counts);
           }
         }
         const std::int64_t largest = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
@@ -206,7 +237,7 @@ PatternFeatures PatternFeatures::from_patterns(const PatternFamily& family, std:
             std::copy(own, own + length, narrow.begin());
             if (dictionary.insert(pattern_tag(own, length), narrow.data(), length) != id) throw std::invalid_argument(twice);
           }
-          return PatternFeatures(family, std::move(dictionary), alphabet_size);
+          return PatternFeatures(family, std::move(dictionary), alphabet_size, counts);
         });
       },
       family);
@@ -217,13 +248,14 @@ RowsWithNorms PatternFeatures::transform(const Sequences& data, std::span<const 
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
         RowsWithNorms rows;
         if constexpr (!kIsTable<Stored>) {
+          const PatternValues<Family> values(family, counts_);
           auto find = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) { return stored.find(entry.tag, cells, entry.n); };
           auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-            scan(family, data, recode, first, last, stored, find, part, rows.sq_norms.data());
+            scan(values, data, recode, first, last, stored, find, part, rows.sq_norms.data());
           };
           rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, stored.size());
         } else if constexpr (kHasTable<Family>) {
-          rows = transform_table(family, stored, alphabet_size_, data, recode, threads);
+          rows = transform_table(family, stored, alphabet_size_, data, recode, threads, counts_);
         }
         return rows;
       },
@@ -234,6 +266,7 @@ RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const s
   return std::visit(
       [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
         RowsWithNorms rows;
+        const PatternValues<Family> values(family, counts_);
         const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
           if constexpr (!kIsTable<Stored>) {
             return stored.find(entry.tag, cells, entry.n);
@@ -247,7 +280,7 @@ RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const s
           }
         };
         auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
-          scan(family, data, recode, first, last, resolve, part, rows.sq_norms.data());
+          scan(values, data, recode, first, last, resolve, part, rows.sq_norms.data());
         };
         rows.entries = join_parts(scan_shares(data, threads, rows.sq_norms, scan_share), {}, size());
         return rows;

@@ -1,7 +1,7 @@
 #pragma once
 // Features of many sequences for any family of patterns (patterns.hpp): fitted on some, then frozen and met with others.
 //
-//   phi_z(x) = sum of the values of z's occurrences in x.
+//   phi_z(x) = s_z t(sum of the values of z's occurrences in x, without their common factor s_z),   t as in features/count_transform.hpp.
 //
 // Of a lattice, the expected sum: patterns of a window of fixed length are read off its expected n-grams, gappy ones are counted as they
 // are (automata/prefix_counter.hpp).
@@ -16,6 +16,7 @@
 
 #include "automata/lattices.hpp"
 #include "features/coded_rows.hpp"
+#include "features/count_transform.hpp"
 #include "features/ngram_dictionary.hpp"
 #include "sequences.hpp"
 #include "text/patterns.hpp"
@@ -40,13 +41,13 @@ class PatternFeatures {
   // Symbol s of the data is read as recode[s]: 0..alphabet_size-1, or -1 to leave it out.
   // Threads only share out the work: the result does not depend on their number.
   static PatternFeatures fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
-                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows);
+                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
   static PatternFeatures fit(const PatternFamily& family, const Lattices& data, std::span<const std::int32_t> recode,
-                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows);
+                             std::int32_t alphabet_size, int threads, RowsWithNorms& rows, Counts counts = Counts::raw);
 
   // Frozen features from their patterns: `cells` holds width() of each, `lengths` how many of them count (empty: all).
   static PatternFeatures from_patterns(const PatternFamily& family, std::span<const std::int32_t> cells,
-                                       std::span<const std::int32_t> lengths, std::int32_t alphabet_size);
+                                       std::span<const std::int32_t> lengths, std::int32_t alphabet_size, Counts counts = Counts::raw);
 
   // Values of recode from the fitted alphabet size on stand for symbols never seen.
   RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
@@ -64,12 +65,13 @@ class PatternFeatures {
 
  private:
   using Store = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>, PatternTable>;
-  PatternFeatures(const PatternFamily& family, Store store, std::int32_t alphabet_size)
-      : family_(family), store_(std::move(store)), alphabet_size_(alphabet_size) {}
+  PatternFeatures(const PatternFamily& family, Store store, std::int32_t alphabet_size, Counts counts)
+      : family_(family), store_(std::move(store)), alphabet_size_(alphabet_size), counts_(counts) {}
 
   PatternFamily family_;
   Store store_;
   std::int32_t alphabet_size_;
+  Counts counts_;
 };
 
 }  // namespace treille

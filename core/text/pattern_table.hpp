@@ -134,14 +134,15 @@ class TableReader {
 // Rows of all sequences, in parts: id_of(p, address) is the id of a pattern in part p, or kNowhere to leave it out.
 template <class Family, class IdOf>
 std::vector<RowPart> scan_table(const Family& family, std::int32_t base, const Sequences& data, std::span<const std::int32_t> recode,
-                                int threads, std::vector<double>& sq_norms, IdOf&& id_of) {
+                                int threads, Counts counts, std::vector<double>& sq_norms, IdOf&& id_of) {
   return scan_shares(data, threads, sq_norms, [&](std::size_t p, std::size_t first, std::size_t last, RowPart& part) {
     TableReader<Family> reader(family, base);
     for (std::size_t i = first; i < last; ++i) {
       double sq_norm = 0;
       reader.read(data[i], recode, [&](std::uint32_t address, std::uint32_t count) {
-        sq_norm += static_cast<double>(count) * count;
-        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) part.add(id, count);
+        const double value = transformed(counts, count);
+        sq_norm += value * value;
+        if (const std::uint32_t id = id_of(p, address); id != TableReader<Family>::kNowhere) part.add(id, value);
       });
       sq_norms[i] = sq_norm;
       part.end_row();
@@ -151,10 +152,10 @@ std::vector<RowPart> scan_table(const Family& family, std::int32_t base, const S
 
 template <class Family>
 PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base, const Sequences& data,
-                       std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows) {
+                       std::span<const std::int32_t> recode, int threads, RowsWithNorms& rows, Counts counts) {
   const std::size_t n_parts = shares(data, threads).size() - 1;
   std::vector<Array<std::uint8_t>> seen(n_parts, Array<std::uint8_t>(size, 0));
-  auto parts = scan_table(family, base, data, recode, threads, rows.sq_norms, [&](std::size_t p, std::uint32_t address) {
+  auto parts = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t p, std::uint32_t address) {
     seen[p][address] = 1;
     return address;
   });
@@ -171,9 +172,9 @@ PatternTable fit_table(const Family& family, std::size_t size, std::int32_t base
 
 template <class Family>
 RowsWithNorms transform_table(const Family& family, const PatternTable& table, std::int32_t base, const Sequences& data,
-                              std::span<const std::int32_t> recode, int threads) {
+                              std::span<const std::int32_t> recode, int threads, Counts counts) {
   RowsWithNorms rows;
-  auto parts = scan_table(family, base, data, recode, threads, rows.sq_norms, [&](std::size_t, std::uint32_t address) {
+  auto parts = scan_table(family, base, data, recode, threads, counts, rows.sq_norms, [&](std::size_t, std::uint32_t address) {
     return address == TableReader<Family>::kNowhere ? address : table.rank[address];
   });
   rows.entries = join_parts(std::move(parts), {}, table.addresses.size());

@@ -4,6 +4,7 @@
 //   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z.
 //
 // A cell is a symbol + 1, or 0 where any symbol may stand. Symbols below 0 are left out: no window holds one.
+// Where the values of a pattern's occurrences have a factor in common, scale(cells) is that factor, and unscaled() the family without it.
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +53,8 @@ struct GappyPatterns {
   int width() const { return n; }
   bool mixed() const { return false; }
   std::int64_t largest_cell(std::int64_t alphabet, std::int64_t) const { return alphabet; }
+  double scale(const std::int32_t*) const { return contiguous; }
+  GappyPatterns unscaled() const { return {n, max_gap, max_total_gap, decay, 1.0}; }
 
   template <class Sink>
   void emit(Symbols x, Sink&& sink) const {
@@ -97,6 +100,7 @@ struct WildcardPatterns {
   WildcardPatterns(int window, int most, double decay) : k(window) {
     double weight = 1;
     for (int j = 0; j <= most; ++j, weight *= decay) {
+      powers.push_back(weight);
       const auto places = choices(k, j);
       const std::size_t count = j == 0 ? 1 : places.size() / static_cast<std::size_t>(j);
       for (std::size_t c = 0; c < count; ++c) {
@@ -111,10 +115,13 @@ struct WildcardPatterns {
   int k;
   std::vector<char> masks;  // k a mask: which positions are open
   std::vector<double> weights;
+  std::vector<double> powers;  // of decay
 
   int width() const { return k; }
   bool mixed() const { return false; }
   std::int64_t largest_cell(std::int64_t alphabet, std::int64_t) const { return alphabet; }
+  double scale(const std::int32_t* cells) const { return powers[static_cast<std::size_t>(std::count(cells, cells + k, 0))]; }
+  WildcardPatterns unscaled() const { return {k, static_cast<int>(powers.size()) - 1, 1.0}; }
 
   template <class Sink>
   void emit(Symbols x, Sink&& sink) const {

@@ -87,7 +87,7 @@ class Ancestors {
 
 }  // namespace
 
-SubpathFeatures SubpathFeatures::fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative) {
+SubpathFeatures SubpathFeatures::fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative, Counts counts) {
   RootPaths paths = root_paths(forest);
   SuffixTree tree(paths, upward_order(paths), static_cast<std::int32_t>(cumulative.size()) - 1);
   const Ancestors ancestors(paths);
@@ -106,13 +106,17 @@ SubpathFeatures SubpathFeatures::fit(const Forest& forest, std::int32_t n_labels
   for (std::size_t v = 0; v < forest.n_nodes(); ++v) most_entries += above[at(tree.node_of_path[at(paths.of_node[v])])];
   parts.path_label = std::move(paths.label);
   parts.path_parent = std::move(paths.parent);
-  SubpathFeatures features(std::move(parts), n_labels, cumulative);
+  SubpathFeatures features(std::move(parts), n_labels, cumulative, counts);
   features.most_entries_ = most_entries;
   return features;
 }
 
-SubpathFeatures::SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative)
-    : parts_(std::move(parts)), n_labels_(n_labels), cumulative_(cumulative.begin(), cumulative.end()), at_root_(at(n_labels), -1) {
+SubpathFeatures::SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative, Counts counts)
+    : parts_(std::move(parts)),
+      n_labels_(n_labels),
+      counts_(counts),
+      cumulative_(cumulative.begin(), cumulative.end()),
+      at_root_(at(n_labels), -1) {
   const std::size_t n = parts_.node_parent.size();
   const auto first_label = [&](std::int32_t u) { return parts_.path_label[at(parts_.edge_start[at(u)])]; };
   first_child_.assign(n + 1, 0);
@@ -177,23 +181,40 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
   rows.indptr[0] = 0;
   run_parts(static_cast<int>(parts.size()), [&](int p) {
     Part& part = parts[static_cast<std::size_t>(p)];
-    Array<std::int32_t> whole(root_of_weight_.size(), 0);  // by node of the suffix tree: nodes of the row that match its whole edge
-    Array<double> in_part(root_of_weight_.size(), 0.0);    // what the others bring
+    Array<std::int32_t> whole(root_of_weight_.size(), 0);   // by node of the suffix tree: nodes of the row that match its whole edge
+    Array<std::int32_t> partly(root_of_weight_.size(), 0);  // the others
+    Array<double> in_part(root_of_weight_.size(), 0.0);     // what they bring
+    struct End {
+      std::size_t node;
+      std::int32_t depth;
+    };
+    std::vector<End> ends;  // of the others
     std::vector<std::size_t> met;
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
       poll();
       met.clear();
+      ends.clear();
       const auto first = static_cast<std::size_t>(forest.offsets[i]), last = static_cast<std::size_t>(forest.offsets[i + 1]);
       for (std::size_t v = first; v < last; ++v)
         match(forest, first, v, [&](std::size_t u, std::int32_t depth) {
-          if (whole[u] == 0 && in_part[u] == 0) met.push_back(u);
-          if (depth == parts_.node_depth[u])
+          if (whole[u] == 0 && partly[u] == 0) met.push_back(u);
+          if (depth == parts_.node_depth[u]) {
             ++whole[u];
-          else
-            in_part[u] += cumulative_[at(depth)] - cumulative_[at(depth_above(u))];
+          } else {
+            ++partly[u];
+            ends.push_back({u, depth});
+          }
         });
+      // Deeper matches count first. Read from the least deep on, a match is the last of those not yet read.
+      if (counts_ != Counts::raw) std::ranges::sort(ends, {}, &End::depth);
+      for (const auto& [u, depth] : ends) {
+        const auto matches = static_cast<std::uint32_t>(whole[u] + partly[u]--);
+        const double step = transformed(counts_, matches) - transformed(counts_, matches - 1);
+        in_part[u] += (cumulative_[at(depth)] - cumulative_[at(depth_above(u))]) * step;
+      }
       for (const std::size_t u : met) {
-        const double value = whole[u] * root_of_weight_[u] + in_part[u] / root_of_weight_[u];
+        const double value =
+            transformed(counts_, static_cast<std::uint32_t>(whole[u])) * root_of_weight_[u] + in_part[u] / root_of_weight_[u];
         whole[u] = 0;
         in_part[u] = 0;
         if (parts_.feature[u] < 0) continue;
@@ -245,7 +266,7 @@ SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) con
     out.edge_start.push_back(path[at(parts_.edge_start[u])]);
     out.feature.push_back(feature[u]);
   }
-  return SubpathFeatures(std::move(out), n_labels_, cumulative_);
+  return SubpathFeatures(std::move(out), n_labels_, cumulative_, counts_);
 }
 
 std::pair<std::vector<std::int32_t>, std::int32_t> SubpathFeatures::path(std::size_t id) const {

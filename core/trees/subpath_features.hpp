@@ -1,11 +1,13 @@
 #pragma once
 // Explicit features of the subpath kernel: one for each edge of the suffix tree of the upward strings of a forest.
 //
-//   k(x, y) = sum over downward paths p of weight(|p|) count_x(p) count_y(p),    W(l) = weight(1) + ... + weight(l).
+//   k(x, y) = sum over downward paths p of weight(|p|) t(count_x(p)) t(count_y(p)),    W(l) = weight(1) + ... + weight(l),
+//
+// t as in features/count_transform.hpp.
 //
 // All paths on the edge into a node of depth l, whose parent has depth l', occur at the same nodes of the forest: they make one feature,
-// phi(x) = sqrt(W(l) - W(l')) count_x. In a new tree a node may match an edge but in part, down to depth m: it then brings
-// (W(m) - W(l')) / sqrt(W(l) - W(l')), so that products with fitted rows stay exact.
+// phi(x) = sqrt(W(l) - W(l')) t(count_x). In a new tree a node may match an edge but in part, down to depth m: if it is the c-th that
+// matches so far, it then brings (W(m) - W(l')) (t(c) - t(c - 1)) / sqrt(W(l) - W(l')), so that products with fitted rows stay exact.
 // Depths beyond the last entry of W are cut to it. There are at most two features for each distinct path from a root.
 //
 // Fitting costs a sort (see upward_order.hpp); a row costs a step for each label that its nodes share with the fitted paths above them,
@@ -17,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "features/count_transform.hpp"
 #include "memory.hpp"
 #include "trees/forest.hpp"
 
@@ -38,8 +41,8 @@ class SubpathFeatures {
   };
 
   // Labels are 0..n_labels-1. Features are numbered by node.
-  static SubpathFeatures fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative);
-  SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative);
+  static SubpathFeatures fit(const Forest& forest, std::int32_t n_labels, std::span<const double> cumulative, Counts counts = Counts::raw);
+  SubpathFeatures(Parts parts, std::int32_t n_labels, std::span<const double> cumulative, Counts counts = Counts::raw);
 
   // Labels from n_labels on match nothing.
   SparseRows transform(const Forest& forest, int threads) const;
@@ -65,6 +68,7 @@ class SubpathFeatures {
 
   Parts parts_;
   std::int32_t n_labels_;
+  Counts counts_;
   std::vector<double> cumulative_;
   Array<double> root_of_weight_;       // by node: sqrt(W(l) - W(l'))
   std::vector<std::int32_t> at_root_;  // by label: the child of the root, or -1

@@ -15,6 +15,26 @@ auto with_index(const Forest& forest, Use&& use) {
   return forest.n_nodes() < (std::size_t{1} << 31) - 1 ? use(std::int32_t{}) : use(std::int64_t{});
 }
 
+// The sum over the edges of the suffix tree of one tree of (W(l) - W(l')) t(count)^2.
+double transformed_self(const Forest& tree, std::span<const double> cumulative, Counts counts) {
+  return with_index(tree, [&]<class Index>(Index) {
+    const SortedStrings<Index> sorted = upward_strings<Index>(tree);
+    const auto n = static_cast<Index>(tree.n_nodes()), longest = static_cast<Index>(cumulative.size() - 1);
+    const auto lcp = [&](Index r) { return r < n ? std::min(sorted.lcp[static_cast<std::size_t>(r)], longest) : Index{0}; };
+    const auto weight = [&](Index above, Index depth) {
+      return cumulative[static_cast<std::size_t>(depth)] - cumulative[static_cast<std::size_t>(above)];
+    };
+    double sum = 0;
+    lcp_intervals(n, lcp, [&](const LcpInterval<Index>& u) {
+      const double value = transformed(counts, static_cast<double>(u.last - u.first) + 1);
+      sum += weight(u.parent_depth, u.depth) * value * value;
+    });
+    for (Index r = 0; r < n; ++r)  // the paths that only one node has
+      sum += weight(std::max(lcp(r), lcp(r + 1)), std::min(sorted.length[static_cast<std::size_t>(r)], longest));
+    return sum;
+  });
+}
+
 }  // namespace
 
 SubstringTree shared_paths(const Forest& forest, std::span<const double> cumulative, std::size_t n_left) {
@@ -23,7 +43,7 @@ SubstringTree shared_paths(const Forest& forest, std::span<const double> cumulat
   });
 }
 
-std::vector<double> subpath_self(const Forest& forest, std::span<const double> cumulative, int threads) {
+std::vector<double> subpath_self(const Forest& forest, std::span<const double> cumulative, int threads, Counts counts) {
   std::vector<double> out(forest.size(), 0.0);
   const std::int64_t useful = 1 + static_cast<std::int64_t>(forest.n_nodes()) / 20000;
   const auto cuts = balanced_cuts(forest.offsets, static_cast<int>(std::min<std::int64_t>(threads, useful)));
@@ -31,7 +51,8 @@ std::vector<double> subpath_self(const Forest& forest, std::span<const double> c
     for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) {
       const auto first = static_cast<std::size_t>(forest.offsets[i]), size = static_cast<std::size_t>(forest.offsets[i + 1]) - first;
       const std::vector<std::int64_t> offsets{0, static_cast<std::int64_t>(size)};
-      out[i] = shared_paths({forest.labels.subspan(first, size), forest.parents.subspan(first, size), offsets}, cumulative, 1).own(0);
+      const Forest tree{forest.labels.subspan(first, size), forest.parents.subspan(first, size), offsets};
+      out[i] = counts == Counts::raw ? shared_paths(tree, cumulative, 1).own(0) : transformed_self(tree, cumulative, counts);
     }
   });
   return out;

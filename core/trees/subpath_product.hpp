@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "features/count_transform.hpp"
 #include "succinct/packed.hpp"
 #include "text/substring_tree.hpp"
 #include "trees/forest.hpp"
@@ -22,7 +23,7 @@ namespace treille {
 SubstringTree shared_paths(const Forest& forest, std::span<const double> cumulative, std::size_t n_left);
 
 // k(x, x) of every tree, each by itself. Multi-threaded over trees.
-std::vector<double> subpath_self(const Forest& forest, std::span<const double> cumulative, int threads);
+std::vector<double> subpath_self(const Forest& forest, std::span<const double> cumulative, int threads, Counts counts = Counts::raw);
 
 class SubpathProduct {
  public:

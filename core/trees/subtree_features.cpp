@@ -63,10 +63,12 @@ std::int64_t size_of(std::span<const std::int32_t> key, bool leaves, Size&& size
 
 }  // namespace
 
-double SubtreeFeatures::value(std::int64_t nodes) const { return std::pow(decay_, 0.5 * static_cast<double>(nodes)); }
+double SubtreeFeatures::value(std::int64_t nodes, std::uint32_t count) const {
+  return transformed(counts_, count) * std::pow(decay_, 0.5 * static_cast<double>(nodes));
+}
 
-SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows) {
-  SubtreeFeatures self(decay, leaves);
+SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows, Counts counts) {
+  SubtreeFeatures self(decay, leaves, counts);
   std::vector<RowPart> parts(1);
   rows.sq_norms.assign(forest.size(), 0.0);
   Array<std::uint32_t> holders;
@@ -81,7 +83,7 @@ SubtreeFeatures SubtreeFeatures::fit(const Forest& forest, double decay, bool le
   };
   for (std::size_t t = 0; t < forest.size(); ++t) {
     counter.count(forest, t, leaves, number, [&](std::uint32_t id, std::int64_t size, std::uint32_t count) {
-      const double value = count * self.value(size);
+      const double value = self.value(size, count);
       rows.sq_norms[t] += value * value;
       parts[0].add(id, value);
       ++holders[id];
@@ -125,7 +127,7 @@ RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) cons
     SubtreeCounter counter;
     for (std::size_t t = cuts[p]; t < cuts[p + 1]; ++t) {
       counter.count(forest, t, leaves_, number, [&](std::uint32_t id, std::int64_t m, std::uint32_t count) {
-        const double v = count * value(m);
+        const double v = value(m, count);
         rows.sq_norms[t] += v * v;
         if (id < feature_of_.size() && feature_of_[id] != kAbsent) parts[p].add(feature_of_[id], v);
       });
@@ -137,8 +139,8 @@ RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) cons
 }
 
 SubtreeFeatures SubtreeFeatures::from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
-                                            std::span<const std::int32_t> subtrees, double decay, bool leaves) {
-  SubtreeFeatures self(decay, leaves);
+                                            std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts) {
+  SubtreeFeatures self(decay, leaves, counts);
   const auto refuse = [](bool wrong) {
     if (wrong) throw std::invalid_argument("the subtrees in the file do not fit together");
   };

@@ -1,7 +1,8 @@
 #pragma once
 // Features of the subtree kernel: complete subtrees, a node with all that hangs from it.
 //
-//   phi_s(x) = decay^(m(s) / 2) * (how often s stands in x),   m(s) the number of nodes of s, leaves only where `leaves`.
+//   phi_s(x) = decay^(m(s) / 2) * t(how often s stands in x),   m(s) the number of nodes of s, leaves only where `leaves`; t as in
+//   features/count_transform.hpp.
 //
 // Fitted on some trees, then frozen. Subtrees are told apart exactly: label and numbers of the children's subtrees (see interner.hpp).
 // O(N) for N nodes. Ids fall with the number of trees that hold the subtree; ties go by first occurrence.
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "features/coded_rows.hpp"
+#include "features/count_transform.hpp"
 #include "trees/forest.hpp"
 #include "trees/interner.hpp"
 
@@ -18,7 +20,7 @@ namespace treille {
 
 class SubtreeFeatures {
  public:
-  static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows);
+  static SubtreeFeatures fit(const Forest& forest, double decay, bool leaves, RowsWithNorms& rows, Counts counts = Counts::raw);
 
   // Frozen features from what `parts` gave.
   struct Parts {
@@ -27,7 +29,7 @@ class SubtreeFeatures {
     std::vector<std::int32_t> subtrees;  // the subtree of each feature
   };
   static SubtreeFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
-                                    std::span<const std::int32_t> subtrees, double decay, bool leaves);
+                                    std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts = Counts::raw);
   // What the features `ids`, which rise, are made of.
   Parts parts(std::span<const std::int64_t> ids) const;
 
@@ -40,12 +42,14 @@ class SubtreeFeatures {
   std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> nodes(std::uint32_t id) const;
 
  private:
-  SubtreeFeatures(double decay, bool leaves) : decay_(decay), leaves_(leaves) {}
+  SubtreeFeatures(double decay, bool leaves, Counts counts) : decay_(decay), leaves_(leaves), counts_(counts) {}
 
-  double value(std::int64_t nodes) const;
+  // Of a subtree that occurs `count` times.
+  double value(std::int64_t nodes, std::uint32_t count) const;
 
   double decay_;
   bool leaves_;
+  Counts counts_;
   Interner<std::int32_t> known_;
   Array<std::int64_t> sizes_;           // m(s) of the known subtrees
   Array<std::uint32_t> feature_of_;     // by subtree; Interner::kAbsent where it is none

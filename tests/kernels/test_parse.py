@@ -65,7 +65,7 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
         "kernel()",
         "featuremap",
         "ngram(k=3)",
-        "ngram(1, 2, 3, 4, 5)",
+        "ngram(1, 2, 3, 4, 5, 6)",
         "ngram(**{'n': 3})",
         "ngram(3).normalized(1)",
         "ngram(3).save('x')",
@@ -96,7 +96,7 @@ def test_spelling_then_reading_is_the_identity_and_so_is_reading_what_python_pri
     ],
 )
 def test_everything_else_is_refused_and_the_kernels_are_listed(text):
-    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, order_weights, unit\)"):
+    with pytest.raises(InputError, match=r"The kernels are: .*ngram\(n, min_n, order_weights, unit, counts\)"):
         parse_kernel(text)
 
 

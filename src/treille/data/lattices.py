@@ -252,7 +252,7 @@ class Lattices(FlatBatch):
         """
         if not isinstance(posterior, (int, float, np.number)) or not 0 < float(posterior) < 1:
             raise InputError(f"posterior is {posterior!r}, expected a number above 0 and below 1")
-        self._check_signs("prune")
+        self.check_signs("prune")
         threads = effective_n_jobs(n_jobs)
         columns = [getattr(self, name) for name in ARRAYS]
         columns[5] = _core.pruned_weights(self.for_core(), float(posterior), threads)
@@ -275,7 +275,7 @@ class Lattices(FlatBatch):
         >>> Lattices([Fst.from_arcs(arcs, {2: 1.0})]).best()[0]
         ['b']
         """
-        self._check_signs("best")
+        self.check_signs("best")
         arcs, ends = _core.best_paths(self.for_core(), effective_n_jobs(n_jobs))
         symbols = self.symbols[arcs]
         read = running_sum(symbols >= 0)
@@ -292,7 +292,7 @@ class Lattices(FlatBatch):
         [[(['b'], 0.75), (['a'], 0.25)]]
         """
         n = check_whole("n", n)
-        self._check_signs("n_best")
+        self.check_signs("n_best")
         data, found = self.for_core(), []
         for i in range(len(self)):
             arcs, ends, weights = _core.n_best_paths(data, i, n)
@@ -302,11 +302,13 @@ class Lattices(FlatBatch):
             found.append(list(zip(paths, weights.tolist(), strict=True)))
         return found
 
-    def _check_signs(self, what: str) -> None:
-        wrong = np.flatnonzero(self.weights < 0) if not self.normalized else np.empty(0, np.int64)
-        if len(wrong):
-            item = int(np.searchsorted(self.offsets, wrong[0], side="right")) - 1
-            raise InputError(f"item {item} has the weight {self.weights[wrong[0]]}: {what} needs weights of 0 or more")
+    def check_signs(self, what: str) -> None:
+        """Refuses weights below 0, which no distribution has."""
+        for weights, offsets in ((self.weights, self.offsets), (self.finals, self.states)):
+            wrong = np.flatnonzero(weights < 0) if not self.normalized else np.empty(0, np.int64)
+            if len(wrong):
+                item = int(np.searchsorted(offsets, wrong[0], side="right")) - 1
+                raise InputError(f"item {item} has the weight {weights[wrong[0]]}: {what} needs weights of 0 or more")
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec = {"alphabet": self.alphabet, "unit": self.unit, "normalized": self.normalized}

@@ -11,6 +11,7 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, joint_codes, whole
 
@@ -49,6 +50,8 @@ class GappedKmer(PatternKernel):
         semi-definite.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        The number of windows c as it is, 1 + log(c), or 1 if c > 0; see `NGram`. Filters and `max_mismatches` need "raw".
 
     Examples
     --------
@@ -65,8 +68,10 @@ class GappedKmer(PatternKernel):
     filter: Literal["count", "full", "truncated"] = "count"
     max_mismatches: int | None = None
     unit: Unit = "char"
+    counts: Counts = "raw"
 
     def check(self) -> None:
+        super().check()
         length, k = whole("length", self.length), whole("k", self.k)
         if k > length:
             raise InputError(f"k is {k}, more than length, which is {length}: k positions are chosen among `length`")
@@ -87,6 +92,11 @@ class GappedKmer(PatternKernel):
         if self.filter != "count" and symbols is None:
             raise InputError(
                 f"filter={self.filter!r} depends on the number of symbols: declare them, for example alphabet='ACGT'"
+            )
+        if not self.has_features and self.counts != "raw":
+            raise InputError(
+                f"counts={self.counts!r} changes the values of features, which a kernel with a filter or max_mismatches does not"
+                " have: use filter='count' and max_mismatches=None, or counts='raw'"
             )
         if not self.has_features and length > 255:
             raise InputError(f"length is {length}, expected at most 255 with a filter or max_mismatches")
@@ -120,7 +130,7 @@ class GappedKmer(PatternKernel):
         return _core.GappedKmerPatterns(int(self.length), int(self.k), complement)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        if isinstance(left, Lattices) or isinstance(right, Lattices):
+        if self.counts != "raw" or isinstance(left, Lattices) or isinstance(right, Lattices):
             return super().gram(left, right, n_jobs)
         assert isinstance(left, Strings)
         assert right is None or isinstance(right, Strings)
@@ -136,7 +146,7 @@ class GappedKmer(PatternKernel):
         return K.reshape(len(left), len(left if right is None else right))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        if isinstance(batch, Lattices):
+        if self.counts != "raw" or isinstance(batch, Lattices):
             return super().diagonal(batch, n_jobs)
         assert isinstance(batch, Strings)
         symbols, one, _ = joint_codes(batch, None, self.declared(), self.left_out())

@@ -7,6 +7,7 @@ import numpy as np
 
 from treille import _core
 from treille.io.errors import InputError
+from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, decay_factor, whole
 
@@ -33,6 +34,9 @@ class Gappy(PatternKernel):
         What decay counts: each skipped symbol, or each symbol from the first to the last.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        In place of a sum c of decay^g: c, 1 + log(c), or 1 if c > 0; see `NGram`. The factor decay^n of ``count="span"`` stays
+        outside. "log" needs a decay of at least 1.
 
     Examples
     --------
@@ -47,14 +51,21 @@ class Gappy(PatternKernel):
     max_total_gap: int | None = None
     count: Literal["gaps", "span"] = "gaps"
     unit: Unit = "char"
+    counts: Counts = "raw"
 
     def check(self) -> None:
+        super().check()
         self.family([])
 
     def family(self, alphabet: list[Any]) -> _core.GappyPatterns:
         n, decay = whole("n", self.n), decay_factor(self.decay)
         if self.count not in ("gaps", "span"):
             raise InputError(f"count is {self.count!r}, expected 'gaps' or 'span'")
+        if self.counts == "log" and decay < 1:
+            raise InputError(
+                f"counts='log' needs counts of at least 1, but decay={self.decay} weighs occurrences with gaps less: "
+                "use decay=1, or counts='binary'"
+            )
         bounds = {"max_gap": self.max_gap, "max_total_gap": self.max_total_gap}
         gap, total = (2**31 - 1 if value is None else whole(name, value, 0) for name, value in bounds.items())
         if n > 1 and self.max_gap is None and self.max_total_gap is None:

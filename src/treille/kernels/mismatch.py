@@ -10,6 +10,7 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.io.errors import InputError
+from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, are_patterns
 from treille.kernels.sequences import Unit, alphabet_symbols, check_alphabet, whole
 
@@ -33,6 +34,8 @@ class Mismatch(PatternKernel):
         so without it k(x, y) would depend on the symbols of the other examples.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        The number of windows c as it is, 1 + log(c), or 1 if c > 0; see `NGram`.
 
     Examples
     --------
@@ -45,8 +48,10 @@ class Mismatch(PatternKernel):
     m: int = 1
     alphabet: str | Sequence[Any] | None = None
     unit: Unit = "char"
+    counts: Counts = "raw"
 
     def check(self) -> None:
+        super().check()
         self.family(self.declared())
 
     def declared(self) -> list[Any]:

@@ -16,16 +16,17 @@ from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.counts import Counts, check_counts, check_raw, lattices_to_count, transformed
 from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
 
 
 @dataclass(eq=False, repr=False)
 class NGram(SequenceKernel):
-    """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) count_x(z) count_y(z), min_n <= |z| <= n.
+    """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) t(count_x(z)) t(count_y(z)), min_n <= |z| <= n.
 
-    Exact for any order and alphabet: n-grams are compared symbol by symbol, never by a hash alone. One pass over the text per
-    order. For lattices, it uses expected counts.
+    t(c) = c by default, see `counts`. Exact for any order and alphabet: n-grams are compared symbol by symbol, never by a hash
+    alone. One pass over the text per order. For lattices, it uses expected counts.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ class NGram(SequenceKernel):
         The weight in k of each order, min_n first; None: 1 each.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
+    counts : {"raw", "log", "binary"}
+        t(c) = c, 1 + log(c), or 1 if c > 0, so that frequent n-grams dominate less. For the expected counts of lattices, "log" is
+        log(1 + c).
 
     Examples
     --------
@@ -45,12 +49,15 @@ class NGram(SequenceKernel):
     [[8.0, 6.0], [6.0, 6.0]]
     >>> NGram(2, min_n=1, order_weights=[0.5, 1.0]).diag(["ab"]).tolist()
     [2.0]
+    >>> NGram(1, counts="binary")(["aaaab", "aac"]).tolist()  # how often a occurs does not matter
+    [[2.0, 1.0], [1.0, 2.0]]
     """
 
     n: int = 5
     min_n: int | None = None
     order_weights: Sequence[float] | None = None
     unit: Unit = "char"
+    counts: Counts = "raw"
 
     @property
     def reads_lattices(self) -> bool:
@@ -62,13 +69,18 @@ class NGram(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         return _fitted(batch, self._orders(), n_jobs)
 
+    @property
+    def has_product(self) -> bool:
+        return self.counts == "raw"
+
     def multiplies(self, batch: Batch) -> bool:
-        return not isinstance(batch, Lattices)
+        return self.has_product and not isinstance(batch, Lattices)
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         orders = self._orders()
         if isinstance(batch, Lattices):
             raise InputError("the fast product needs sequences, found lattices: use explicit features, solver='auto'")
+        check_raw(self.counts)
         last = min(orders.n, longest(batch))
         weights = np.zeros(last + 1)
         weights[orders.min_n :] = orders.scales(last) ** 2
@@ -88,6 +100,7 @@ class NGram(SequenceKernel):
         return [(NGram(**params | {"n": n}), weight) for n, weight in zip(each, weights, strict=True)]
 
     def _orders(self) -> Orders:
+        check_counts(self.counts)
         min_n = self.n if self.min_n is None else self.min_n
         whole("n", self.n)
         whole("min_n", min_n)
@@ -95,7 +108,7 @@ class NGram(SequenceKernel):
             raise InputError(f"min_n is {min_n}, more than n, which is {self.n}")
         count, given = int(self.n) - int(min_n) + 1, self.order_weights
         if given is None:
-            return Orders(int(min_n), int(self.n), None)
+            return Orders(int(min_n), int(self.n), None, self.counts)
         if not isinstance(given, (list, tuple, np.ndarray)):
             raise InputError(f"order_weights is {given!r}, expected a list with one number per order")
         if len(given) != count:
@@ -105,15 +118,16 @@ class NGram(SequenceKernel):
         for weight in given:
             if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
                 raise InputError(f"order_weights contains {weight!r}, expected positive numbers")
-        return Orders(int(min_n), int(self.n), tuple(float(weight) for weight in given))
+        return Orders(int(min_n), int(self.n), tuple(float(weight) for weight in given), self.counts)
 
 
 class Orders(NamedTuple):
-    """The shortest and the longest order of a kernel, and the weight of each in k; None: 1 each."""
+    """The shortest and the longest order of a kernel, the weight of each in k (None: 1 each), and how counts become values."""
 
     min_n: int
     n: int
     weights: tuple[float, ...] | None
+    counts: Counts
 
     def scales(self, last: int) -> np.ndarray:
         """The factor in phi of the counts of each order up to `last`."""
@@ -129,9 +143,10 @@ class Orders(NamedTuple):
         first = min(self.min_n, found + 1)
         return first, first if self.min_n == self.n else min(self.n, max(found, first + 1))
 
-    def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray]:
+    def parts(self, first: int, last: int) -> tuple[int, int, np.ndarray, _core.Counts]:
         """What the core takes to count these orders."""
-        return first, last, self.scales(last) if first == self.min_n else np.ones(last - first + 1)
+        scales = self.scales(last) if first == self.min_n else np.ones(last - first + 1)
+        return first, last, scales, check_counts(self.counts)
 
 
 class NGramMap(CountMap):
@@ -142,6 +157,10 @@ class NGramMap(CountMap):
     def __init__(self, features: _core.NGramFeatures, alphabet: list[Any], unit: str, orders: Orders):
         super().__init__(features, alphabet, unit)
         self.orders = orders
+
+    @property
+    def counts(self) -> Counts:
+        return self.orders.counts
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         # Longer n-grams than the training data contain are no features, but count in the norm.
@@ -189,7 +208,12 @@ class NGramMap(CountMap):
         lengths = f.orders()[ids] if f.min_order < f.max_order else np.full(len(ids), f.max_order)
         offsets = running_sum(lengths)
         parts = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Occurrences(ids, f.weights[lengths - f.min_order], offsets, parts, examples)
+        values = f.weights[lengths - f.min_order]
+        if self.counts != "raw":  # the occurrences of a feature share its value
+            example = np.repeat(np.arange(len(batch)), np.diff(examples))
+            _, which, counts = np.unique(example * len(f) + ids, return_inverse=True, return_counts=True)
+            values = values * (transformed(self.counts, counts.astype(np.float64)) / counts)[which]
+        return Occurrences(ids, values, offsets, parts, examples)
 
     def _span(self) -> tuple[int, int]:
         return self.features.min_order, self.features.max_order
@@ -202,21 +226,29 @@ class NGramMap(CountMap):
         f = self.features
         ngrams = np.ascontiguousarray(f.grams().reshape(-1, f.max_order)[ids])
         lengths = f.orders()[ids] if f.min_order < f.max_order else np.empty(0, np.int32)
-        return ngrams.ravel(), lengths, f.min_order, f.max_order, f.weights, len(self.alphabet)
+        return (
+            ngrams.ravel(),
+            lengths,
+            f.min_order,
+            f.max_order,
+            f.weights,
+            check_counts(self.counts),
+            len(self.alphabet),
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        ngrams, lengths, _, max_order, _, size = self._parts()
+        ngrams, lengths, _, max_order, *_, size = self._parts()
         arrays = {"grams": narrow(ngrams.reshape(-1, max_order), size)}
         if len(lengths):
             arrays["orders"] = lengths
         return {"alphabet": self.alphabet, "unit": self.unit}, arrays
 
     def strings(self) -> FeatureStrings:
-        ngrams, lengths, _, max_order, _, _ = self._parts()
+        ngrams, lengths, _, max_order, *_ = self._parts()
         return FeatureStrings.of_matrix(ngrams.reshape(-1, max_order), self.symbol_names(), lengths)
 
     def with_strings(self, strings: FeatureStrings) -> NGramMap:
-        min_n, n, _ = self.orders
+        min_n, n, *_ = self.orders
         if len(strings) == 0:
             return self.restrict(np.empty(0, np.int64))
         last = max(min(n, min_n + 1), int(np.diff(strings.offsets).max(initial=0)))
@@ -231,7 +263,7 @@ def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap,
     assert isinstance(batch, (Strings, Lattices))
     parts = *orders.parts(*orders.within(batch)), len(batch.alphabet), effective_n_jobs(n_jobs)
     if isinstance(batch, Lattices):
-        features, rows = _core.NGramFeatures.fit_lattices(batch.for_core(), *parts)
+        features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, orders.counts), *parts)
     else:
         features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *parts)
     fitted = NGramMap(features, batch.alphabet, batch.unit, orders)

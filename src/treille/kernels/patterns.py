@@ -13,15 +13,21 @@ from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, 
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.counts import Counts, check_counts, lattices_to_count
 from treille.kernels.sequences import CountMap, SequenceKernel, narrow
 
 
 class PatternKernel(SequenceKernel):
-    """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights."""
+    """phi_z(x) is the sum over the occurrences in x of the pattern z of their weights, or a function of it, see `counts`."""
+
+    counts: Counts = "raw"
 
     @property
     def reads_lattices(self) -> bool:
         return self.has_features
+
+    def check(self) -> None:
+        check_counts(self.counts)
 
     @abstractmethod
     def family(self, alphabet: list[Any]) -> Any:
@@ -44,21 +50,22 @@ class PatternKernel(SequenceKernel):
             return super().fit_features(batch, n_jobs)
         fitted, family, rest = self._to_fit(batch, n_jobs)
         if isinstance(batch, Lattices):
-            found = _core.PatternFeatures.fit_lattices(family, batch.for_core(), *rest)
+            found = _core.PatternFeatures.fit_lattices(family, lattices_to_count(batch, self.counts), *rest)
         else:
             assert isinstance(batch, Strings)
             found = _core.PatternFeatures.fit(family, batch.symbols, batch.offsets, *rest)
         fitted.features, rows = found
         return fitted, Rows.from_core(rows, fitted.n_features)
 
-    def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[np.ndarray, int, int]]:
+    def _to_fit(self, batch: Batch, n_jobs: int | None) -> tuple[PatternMap, Any, tuple[Any, ...]]:
         """A map without features yet, the patterns, and how the core reads the batch."""
         assert isinstance(batch, (Strings, Lattices))
         alphabet = self.declared()
         if alphabet is None:
             alphabet = [s for s in batch.alphabet if s not in self.left_out()]
         fitted = PatternMap(None, alphabet, batch.unit, self)
-        return fitted, self.family(alphabet), (fitted.recode(batch), len(alphabet), effective_n_jobs(n_jobs))
+        rest = fitted.recode(batch), len(alphabet), check_counts(self.counts), effective_n_jobs(n_jobs)
+        return fitted, self.family(alphabet), rest
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         if not self.has_features:
@@ -90,6 +97,10 @@ class PatternMap(CountMap):
     def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
         super().__init__(features, alphabet, unit)
         self.kernel = kernel
+
+    @property
+    def counts(self) -> Counts:
+        return self.kernel.counts
 
     def recode(self, batch: Strings | Lattices) -> np.ndarray:
         codes = super().recode(batch)
@@ -144,5 +155,6 @@ class PatternMap(CountMap):
 def _rebuild(
     cells: np.ndarray, lengths: np.ndarray, alphabet: list[Any], unit: str, kernel: PatternKernel
 ) -> PatternMap:
-    features = _core.PatternFeatures.from_patterns(kernel.family(alphabet), cells.ravel(), lengths, len(alphabet))
+    parts = cells.ravel(), lengths, len(alphabet), check_counts(kernel.counts)
+    features = _core.PatternFeatures.from_patterns(kernel.family(alphabet), *parts)
     return PatternMap(features, alphabet, unit, kernel)

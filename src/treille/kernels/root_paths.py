@@ -16,6 +16,7 @@ from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
+from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.tree_kernels import TreeKernel
 
 
@@ -29,6 +30,8 @@ class RootPaths(TreeKernel):
     ----------
     decay : float
         Positive: the factor of each label of a path in its weight.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of a path: c, 1 + log(c), or 1 if c > 0; see `NGram`.
 
     Examples
     --------
@@ -37,10 +40,12 @@ class RootPaths(TreeKernel):
     [[5.0, 3.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, decay: float = 1.0):
+    def __init__(self, decay: float = 1.0, counts: Counts = "raw"):
         self.decay = decay
+        self.counts = counts
 
     def check(self) -> None:
+        check_counts(self.counts)
         check_positive("decay", self.decay)
 
     def counted(self, forest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[sp.csr_matrix, Paths]:
@@ -50,7 +55,7 @@ class RootPaths(TreeKernel):
         ones = np.ones(len(path))
         matrix = sp.csr_matrix((ones, path, forest[2].copy()), shape=(len(forest[2]) - 1, len(label)))
         matrix.sum_duplicates()
-        matrix.data *= np.sqrt(float(self.decay) ** length)[matrix.indices]
+        matrix.data = transformed(self.counts, matrix.data) * np.sqrt(float(self.decay) ** length)[matrix.indices]
         matrix.eliminate_zeros()  # a power of decay may underflow to 0
         return matrix, (label, parent, length)
 

@@ -15,6 +15,7 @@ from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels.base import Kernel
+from treille.kernels.counts import Counts, lattices_to_count
 
 Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
 
@@ -94,6 +95,11 @@ class SequenceMap(FeatureMap):
 class CountMap(SequenceMap):
     """Features that are counted: exactly in strings, expected counts in lattices."""
 
+    @property
+    @abstractmethod
+    def counts(self) -> Counts:
+        """How the counts become values."""
+
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
@@ -101,7 +107,7 @@ class CountMap(SequenceMap):
         assert isinstance(batch, (Strings, Lattices))
         threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
         if isinstance(batch, Lattices):
-            rows = features.transform_lattices(batch.for_core(), codes, threads)
+            rows = features.transform_lattices(lattices_to_count(batch, self.counts), codes, threads)
         else:
             rows = features.transform(batch.symbols, batch.offsets, codes, threads)
         return Rows.from_core(rows, self.n_features)

@@ -15,6 +15,7 @@ from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.kernels.counts import Counts, check_counts, check_raw
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct
 from treille.kernels.tree_kernels import TreeKernel
 
@@ -37,6 +38,8 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     index : {"arrays", "xbw"}
         With "xbw", trees are stored as their index, `treille.trees.XBW`, in a few bytes per node, and training uses products with
         the kernel matrix instead of features. "arrays" is faster.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of a path: c, 1 + log(c), or 1 if c > 0; see `NGram`. All but "raw" need features, not products.
 
     References
     ----------
@@ -49,10 +52,13 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     [[2.125, 2.0], [2.0, 3.5]]
     """
 
-    def __init__(self, decay: float = 0.5, max_length: int | None = None, index: str = "arrays"):
+    def __init__(
+        self, decay: float = 0.5, max_length: int | None = None, index: str = "arrays", counts: Counts = "raw"
+    ):
         self.decay = decay
         self.max_length = max_length
         self.index = index
+        self.counts = counts
 
     def check(self) -> None:
         check_positive("decay", self.decay)
@@ -60,10 +66,18 @@ class Subpath(SuffixTreeKernel, TreeKernel):
             check_whole("max_length", self.max_length, bits=31)
         if self.index not in INDEXES:
             raise InputError(f"index is {self.index!r}, expected 'arrays' or 'xbw'")
+        if check_counts(self.counts) != _core.Counts.raw and not self.has_features:
+            raise InputError(
+                f"counts={self.counts!r} needs features, and index={self.index!r} has none: use index='arrays', or counts='raw'"
+            )
 
     @property
     def has_features(self) -> bool:
         return self.index == "arrays"
+
+    @property
+    def has_product(self) -> bool:
+        return self.counts == "raw"
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         if self.index == "xbw":
@@ -88,7 +102,8 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         if not self.has_features:
             return super().fit_features(batch, n_jobs)
         assert isinstance(batch, Trees)
-        features = _core.SubpathFeatures.fit(batch.arrays, len(batch.alphabet), self.path_weights(batch))
+        parts = len(batch.alphabet), self.path_weights(batch), check_counts(self.counts)
+        features = _core.SubpathFeatures.fit(batch.arrays, *parts)
         needed, available = ENTRY * features.most_entries, available_memory()
         if needed > available:
             raise InputError(
@@ -115,6 +130,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
         return len(self.path_weights_to(deepest)) > deepest
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
+        check_raw(self.counts)
         trees = _trees(batch, n_jobs)
         matrix: _core.SubpathProduct | _core.SubstringTree
         if self.index == "xbw":
@@ -141,7 +157,8 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         trees = _trees(batch, n_jobs)
-        return _core.subpath_self(trees.arrays, self.path_weights(trees), effective_n_jobs(n_jobs))
+        weights, counts = self.path_weights(trees), check_counts(self.counts)
+        return _core.subpath_self(trees.arrays, weights, counts, effective_n_jobs(n_jobs))
 
 
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
@@ -183,8 +200,8 @@ class SubpathMap(FeatureMap):
 
 
 def _rebuild(parts: Any, alphabet: list[str], kernel: Subpath) -> SubpathMap:
-    weights = kernel.path_weights_to(int(parts[3].max(initial=0)))
-    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights), alphabet, kernel)
+    weights, counts = kernel.path_weights_to(int(parts[3].max(initial=0))), check_counts(kernel.counts)
+    return SubpathMap(_core.SubpathFeatures.from_parts(parts, len(alphabet), weights, counts), alphabet, kernel)
 
 
 def _fit_together(n_labels: int, parts: tuple[np.ndarray, ...]) -> bool:

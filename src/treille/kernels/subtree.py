@@ -14,6 +14,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.io.tree_parts import spell
+from treille.kernels.counts import Counts, check_counts
 from treille.kernels.tree_kernels import TreeKernel, check_choice
 
 
@@ -28,6 +29,8 @@ class SubTree(TreeKernel):
         Positive: the factor of each inner node of a subtree.
     leaves : bool
         Whether leaves (the words of a parse tree) are subtrees, and count in m. Use it if leaves are nodes like others, as in XML.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of a subtree: c, 1 + log(c), or 1 if c > 0; see `NGram`.
 
     References
     ----------
@@ -40,19 +43,21 @@ class SubTree(TreeKernel):
     [[3.0, 1.0], [1.0, 5.0]]
     """
 
-    def __init__(self, decay: float = 0.4, leaves: bool = False):
+    def __init__(self, decay: float = 0.4, leaves: bool = False, counts: Counts = "raw"):
         self.decay = decay
         self.leaves = leaves
+        self.counts = counts
 
     def check(self) -> None:
+        check_counts(self.counts)
         check_positive("decay", self.decay)
         check_choice("leaves", self.leaves)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
         self.check()
         assert isinstance(batch, Trees)
-        features, rows = _core.SubtreeFeatures.fit(batch.arrays, float(self.decay), bool(self.leaves))
-        fitted = SubTreeMap(features, batch.alphabet, float(self.decay), bool(self.leaves))
+        features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self._options())
+        fitted = SubTreeMap(features, batch.alphabet, self._options())
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
@@ -62,17 +67,22 @@ class SubTree(TreeKernel):
         if len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet):
             raise InputError("the subtrees in the file do not fit its alphabet")
         parts = cells, starts, stored.array(arrays, "subtrees", np.int32)
-        return _rebuild(parts, alphabet, float(self.decay), bool(self.leaves))
+        return _rebuild(parts, alphabet, self._options())
+
+    def _options(self) -> Options:
+        return float(self.decay), bool(self.leaves), check_counts(self.counts)
+
+
+Options = tuple[float, bool, _core.Counts]  # how the core makes values: decay, leaves, counts
 
 
 class SubTreeMap(FeatureMap):
     """Subtrees and their ids. Unseen subtrees have none."""
 
-    def __init__(self, features: Any, alphabet: list[str], decay: float, leaves: bool):
+    def __init__(self, features: Any, alphabet: list[str], options: Options):
         self.features = features
         self.alphabet = alphabet
-        self.decay = decay
-        self.leaves = leaves
+        self.options = options
 
     @property
     def n_features(self) -> int:
@@ -93,17 +103,15 @@ class SubTreeMap(FeatureMap):
         return spell([self.alphabet[label] for label in labels], parents)
 
     def restrict(self, ids: np.ndarray) -> SubTreeMap:
-        return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.decay, self.leaves)
+        return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.options)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         cells, starts, subtrees = self.features.parts(np.arange(self.n_features))
         return {"alphabet": self.alphabet}, {"cells": cells, "starts": starts, "subtrees": subtrees}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.features.parts(np.arange(self.n_features)), self.alphabet, self.decay, self.leaves)
+        return _rebuild, (self.features.parts(np.arange(self.n_features)), self.alphabet, self.options)
 
 
-def _rebuild(
-    parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], decay: float, leaves: bool
-) -> SubTreeMap:
-    return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, decay, leaves), alphabet, decay, leaves)
+def _rebuild(parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], options: Options) -> SubTreeMap:
+    return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *options), alphabet, options)

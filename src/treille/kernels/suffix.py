@@ -21,6 +21,8 @@ class SuffixTreeKernel(Kernel):
         """The tree of one batch, or of two that are not empty, for products between them."""
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        if not self.has_product:
+            return super().gram(left, right, n_jobs)
         if right is not None and len(left) < len(right):
             return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
         if right is not None and not len(right):
@@ -28,6 +30,8 @@ class SuffixTreeKernel(Kernel):
         return self.suffix_tree(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        if not self.has_product:
+            return super().apply(left, right, coefficients, n_jobs)
         if not len(left) or not len(right):
             return np.zeros((len(left), coefficients.shape[1]))
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 
 from treille import _core
 from treille.io.errors import InputError
+from treille.kernels.counts import Counts
 from treille.kernels.patterns import PatternKernel, PatternMap, are_patterns
 from treille.kernels.sequences import Unit, decay_factor, whole
 
@@ -28,6 +29,8 @@ class Wildcard(PatternKernel):
         Positive: the factor of each wildcard in phi.
     unit : {"char", "word", "byte"} or callable
         How texts are split into symbols, see `treille.Strings`.
+    counts : {"raw", "log", "binary"}
+        The number of windows c as it is, 1 + log(c), or 1 if c > 0, times decay^(wildcards in z); see `NGram`.
 
     Examples
     --------
@@ -36,13 +39,15 @@ class Wildcard(PatternKernel):
     [[1.75, 0.25], [0.25, 1.75]]
     """
 
-    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: Unit = "char"):
+    def __init__(self, k: int = 4, m: int = 1, decay: float = 1.0, unit: Unit = "char", counts: Counts = "raw"):
         self.k = k
         self.m = m
         self.decay = decay
         self.unit = unit
+        self.counts = counts
 
     def check(self) -> None:
+        super().check()
         self.family([])
 
     def family(self, alphabet: list[Any]) -> _core.WildcardPatterns:

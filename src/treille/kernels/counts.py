@@ -1,0 +1,38 @@
+"""How the number of occurrences of a feature becomes its value: the parameter `counts` of the kernels of counts."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from treille import _core
+from treille.data import Lattices
+from treille.io.errors import InputError
+
+Counts = Literal["raw", "log", "binary"]
+
+
+def check_counts(counts: Any) -> _core.Counts:
+    """The choice as the core takes it, or an InputError."""
+    if not isinstance(counts, str) or counts not in ("raw", "log", "binary"):
+        raise InputError(f"counts is {counts!r}, expected 'raw', 'log' or 'binary'")
+    return _core.Counts[counts]
+
+
+def check_raw(counts: Counts) -> None:
+    """Refuses the product with the kernel matrix where there is none."""
+    if counts != "raw":
+        raise InputError(f"the fast product needs counts='raw', found {counts!r}: use explicit features, solver='auto'")
+
+
+def transformed(counts: Counts, c: np.ndarray) -> np.ndarray:
+    """The values of features that occur c times, c > 0."""
+    if counts == "raw":
+        return c
+    return 1 + np.log(c) if counts == "log" else np.ones_like(c)
+
+
+def lattices_to_count(batch: Lattices, counts: Counts) -> Any:
+    """A batch for the core. Other values than raw sums of weights are defined for expected counts of at least 0."""
+    if counts != "raw":
+        batch.check_signs(f"counts={counts!r}")
+    return batch.for_core()
