@@ -1,0 +1,242 @@
+"""Weights of features: idf, the log ratio of classes, and weights given by name."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+
+import treille
+from treille import SVC, SVR, Features, InputError
+from treille.kernels import Columns, GappedKmer, Linear, NGram, RootPaths, Subpath, SubsetTree, Weighted
+from treille.solvers import SMO, DualCD
+from treille.testing import check_kernel
+
+TEXTS = [
+    "the vine and the wine", "a wine of the house", "vine after vine after vine", "bad bad wine", "good wine good",
+    "the good house", "a bad house of a bad vine", "good good good", "and the bad wine", "of wine of vine",
+]  # fmt: skip
+CLASSES = np.array([0, 1, 0, 2, 1, 1, 2, 1, 2, 0])
+NEW = ["the bad vine", "an unknown house", "good zzz", ""]
+
+
+def words(kernel=None, **params):
+    return NGram(2, min_n=1, unit="word", **params)
+
+
+@pytest.mark.parametrize("orders", [(1, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_idf_equals_tfidf_vectorizer(orders, unit):
+    options = {"analyzer": unit, "token_pattern": r"\w+", "lowercase": False, "ngram_range": orders}
+    theirs = TfidfVectorizer(**options)
+    kernel = NGram(orders[1], min_n=orders[0], unit=unit).weighted("idf").normalized()
+    ours = Features(kernel).fit(TEXTS)
+    expected = theirs.fit_transform(TEXTS)
+    names = ours.get_feature_names_out().tolist()
+    assert sorted(names) == sorted(theirs.vocabulary_)
+    columns = [theirs.vocabulary_[name] for name in names]
+    assert abs(ours.transform(TEXTS) - expected[:, columns]).max() < 1e-12
+    known = [TEXTS[0] + " " + TEXTS[0], "wine wine wine"] if orders == (1, 1) else TEXTS[::-1]
+    assert abs(ours.transform(known) - theirs.transform(known)[:, columns]).max() < 1e-12
+
+
+def test_an_unseen_feature_has_the_weight_of_document_frequency_zero_in_norms():
+    features = Features(NGram(1, unit="word").weighted("idf").normalized()).fit(TEXTS)
+    counts = CountVectorizer(token_pattern=r"\w+").fit(TEXTS)
+    n, df = len(TEXTS), np.asarray((counts.transform(TEXTS) > 0).sum(axis=0)).ravel()
+    good = np.log((1 + n) / (1 + df[counts.vocabulary_["good"]])) + 1
+    unseen = np.log(1 + n) + 1
+    row = features.transform(["good zzz zzz yyy"])
+    assert row.sum() == pytest.approx(good / np.sqrt(good**2 + 4 * unseen**2 + unseen**2), rel=1e-14)
+
+
+def log_ratio(counts, positive):
+    """By the definition of Wang and Manning."""
+    present = (counts > 0).toarray()
+    p, q = 1 + present[positive].sum(axis=0), 1 + present[~positive].sum(axis=0)
+    return np.abs(np.log((p / p.sum()) / (q / q.sum())))
+
+
+def test_log_ratio_equals_its_definition_for_two_classes():
+    y = CLASSES == 1
+    features = Features(words().weighted("nb")).fit(TEXTS, y)
+    plain = Features(words()).fit(TEXTS)
+    counts = plain.transform(TEXTS)
+    expected = counts @ sp.diags(log_ratio(counts, y))
+    assert abs(features.transform(TEXTS) - expected).max() < 1e-14
+    unknown = features.feature_map_.transform(features.kernel.batch(["zzz good yyy"]))
+    assert unknown.diag()[0] == pytest.approx(
+        unknown.to_csr().power(2).sum(), rel=1e-14
+    )  # unseen features count nothing
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_with_several_classes_each_has_weights_of_its_own(balanced):
+    kernel = words().weighted("nb").balanced() if balanced else words().weighted("nb").normalized()
+    model = SVC(kernel, tol=1e-8).fit(TEXTS, CLASSES)
+    for k in range(3):
+        alone = SVC(kernel, tol=1e-8).fit(TEXTS, np.equal(CLASSES, k))
+        assert model.decision_function(NEW)[:, k] == pytest.approx(alone.decision_function(NEW), abs=1e-6)
+    assert len(model.report_.per_class) == 3
+    assert model.report_.relative_gap <= 1e-8
+
+
+@pytest.mark.parametrize("kind", ["normalized", "plain", "sum", "scaled", "columns"])
+def test_several_classes_against_scikit_learn(kind):
+    kernel = words().weighted("nb")
+    made = {"normalized": kernel.normalized(), "plain": kernel, "scaled": 0.5 * kernel, "sum": kernel + NGram(1, unit="word"),
+            "columns": Columns({"a": kernel})}[kind]  # fmt: skip
+    X, new = ([{"a": x} for x in some] if kind == "columns" else some for some in (TEXTS, NEW))
+    model = SVC(made, tol=1e-9, loss="squared_hinge").fit(X, CLASSES)
+    plain = Features(words()).fit(TEXTS)
+    counts, fresh = plain.transform(TEXTS), plain.transform(NEW)
+    for k in range(3):
+        weights = sp.diags(log_ratio(counts, np.equal(CLASSES, k)))
+        A, B = counts @ weights, fresh @ weights
+        if kind == "normalized":
+            A, B = normalize(A), normalize(B)
+        if kind == "scaled":
+            A, B = np.sqrt(0.5) * A, np.sqrt(0.5) * B
+        if kind == "sum":
+            single = Features(NGram(1, unit="word")).fit(TEXTS)
+            A, B = sp.hstack([A, single.transform(TEXTS)]), sp.hstack([B, single.transform(NEW)])
+        peer = LinearSVC(tol=1e-10, max_iter=100_000, dual=True).fit(A, np.equal(CLASSES, k))
+        assert model.decision_function(new)[:, k] == pytest.approx(peer.decision_function(B), abs=1e-4)
+
+
+def test_rows_are_not_copied_per_class():
+    kernel = words().weighted("nb").normalized()
+    rows = Features(kernel).fit_rows(TEXTS, CLASSES)
+    assert len(rows.problems) == 3
+    assert len({id(each.entries) for each in rows.problems}) == 1
+
+
+def test_weights_by_name():
+    kernel = NGram(1).weighted({"a": 3.0, "q": 7.0})
+    assert kernel(["ab", "a"]).tolist() == [[10.0, 9.0], [9.0, 9.0]]
+    only = NGram(1).weighted({"a": 3.0}, missing=0.0)
+    assert only(["ab", "b"]).tolist() == [[9.0, 0.0], [0.0, 0.0]]
+    features = Features(NGram(1).weighted({"a": 3.0}, missing=2.0)).fit(["ab"])
+    batch = features.kernel.batch(["acc"])
+    assert features.feature_map_.transform(batch).diag().tolist() == [9.0 + 4 * 4]
+
+
+KERNELS = [
+    NGram(2).weighted("idf"),
+    NGram(3, min_n=1).weighted("idf").normalized(),
+    NGram(2, min_n=1).weighted({"a": 2.0, "ab": 0.0}, missing=0.5),
+    0.5 * NGram(2).weighted("idf") + NGram(1).normalized(),
+    (NGram(2) + GappedKmer(3, 2)).weighted("idf"),
+    NGram(3, min_n=1).balanced(),
+    NGram(3, min_n=1, order_weights=[1.0, 2.0, 0.5]).weighted("idf").balanced(),
+    (NGram(2, min_n=1) + GappedKmer(3, 2)).weighted("idf").balanced(),
+    NGram(2).normalized().weighted("idf"),
+    NGram(2).weighted("idf") * NGram(1),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_weighted_kernels_keep_the_laws(kernel):
+    check_kernel(kernel, ["abba", "", "cab", "dd", "abcabc", "b", "aab"])
+
+
+def test_weighted_kernels_of_trees_keep_the_laws():
+    trees = ["(a (b) (c))", "(a (b c))", "(b)", "(a (b) (c (b)))"]
+    for kernel in (Subpath(0.5).weighted("idf").normalized(), RootPaths().weighted("idf")):
+        check_kernel(kernel, trees)
+
+
+@pytest.mark.parametrize("kernel", [words().weighted("idf").normalized(), words().weighted("nb").normalized(),
+                                    words().weighted("nb").balanced(), words().weighted({"good": 3.0})], ids=repr)  # fmt: skip
+def test_models_keep_weights(kernel, tmp_path):
+    for y in (CLASSES, CLASSES == 1):
+        model = SVC(kernel).fit(TEXTS, y)
+        model.save(tmp_path / "model.treille", representation="auto")
+        again = treille.load(tmp_path / "model.treille")
+        assert again.decision_function(NEW).tolist() == model.decision_function(NEW).tolist()
+        assert again.top_features(3) == model.top_features(3)
+        assert model.predict(TEXTS).tolist() == SVC(kernel, n_jobs=3).fit(TEXTS, y).predict(TEXTS).tolist()
+
+
+def test_cross_validation_fits_weights_in_each_fold():
+    kernel = words().weighted("idf").normalized()
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    found = cross_val_predict(
+        SVC(kernel, tol=1e-8, loss="squared_hinge"), TEXTS, CLASSES == 1, cv=folds, method="decision_function"
+    )
+    rows = make_pipeline(Features(kernel), LinearSVC(tol=1e-10, max_iter=100_000, dual=True))
+    expected = cross_val_predict(rows, np.array(TEXTS), CLASSES == 1, cv=folds, method="decision_function")
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_grid_search_sets_the_weights():
+    grid = {"kernel__kernel__weights": ["idf", "nb"], "kernel__n": [1, 2]}
+    search = GridSearchCV(SVC(words().weighted("idf").normalized()), grid, cv=2).fit(TEXTS, CLASSES == 1)
+    assert set(search.best_params_) == set(grid)
+
+
+def test_a_fitted_model_holds_no_labels():
+    model = SVC(words().weighted("nb").normalized()).fit(TEXTS, CLASSES)
+    assert model.plan_.kernel.kernel._labels is None
+    assert repr(clone(model)) == repr(SVC(words().weighted("nb").normalized()))
+
+
+def test_solvers_agree_on_weighted_rows():
+    for kernel in (words().weighted("idf").normalized(), words().weighted("nb").balanced()):
+        values = [
+            SVC(kernel, tol=1e-7, solver=solver).fit(TEXTS, CLASSES == 1).report_.primal
+            for solver in (DualCD(), SMO(), DualCD(representation="flat"), DualCD(shrinking=False))
+        ]
+        assert values == pytest.approx([values[0]] * 4, rel=1e-6)
+    plain = [
+        SVC(words().weighted("idf"), tol=1e-7, solver=DualCD(representation=form)).fit(TEXTS, CLASSES).report_.primal
+        for form in ("auto", "flat", "merged", "naive")
+    ]
+    assert plain == pytest.approx([plain[0]] * 4, rel=1e-6)
+
+
+def test_weights_of_zero_remove_features():
+    dropped = SVC(NGram(1).weighted({"c": 0.0}), tol=1e-9).fit(["aac", "bbc", "abc"], [0, 1, 0])
+    without = SVC(NGram(1), tol=1e-9).fit(["aa", "bb", "ab"], [0, 1, 0])
+    assert dropped.decision_function(["ab", "bcc"]) == pytest.approx(without.decision_function(["ab", "b"]), abs=1e-6)
+
+
+@pytest.mark.parametrize(("act", "message"), [
+    (lambda: Features(words().weighted("nb")).fit(TEXTS), "there are none here: use it in SVC"),
+    (lambda: SVR(words().weighted("nb")).fit(TEXTS, np.arange(10.0)), "weighs features by the classes"),
+    (lambda: words().weighted("nb")(TEXTS), "weighted\\('idf'\\), which needs no labels"),
+    (lambda: words().weighted("tfidf")(TEXTS), "expected 'idf', 'nb' or a mapping"),
+    (lambda: words().weighted({"a": -1.0})(TEXTS), "numbers of at least 0"),
+    (lambda: words().weighted({3: 1.0})(TEXTS), "expected names of features"),
+    (lambda: words().weighted("idf", missing=2.0)(TEXTS), "missing belongs to a mapping"),
+    (lambda: SubsetTree().weighted("idf")(["(a b)", "(a b)"]), "no explicit features to weigh"),
+    (lambda: SVC(Weighted("precomputed")).fit(np.eye(2), [0, 1]), "expected a kernel"),
+    (lambda: SVC(treille.kernels.Precomputed().weighted("idf")).fit(np.eye(2), [0, 1]), "no explicit features to weigh"),
+    (lambda: SVC(words().weighted({}, missing=0.0)).fit(TEXTS, CLASSES), "no feature is left"),
+    (lambda: SVC(words().weighted("nb"), solver=SMO()).fit(TEXTS, CLASSES), "use the solver DualCD"),
+    (lambda: SVC(NGram(2).centered().weighted("idf")).fit(TEXTS, CLASSES), "weigh them before .centered"),
+])  # fmt: skip
+def test_bad_input_is_refused_with_a_remedy(act, message):
+    with pytest.raises(InputError, match=message):
+        act()
+
+
+def test_numbers_can_be_weighted():
+    X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
+    model = SVC(Linear().weighted("idf")).fit(X, [0, 1, 0])
+    assert model.predict(X).tolist() == [0, 1, 0]
+
+
+def test_kernels_are_written_and_parsed():
+    from treille.kernels.parse import format_kernel, parse_kernel
+
+    for text in ("ngram(2, min_n=1).weighted(idf).balanced()", "ngram(2).weighted(nb).normalized()",
+                 "(ngram(2) + ngram(3)).weighted(idf).balanced()"):  # fmt: skip
+        kernel = parse_kernel(text)
+        assert repr(parse_kernel(format_kernel(kernel))) == repr(kernel)
+    with pytest.raises(InputError, match="too many"):
+        parse_kernel("ngram(2).normalized(3)")
