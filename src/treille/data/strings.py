@@ -92,7 +92,7 @@ class Strings(FlatBatch):
     residues: str | None
 
     def __init__(self, data: Any, unit: str | Callable[[str], Iterable[str]] | None = None, n_jobs: int | None = None):
-        items, kind = _checked(data)
+        items, kind = checked(data)
         if not (unit is None or callable(unit) or unit in UNITS):
             raise InputError(f"unit is {unit!r}, expected one of {', '.join(map(repr, UNITS))}, a callable, or None")
         threads = effective_n_jobs(n_jobs)
@@ -219,7 +219,7 @@ class Strings(FlatBatch):
         return f"Strings({sizes}, unit={self.unit!r})"
 
 
-def _checked(data: Any) -> tuple[list[Any], str]:
+def checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")

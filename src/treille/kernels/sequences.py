@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Lattices, Strings
+from treille.data import Batch, Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.data.strings import UNITS
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.units import TextUnit, canonical
 from treille.kernels.base import Kernel
 
 Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
@@ -37,9 +37,12 @@ class SequenceKernel(Kernel):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
             raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")
+        if isinstance(X, Texts):
+            return X.part(self.unit)
         if not isinstance(X, (Strings, Lattices)):
             return Strings(X, self.unit, n_jobs)
-        if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
+        named = isinstance(self.unit, str) and TextUnit.of(X.unit).splits_texts
+        if named and X.unit != canonical(self.unit):
             raise InputError(
                 f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
             )
@@ -65,7 +68,7 @@ class SequenceMap(FeatureMap):
     def recode(self, batch: Strings | Lattices) -> np.ndarray:
         """The code in this map of each symbol of the batch. Unseen symbols get codes of their own: they match no feature, but count
         as different symbols in the norm."""
-        agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
+        agree = TextUnit.of(batch.unit).agrees(TextUnit.of(self.unit))
         if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
             raise InputError(
                 f"the features have the unit {self.unit!r}, but the new sequences {batch.unit!r}: use the same unit"
@@ -86,9 +89,11 @@ class SequenceMap(FeatureMap):
 
     def joined(self, symbols: Iterable[Any], between: str = "") -> str:
         """Readable symbols, with spaces between words."""
-        if self.unit == "byte":
+        unit = TextUnit.of(self.unit)
+        if unit.base == "byte":
             return between.join(s if isinstance(s, str) else repr(bytes([s]))[2:-1] for s in symbols)
-        return (between if self.unit == "char" else f" {between} " if between else " ").join(map(str, symbols))
+        space = unit.separator
+        return (f"{space}{between}{space}" if between else space).join(map(str, symbols))
 
 
 class CountMap(SequenceMap):
@@ -144,7 +149,7 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
     if len(wrong):
         item = int(np.searchsorted(batch.offsets, wrong[0], side="right")) - 1
         symbol = batch.alphabet[batch.symbols[wrong[0]]]
-        shown = "".join(map(str, alphabet)) if batch.unit == "char" else alphabet
+        shown = "".join(map(str, alphabet)) if TextUnit.of(batch.unit).base == "char" else alphabet
         place = "on arc" if isinstance(batch, Lattices) else "at position"
         lower = isinstance(symbol, str) and symbol.upper() in known and symbol.upper() in "ACGT"
         fold = "treille.dna(X) folds lower case (--alphabet dna on the command line)"
@@ -156,7 +161,7 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
 
 def check_units_agree(left: Strings, right: Strings) -> None:
     """Refuses two batches whose symbols are of different kinds, so that nothing could match."""
-    agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
+    agree = TextUnit.of(left.unit).agrees(TextUnit.of(right.unit))
     if not agree and len(left.symbols) and len(right.symbols):
         raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: use the same unit")
 
