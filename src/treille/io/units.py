@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from .errors import InputError
 
-NORMAL_FORMS = ("nfc", "nfkc")
+NORMAL_FORMS: dict[str, Literal["NFC", "NFKC"]] = {"nfc": "NFC", "nfkc": "NFKC"}
 MODIFIERS = (*NORMAL_FORMS, "lower", "alnum")  # in the order in which they are applied, and written
 BASES = {"char": MODIFIERS[:3], "char_wb": MODIFIERS[:3], "word": MODIFIERS, "byte": ()}
 SPLIT = ("token", "integer")  # the units of sequences that were already split
@@ -64,6 +64,11 @@ class TextUnit:
     def stops_at_borders(self) -> bool:
         """Whether n-grams of characters must not reach from one word into another."""
         return self.base == "char_wb"
+
+    @property
+    def normal_form(self) -> Literal["NFC", "NFKC"] | None:
+        """The Unicode normal form of texts before they are split."""
+        return next((NORMAL_FORMS[modifier] for modifier in self.modifiers if modifier in NORMAL_FORMS), None)
 
     @property
     def separator(self) -> str:

@@ -31,7 +31,7 @@ class Gappy(PatternKernel):
         use ``Subsequence(n, decay)``, which has no explicit features.
     count : {"gaps", "span"}
         What decay counts: each skipped symbol, or each symbol from the first to the last.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
 
     Examples

@@ -32,7 +32,18 @@ class SequenceKernel(Kernel):
         """Whether examples may be lattices, that is, distributions over sequences."""
         return False
 
+    @property
+    def stops_at_borders(self) -> bool:
+        """Whether texts may be split by the unit "char_wb"."""
+        return False
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        batch = self._batch(X, n_jobs)
+        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
+            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
+        return batch
+
+    def _batch(self, X: Any, n_jobs: int | None) -> Strings | Lattices:
         if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
@@ -102,13 +113,13 @@ class CountMap(SequenceMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
-    def _rows(self, batch: Batch, features: Any, n_jobs: int | None) -> Rows:
+    def _rows(self, batch: Batch, features: Any, n_jobs: int | None, *options: Any) -> Rows:
         assert isinstance(batch, (Strings, Lattices))
         threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
         if isinstance(batch, Lattices):
             rows = features.transform_lattices(batch.for_core(), codes, threads)
         else:
-            rows = features.transform(batch.symbols, batch.offsets, codes, threads)
+            rows = features.transform(batch.symbols, batch.offsets, codes, *options, threads)
         return Rows.from_core(rows, self.n_features)
 
 
@@ -132,7 +143,7 @@ def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
     """The distinct symbols of a declared alphabet, in its order: those of a string, or the items of a list."""
     if not isinstance(value, (str, Sequence, np.ndarray)) or isinstance(value, bytes):
         raise InputError(f"{name} is {value!r}, expected a string such as 'ACGT', or a list of symbols")
-    symbols: list[Any] = list(value.encode() if isinstance(value, str) and unit == "byte" else value)
+    symbols: list[Any] = list(value.encode() if isinstance(value, str) and canonical(unit) == "byte" else value)
     symbols = [s.item() if isinstance(s, np.generic) else s for s in symbols]
     if not symbols:
         raise InputError(f"{name} is {value!r}, which has no symbol")
