@@ -30,22 +30,31 @@ std::vector<Text> views_of(const nb::typed<nb::list, nb::str>& texts) {
   return views;
 }
 
-// What Python's regular expressions call \w and \s.
-const std::vector<CharacterClass>& character_classes() {
-  static const std::vector<CharacterClass> classes = [] {
-    std::vector<CharacterClass> found(kCodePoints, CharacterClass::other);
-    for (std::size_t c = 0; c < kCodePoints; ++c)
-      if (const auto point = static_cast<Py_UCS4>(c); Py_UNICODE_ISSPACE(point))
-        found[c] = CharacterClass::space;
-      else if (Py_UNICODE_ISALNUM(point) || point == '_')
-        found[c] = CharacterClass::word;
-    return found;
-  }();
-  return classes;
+// What Python's regular expressions call \w and \s, and the lower case of str.lower where it is one character.
+std::vector<Character> characters_of_python(bool lower) {
+  constexpr Py_UCS4 dotted_capital_i = 0x130;  // the only one with a lower case of two
+  std::vector<Character> all(kCodePoints);
+  for (std::size_t c = 0; c < kCodePoints; ++c) {
+    const auto point = static_cast<Py_UCS4>(c);
+    const bool word = Py_UNICODE_ISALNUM(point) || point == '_';
+    const auto kind = Py_UNICODE_ISSPACE(point) ? CharacterClass::space : word ? CharacterClass::word : CharacterClass::other;
+    all[c] = {lower && point != dotted_capital_i ? Py_UNICODE_TOLOWER(point) : point, kind};
+  }
+  return all;
 }
 
-EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
-  auto encoded = unlocked([&] { return encode(texts, threads); });
+Characters characters(bool lower) {
+  if (lower) {
+    static const std::vector<Character> lowered = characters_of_python(true);
+    return lowered;
+  }
+  static const std::vector<Character> plain = characters_of_python(false);
+  return plain;
+}
+
+template <class Reader>
+EncodedOut encode_texts(const std::vector<Text>& texts, const Reader& reader, Characters fold, int threads) {
+  auto encoded = unlocked([&] { return encode(texts, reader, fold, threads); });
   return {give(std::move(encoded.symbols)), give(std::move(encoded.offsets)), give(encoded.alphabet)};
 }
 
@@ -53,21 +62,27 @@ EncodedOut encode_texts(const std::vector<Text>& texts, int threads) {
 
 void bind_text(nb::module_& m) {
   m.def(
-      "encode_strings", [](const nb::typed<nb::list, nb::str>& texts, int threads) { return encode_texts(views_of(texts), threads); },
-      "texts"_a, "threads"_a, "Symbols, offsets and alphabet (code points) of a list that holds only str.");
+      "encode_strings",
+      [](const nb::typed<nb::list, nb::str>& texts, bool lower, bool spaced, int threads) {
+        const Characters fold = lower ? characters(true) : Characters{};
+        if (spaced) return encode_texts(views_of(texts), SpacedWords{characters(lower)}, fold, threads);
+        return encode_texts(views_of(texts), AllCharacters{}, fold, threads);
+      },
+      "texts"_a, "lower"_a, "spaced"_a, "threads"_a,
+      "Symbols, offsets and alphabet (code points) of a list that holds only str; `spaced`: one space before, between and after words.");
   m.def(
       "encode_words",
-      [](const nb::typed<nb::list, nb::str>& texts, int threads) {
+      [](const nb::typed<nb::list, nb::str>& texts, bool lower, bool alnum, int threads) {
         const std::vector<Text> views = views_of(texts);
-        const auto& classes = character_classes();
-        auto encoded = unlocked([&] { return encode_words(views, classes, threads); });
+        const WordRules rules{characters(lower), alnum};
+        auto encoded = unlocked([&] { return encode_words(views, rules, threads); });
         nb::typed<nb::list, nb::str> alphabet;
         for (const std::u32string& word : encoded.alphabet)
           alphabet.append(nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, word.data(), static_cast<Py_ssize_t>(word.size()))));
         return std::tuple(give(std::move(encoded.symbols)), give(std::move(encoded.offsets)), alphabet);
       },
-      "texts"_a, "threads"_a,
-      "Symbols, offsets and alphabet (words, as the pattern \\w+|[^\\w\\s] finds them) of a list that holds only str.");
+      "texts"_a, "lower"_a, "alnum"_a, "threads"_a,
+      "Symbols, offsets and alphabet (words, as the pattern \\w+|[^\\w\\s] finds them, `alnum`: \\w+) of a list that holds only str.");
   m.def(
       "encode_bytes",
       [](const nb::typed<nb::list, nb::bytes>& texts, int threads) {
@@ -75,21 +90,21 @@ void bind_text(nb::module_& m) {
         views.reserve(texts.size());
         for (nb::handle text : texts)
           views.push_back({PyBytes_AS_STRING(text.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr())), 1});
-        return encode_texts(views, threads);
+        return encode_texts(views, AllCharacters{}, {}, threads);
       },
       "texts"_a, "threads"_a, "Symbols, offsets and alphabet (byte values) of a list that holds only bytes.");
 
   nb::class_<NGramFeatures>(m, "NGramFeatures", "N-grams with their ids: fitted, then frozen.")
       .def_static(
           "fit",
-          [](In<std::int32_t> symbols, In<std::int64_t> offsets, int min_order, int max_order, In<double> weights, Counts counts,
-             std::int32_t alphabet_size, int threads) {
+          [](In<std::int32_t> symbols, In<std::int64_t> offsets, std::int32_t border, int min_order, int max_order, In<double> weights,
+             Counts counts, std::int32_t alphabet_size, int threads) {
             return give_fit([&](RowsWithNorms& rows) {
-              return NGramFeatures::fit({view(symbols), view(offsets)}, min_order, max_order, view(weights), alphabet_size, threads, rows,
-                                        counts);
+              return NGramFeatures::fit({view(symbols), view(offsets), border}, min_order, max_order, view(weights), alphabet_size, threads,
+                                        rows, counts);
             });
           },
-          "symbols"_a, "offsets"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a, "threads"_a)
+          "symbols"_a, "offsets"_a, "border"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a, "threads"_a)
       .def_static(
           "fit_lattices",
           [](const LatticesIn& data, int min_order, int max_order, In<double> weights, Counts counts, std::int32_t alphabet_size,
@@ -110,10 +125,11 @@ void bind_text(nb::module_& m) {
           "grams"_a, "orders"_a, "min_order"_a, "max_order"_a, "weights"_a, "counts"_a, "alphabet_size"_a)
       .def(
           "transform",
-          [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, int threads) {
-            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets)}, view(recode), threads); }));
+          [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, std::int32_t border,
+             int threads) {
+            return give_rows(unlocked([&] { return self.transform({view(symbols), view(offsets), border}, view(recode), threads); }));
           },
-          "symbols"_a, "offsets"_a, "recode"_a, "threads"_a)
+          "symbols"_a, "offsets"_a, "recode"_a, "border"_a, "threads"_a)
       .def(
           "transform_lattices",
           [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, int threads) {

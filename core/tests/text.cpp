@@ -139,7 +139,7 @@ void texts_of_all_widths_become_symbols() {
   const std::uint16_t middle[] = {0x3B1, 'a'};
   const std::uint32_t wide[] = {0x1F600, 'b', 0x3B1};
   const std::vector<Text> texts{{narrow, 2, 1}, {middle, 2, 2}, {nullptr, 0, 1}, {wide, 3, 4}};
-  const Encoded encoded = encode(texts, 3);
+  const Encoded encoded = encode(texts, AllCharacters{}, {}, 3);
   check(encoded.alphabet == std::vector<std::int32_t>{'a', 'b', 0x3B1, 0x1F600});
   const std::vector<std::int32_t> expected{1, 0, 2, 0, 3, 1, 2};
   check(std::equal(expected.begin(), expected.end(), encoded.symbols.data()) && encoded.symbols.size() == 7);

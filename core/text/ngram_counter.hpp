@@ -42,8 +42,8 @@ struct RollingHash {
 template <class Symbol>
 class NGramCounter {
  public:
-  // The grams of the given order, by first occurrence. The result lives until the next call.
-  std::span<const CountedNGram> count(std::span<const Symbol> sequence, const RollingHash& hash, int order) {
+  // The grams of the given order, by first occurrence, but none with the symbol `border` inside. The result lives until the next call.
+  std::span<const CountedNGram> count(std::span<const Symbol> sequence, const RollingHash& hash, int order, std::int64_t border = -1) {
     grams_.clear();
     const std::size_t n = static_cast<std::size_t>(order);
     if (sequence.size() < n) return grams_;
@@ -58,11 +58,20 @@ class NGramCounter {
     // When the window before was found again at `twin`, and this one's candidate starts at twin + 1, all symbols but
     // the last are known to agree: copied passages stay linear for long grams, too.
     std::size_t twin = kEmpty;
+    std::size_t last_border = 0;  // before the last symbol of the window
+    auto is_border = [&](std::size_t k) { return border >= 0 && static_cast<std::int64_t>(s[k]) == border; };
+    for (std::size_t k = 0; k + 2 < n; ++k)
+      if (is_border(k)) last_border = k;
     for (std::size_t i = 0; i < windows; ++i) {
       poll();
       h = hash.push(h, s[i + n - 1]);
       const std::uint32_t tag = hash.tag(h);
       h = hash.pop(h, s[i]);
+      if (n > 1 && is_border(i + n - 2)) last_border = i + n - 2;
+      if (last_border > i) {
+        twin = kEmpty;
+        continue;
+      }
       for (std::size_t at = tag >> shift;; at = (at + 1) & mask) {
         const std::uint32_t slot = slots_[at];
         if (slot == kEmpty) {

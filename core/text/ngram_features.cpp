@@ -34,6 +34,7 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
   NGramCounter<Symbol> counter;
   const auto hashes = hashes_of(orders);
   std::vector<Symbol> symbols;
+  const std::int64_t border = data.border < 0 || recode.empty() ? data.border : recode[static_cast<std::size_t>(data.border)];
   for (std::size_t i = first; i < last; ++i) {
     const auto sequence = data[i];
     symbols.resize(sequence.size());
@@ -43,7 +44,7 @@ void scan(const Sequences& data, std::span<const std::int32_t> recode, std::size
     for (std::size_t o = 0; o < orders.count(); ++o) {
       const int order = orders.min + static_cast<int>(o);
       const double weight = orders.weights[o];
-      const auto grams = counter.count(std::span<const Symbol>(symbols), hashes[o], order);
+      const auto grams = counter.count(std::span<const Symbol>(symbols), hashes[o], order, border);
       for (std::size_t k = 0; k < std::min(kAhead, grams.size()); ++k) dictionary.prefetch_slot(grams[k].tag);
       for (std::size_t k = 0; k < grams.size(); ++k) {
         if (k + kAhead < grams.size()) dictionary.prefetch_slot(grams[k + kAhead].tag);

@@ -1,6 +1,6 @@
 #pragma once
-// Texts to words: runs of word characters, and every other visible character by itself, numbered in the order of their code points. One
-// pass over the text and one over the words.
+// Texts to words: runs of word characters, and every other visible character by itself or not at all, numbered in the order of their
+// code points. One pass over the text and one over the words.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,27 +16,34 @@
 
 namespace treille {
 
-enum class CharacterClass : std::uint8_t { space, word, other };
-
 struct EncodedWords {
   Buffer<std::int32_t> symbols;
   Buffer<std::int64_t> offsets;
   std::vector<std::u32string> alphabet;
 };
 
+struct WordRules {
+  Characters characters;
+  bool alnum;  // only runs of word characters are words
+};
+
 // The words of some texts in the order in which they occur, numbered as they appear first. Open addressing, at most half full.
 class WordList {
  public:
-  void add(const Text& text, std::span<const CharacterClass> classes) {
+  void add(const Text& text, const WordRules& rules) {
+    const Character* const characters = rules.characters.data();
+    if (word_.size() < text.length) word_.resize(text.length);
+    char32_t* const word = word_.data();
     with_code_points(text, [&](const auto* s) {
       for (std::size_t k = 0; k < text.length;) {
-        const auto* begin = s + k;
-        const CharacterClass kind = classes[s[k]];
-        std::uint64_t hash = mixed(0, s[k++]);
-        if (kind == CharacterClass::space) continue;
-        if (kind == CharacterClass::word)
-          for (; k < text.length && classes[s[k]] == CharacterClass::word; ++k) hash = mixed(hash, s[k]);
-        symbols.push_back(number(begin, s + k, hash));
+        Character c = characters[s[k++]];
+        if (c.kind() == CharacterClass::space || (rules.alnum && c.kind() == CharacterClass::other)) continue;
+        std::uint64_t hash = mixed(0, word[0] = c.folded());
+        std::size_t length = 1;
+        if (c.kind() == CharacterClass::word)
+          for (; k < text.length && (c = characters[s[k]]).kind() == CharacterClass::word; ++k)
+            hash = mixed(hash, word[length++] = c.folded());
+        symbols.push_back(number({word, length}, hash));
       }
     });
   }
@@ -57,17 +64,15 @@ class WordList {
     return hash ^ hash >> 32;
   }
 
-  template <class Character>
-  std::int32_t number(const Character* begin, const Character* end, std::uint64_t hash) {
+  std::int32_t number(std::u32string_view word, std::uint64_t hash) {
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at].word >= 0; at = (at + 1) & (slots_.size() - 1)) {
       if (slots_[at].hash != hash) continue;
-      const std::u32string_view word = (*this)[static_cast<std::size_t>(slots_[at].word)];
-      if (std::equal(begin, end, word.begin(), word.end())) return slots_[at].word;
+      if ((*this)[static_cast<std::size_t>(slots_[at].word)] == word) return slots_[at].word;
     }
     const auto fresh = static_cast<std::int32_t>(size());
     slots_[at] = {hash, fresh};
-    letters_.insert(letters_.end(), begin, end);
+    letters_.insert(letters_.end(), word.begin(), word.end());
     ends_.push_back(letters_.size());
     if (2 * size() > slots_.size()) grow();
     return fresh;
@@ -84,12 +89,12 @@ class WordList {
   }
 
   Array<Slot> slots_ = Array<Slot>(1 << 12);
+  std::u32string word_;  // room for the one being read
   std::vector<char32_t> letters_;
   std::vector<std::size_t> ends_ = {0};
 };
 
-// `classes` has one entry for every code point.
-inline EncodedWords encode_words(std::span<const Text> texts, std::span<const CharacterClass> classes, int threads) {
+inline EncodedWords encode_words(std::span<const Text> texts, const WordRules& rules, int threads) {
   EncodedWords out;
   out.offsets = Buffer<std::int64_t>(texts.size() + 1);
   std::vector<std::int64_t> characters(texts.size() + 1, 0);
@@ -101,7 +106,7 @@ inline EncodedWords encode_words(std::span<const Text> texts, std::span<const Ch
   run_parts(parts, [&](int p) {
     auto& list = lists[static_cast<std::size_t>(p)];
     for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      list.add(texts[i], classes);
+      list.add(texts[i], rules);
       out.offsets[i + 1] = static_cast<std::int64_t>(list.symbols.size());
     }
   });

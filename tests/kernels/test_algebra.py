@@ -119,10 +119,7 @@ def test_parameters_out_of_range_are_refused_before_any_work(kernel, message):
     assert message in str(refused.value)
 
 
-def test_the_two_sides_must_read_the_same_units():
-    for kernel in (NGram(2) + NGram(2, unit="word"), 2 * NGram(1) * (1 + NGram(2, unit=str.split))):
-        with pytest.raises(InputError, match=r"reads the same examples with unit='char' and with unit=.*Columns"):
-            kernel(TEXTS)
+def test_a_batch_must_be_split_by_the_unit_of_both_sides():
     words = Strings(TEXTS, unit="word")
     with pytest.raises(InputError, match="split into units of 'word', but the kernel has unit='char'"):
         (NGram(2) + NGram(1))(words)

@@ -209,7 +209,10 @@ def reading_options(*omitted: str) -> Callable[[Callable[..., None]], Callable[.
     return decorate
 
 
-KERNELS = "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word).normalized()'."
+KERNELS = (
+    "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'. "
+    "Units: char, char_wb, word, byte; +lower, +alnum, +nfc, +nfkc."
+)
 KernelText = Annotated[
     str | None, typer.Option("--kernel", metavar="KERNEL", help=KERNELS, show_default="chosen for the data")
 ]

@@ -7,6 +7,7 @@ from treille.data.objects import KernelValues, Objects
 from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.strings import Strings
 from treille.data.table import Table
+from treille.data.texts import Texts
 from treille.data.trees import Trees
 from treille.data.vectors import Vectors
 from treille.data.xbw import XBW
@@ -21,6 +22,7 @@ __all__ = [
     "Objects",
     "Strings",
     "Table",
+    "Texts",
     "Tree",
     "Trees",
     "Vectors",

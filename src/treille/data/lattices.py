@@ -20,6 +20,7 @@ from treille.io.errors import InputError
 from treille.io.machine import EPSILON, MachineList, MachineParts
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.read import read
+from treille.io.units import TextUnit
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
@@ -129,9 +130,14 @@ class Lattices(FlatBatch):
         return summarise_machines(machines, n_samples, width)
 
     def _set_sequences(self, batch: Strings, normalize: bool) -> None:
-        if batch.unit == "byte":
+        unit = TextUnit.of(batch.unit)
+        if unit.base == "byte":
             raise InputError("the sequences are bytes: decode them first, lattices hold characters or tokens")
-        if batch.unit == "integer" and len(batch.alphabet) and not 0 < batch.alphabet[0] <= batch.alphabet[-1] < 2**31:
+        if unit.stops_at_borders:
+            raise InputError(
+                f"the sequences are of unit {batch.unit!r}, which lattices do not have: use 'char' or 'word'"
+            )
+        if unit.base == "integer" and len(batch.alphabet) and not 0 < batch.alphabet[0] <= batch.alphabet[-1] < 2**31:
             raise InputError(
                 f"a sequence holds the integer {batch.alphabet[0 if batch.alphabet[0] <= 0 else -1]}, expected labels from 1"
                 " to 2^31 - 1: in machines 0 is the empty string"
@@ -229,7 +235,7 @@ class Lattices(FlatBatch):
         arcs = slice(self.offsets[i], self.offsets[i + 1])
         finals = self.finals[self.states[i] : self.states[i + 1]]
         symbols = None
-        if self.unit == "integer":
+        if TextUnit.of(self.unit).base == "integer":
             labels = np.array([0, *self.alphabet], np.int32)[self.symbols[arcs] + 1]
         else:
             own, places = np.unique(np.append(self.symbols[arcs], -1), return_inverse=True)

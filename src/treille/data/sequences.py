@@ -9,6 +9,7 @@ import numpy as np
 from treille.data.alphabet import align
 from treille.data.strings import Strings
 from treille.io.errors import InputError
+from treille.io.units import TextUnit
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def over(
     if unknown not in ("keep", "error"):
         raise InputError(f"unknown is {unknown!r}, expected 'keep' or 'error'")
     batch = X if isinstance(X, Strings) else Strings(X, n_jobs=n_jobs)
-    if batch.unit != "char" and len(batch.symbols):
+    if TextUnit.of(batch.unit).base != "char" and len(batch.symbols):
         raise InputError(f"the sequences are of unit {batch.unit!r}, expected strings of letters")
     symbols, offsets = _without_stops(batch) if alphabet is PROTEIN else (batch.symbols, batch.offsets)
     becomes = [_letter(alphabet, symbol, unknown, rna) for symbol in batch.alphabet]
@@ -132,7 +133,7 @@ def reverse_complement(sequence: Any) -> Any:
     """
     if isinstance(sequence, str):
         return "".join(_complement(letter) for letter in reversed(sequence))
-    if not isinstance(sequence, Strings) or sequence.unit != "char":
+    if not isinstance(sequence, Strings) or TextUnit.of(sequence.unit).base != "char":
         kind = type(sequence).__name__
         raise InputError(f"found {kind}, expected a str or Strings of characters, as treille.dna(X) makes them")
     others = [_complement(letter) for letter in sequence.alphabet]
@@ -140,7 +141,7 @@ def reverse_complement(sequence: Any) -> Any:
     codes = align(others, letters)
     offsets = sequence.offsets
     mirrored = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets)) - np.arange(offsets[-1])
-    made = Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, "char")
+    made = Strings.from_arrays(codes[sequence.symbols[mirrored]], offsets, letters, sequence.unit)
     made.residues = sequence.residues
     return made
 

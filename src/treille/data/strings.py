@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -25,8 +26,8 @@ from treille.data.format import count, visible
 from treille.io import columnar, stored, text_files
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.io.units import TextUnit, canonical
 
-UNITS = ("char", "word", "byte")
 SHOWN = 40  # symbols of the alphabet in a summary
 RESIDUE_KERNELS = {
     "dna": (
@@ -51,10 +52,15 @@ class Strings(FlatBatch):
     ----------
     data : list of str, of bytes, of token lists or of integer arrays
         Also a tuple, a numpy array, a pandas Series, or any iterable of these. Empty sequences are allowed.
-    unit : {"char", "word", "byte"}, a callable, or None
+    unit : {"char", "char_wb", "word", "byte"}, one of these with modifiers, a callable, or None
         How a text is split into symbols. ``"char"``: code points. ``"word"``: runs of letters, digits and underscores, and every
-        other visible character on its own (the regular expression ``\\w+|[^\\w\\s]``). ``"byte"``: UTF-8 bytes. A callable takes a
-        text and returns its tokens. None: characters for str, bytes for bytes. Token lists and integer arrays are already split.
+        other visible character on its own (the regular expression ``\\w+|[^\\w\\s]``). ``"byte"``: UTF-8 bytes. ``"char_wb"``: code
+        points, with one space before, between and after the words, which end at white space; `NGram` then counts no n-gram with a
+        space inside. A callable takes a text and returns its tokens. None: characters for str, bytes for bytes. Token lists and
+        integer arrays are already split.
+
+        Modifiers follow a plus sign, as in ``"word+lower+alnum"``. ``lower``: every character by its lower case. ``alnum``:
+        punctuation is dropped, so that words are the runs ``\\w+``. ``nfc``, ``nfkc``: Unicode normalisation before anything else.
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -67,7 +73,7 @@ class Strings(FlatBatch):
     alphabet : list
         The distinct symbols, sorted: characters, words, byte values or integers.
     unit : str
-        "char", "word", "byte", "token" (lists of tokens, or split by a callable) or "integer".
+        As given, with modifiers in the order nfc or nfkc, lower, alnum; "token" (token lists, or split by a callable) or "integer".
     residues : str or None
         "dna", "rna" or "protein" for batches that `treille.dna` or `treille.protein` made. Models keep it, and read new texts so.
 
@@ -79,6 +85,8 @@ class Strings(FlatBatch):
     (3, 'cab', ['a', 'b', 'c'], [0, 1, 1, 0, 2, 0, 1])
     >>> Strings(["I came, I saw."], unit="word")[0]
     ['I', 'came', ',', 'I', 'saw', '.']
+    >>> Strings(["I came, I saw."], unit="word+lower+alnum")[0]
+    ['i', 'came', 'i', 'saw']
     >>> batch[[2, 0]][1], batch[:1].offsets.tolist()
     ('abba', [0, 4])
     """
@@ -92,27 +100,21 @@ class Strings(FlatBatch):
     residues: str | None
 
     def __init__(self, data: Any, unit: str | Callable[[str], Iterable[str]] | None = None, n_jobs: int | None = None):
-        items, kind = _checked(data)
-        if not (unit is None or callable(unit) or unit in UNITS):
-            raise InputError(f"unit is {unit!r}, expected one of {', '.join(map(repr, UNITS))}, a callable, or None")
+        items, kind = checked(data)
+        named = None if unit is None or callable(unit) else TextUnit.parse(canonical(unit))
         threads = effective_n_jobs(n_jobs)
         if kind == "tokens":
             self._set_tokens(items)
         elif kind == "integers":
             self._set_integers(items)
         elif kind == "bytes":
-            if unit not in (None, "byte"):
+            if callable(unit) or (named is not None and named.base != "byte"):
                 raise InputError(f"the strings are bytes, but unit is {unit!r}: decode them first, or use unit='byte'")
             self._set(*_core.encode_bytes(items, threads), "byte")
-        elif unit == "byte":
-            self._set(*_core.encode_bytes([_utf8(text, i) for i, text in enumerate(items)], threads), "byte")
-        elif unit == "word":
-            self._set(*_core.encode_words(items, threads), "word")
         elif callable(unit):
             self._set_tokens([_token_list(unit(text), i) for i, text in enumerate(items)])
         else:
-            symbols, offsets, points = _core.encode_strings(items, threads)
-            self._set(symbols, offsets, [chr(c) for c in points], unit="char")
+            self._set_texts(items, named or TextUnit("char"), threads)
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
@@ -125,10 +127,11 @@ class Strings(FlatBatch):
             first = cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
         if first.residues is not None:
             return (RESIDUE_KERNELS[first.residues],)
-        if first.unit in ("word", "token", "integer"):
+        if TextUnit.of(first.unit).separator:
             why = "single symbols and pairs, with lengths normalised, suit sequences of words or events"
-            return (("ngram(2, min_n=1, unit=word).normalized()", why),)
-        unit = ", unit=byte" if first.unit == "byte" else ""
+            unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
+            return ((f"ngram(2, min_n=1, unit={unit}).normalized()", why),)
+        unit = "" if first.unit == "char" else f", unit={first.unit}"
         return ((f"ngram(5{unit}).normalized()", "5-grams of characters, with lengths normalised, suit most texts"),)
 
     @classmethod
@@ -163,7 +166,7 @@ class Strings(FlatBatch):
     def _set(
         self, symbols: np.ndarray, offsets: np.ndarray, alphabet: Any, unit: str, residues: str | None = None
     ) -> None:
-        self.symbols, self.offsets, self.unit, self.residues = symbols, offsets, unit, residues
+        self.symbols, self.offsets, self.unit, self.residues = symbols, offsets, str(TextUnit.of(unit)), residues
         self.alphabet = alphabet.tolist() if isinstance(alphabet, np.ndarray) else list(alphabet)
         if len(offsets) > 1 and np.diff(offsets).max() >= 2**32 - 1:
             raise InputError(
@@ -173,6 +176,23 @@ class Strings(FlatBatch):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
+
+    def _set_texts(self, items: list[str], unit: TextUnit, threads: int) -> None:
+        if unit.normal_form:
+            items = [text if text.isascii() else unicodedata.normalize(unit.normal_form, text) for text in items]
+        lower = "lower" in unit.modifiers
+        if unit.base == "byte":
+            self._set(*_core.encode_bytes([_utf8(text, i) for i, text in enumerate(items)], threads), "byte")
+        elif unit.base == "word":
+            self._set(*_core.encode_words(items, lower, "alnum" in unit.modifiers, threads), str(unit))
+        else:
+            symbols, offsets, points = _core.encode_strings(items, lower, unit.stops_at_borders, threads)
+            self._set(symbols, offsets, [chr(c) for c in points], str(unit))
+
+    @property
+    def border(self) -> int:
+        """The code of the symbol that n-grams must not hold inside: the space between words for "char_wb"; -1 if there is none."""
+        return self.alphabet.index(" ") if TextUnit.of(self.unit).stops_at_borders and " " in self.alphabet else -1
 
     def _set_tokens(self, items: list[Sequence[str]]) -> None:
         alphabet = sorted(set(chain.from_iterable(items)))
@@ -197,11 +217,12 @@ class Strings(FlatBatch):
 
     def _item(self, symbols: np.ndarray) -> Any:
         names = [self.alphabet[s] for s in symbols]
-        if self.unit == "char":
-            return "".join(names)
-        if self.unit == "byte":
+        unit = TextUnit.of(self.unit)
+        if unit.base == "byte":
             return bytes(names)
-        return np.array(names, dtype=np.int64) if self.unit == "integer" else names
+        if not unit.separator:
+            return "".join(names)
+        return np.array(names, dtype=np.int64) if unit.base == "integer" else names
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         narrow = np.uint8 if len(self.alphabet) <= 2**8 else np.uint16 if len(self.alphabet) <= 2**16 else np.int32
@@ -219,7 +240,7 @@ class Strings(FlatBatch):
         return f"Strings({sizes}, unit={self.unit!r})"
 
 
-def _checked(data: Any) -> tuple[list[Any], str]:
+def checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")

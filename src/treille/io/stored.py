@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .units import BASES, SPLIT, TextUnit
 
-UNITS = ("char", "word", "byte", "token", "integer")
 DEEPEST = 250  # of dicts; a kernel inside a kernel takes two, and several calls in Python, which allows 1,000
 
 
@@ -57,11 +57,13 @@ def names(spec: Any, name: str = "alphabet") -> list[str]:
 
 
 def unit(spec: Any) -> str:
-    """The field `unit`."""
+    """The field `unit`, that of a batch."""
     found: str = value(spec, "unit", str)
-    if found not in UNITS:
-        raise InputError(f"the field 'unit' is {_shown(found)}, expected one of {', '.join(UNITS)}")
-    return found
+    try:
+        return str(TextUnit.of(found))
+    except InputError:
+        choices = ", ".join((*BASES, *SPLIT))
+        raise InputError(f"the field 'unit' is {_shown(found)}, expected one of {choices}, or with modifiers") from None
 
 
 def alphabet(spec: Any) -> tuple[list[Any], str]:
@@ -71,7 +73,7 @@ def alphabet(spec: Any) -> tuple[list[Any], str]:
     (['a', 'b'], 'char')
     """
     of = unit(spec)
-    if of not in ("byte", "integer"):
+    if of not in ("byte", "integer"):  # which have no modifiers
         return names(spec), of
     least, stop = (0, 2**8) if of == "byte" else (-(2**63), 2**63)
     found = value(spec, "alphabet", list)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch
+from treille.data import Batch, Texts
 from treille.features import Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
 from treille.features.feature_map import check_id
 from treille.io import stored
@@ -24,8 +24,8 @@ class Additive(Kernel):
         """The kernels to sum, each with a prefix for the names of its features."""
 
     def batches(self, batch: Batch) -> list[Batch]:
-        """The part of a batch that each term reads: all of it."""
-        return [batch] * len(self.terms())
+        """The part of a batch that each term reads: all of it, or the texts split by its unit."""
+        return [own_part(kernel, batch) for _, kernel in self.terms()]
 
     @property
     def has_features(self) -> bool:
@@ -136,7 +136,7 @@ class AdditiveMap(FeatureMap):
         batches = self.kernel.batches(batch)
         if any(own is not batch for own in batches):
             raise InputError(
-                "the terms read different columns, so that positions are not those of one example: ask every column"
+                "the terms read different columns or units, so that positions are not those of one example: ask every term"
             )
         return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
 
@@ -160,6 +160,11 @@ class AdditiveMap(FeatureMap):
         states = [each.state() for each in self.maps]
         arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
         return {"terms": [spec for spec, _ in states]}, arrays
+
+
+def own_part(kernel: Kernel, batch: Batch) -> Batch:
+    """What a kernel reads of a batch that several kernels share: the texts split by its own unit, or all of it."""
+    return kernel.batch(batch) if isinstance(batch, Texts) else batch
 
 
 def part_of(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:

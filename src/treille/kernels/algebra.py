@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data import Batch, Table
+from treille.data import Batch, Lattices, Table, Texts
 from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels.additive import Additive
+from treille.io.units import canonical
+from treille.kernels.additive import Additive, own_part
 from treille.kernels.base import Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
@@ -39,15 +40,15 @@ class Pair(Expression, Kernel):
         return all(k.reads_numbers for k in (self.left, self.right) if not isinstance(k, Constant))
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        X = list(X) if isinstance(X, Iterator) else X
         units = _units(self)
-        if len(units) > 1 and not isinstance(X, Batch):
-            raise InputError(
-                f"{self!r} reads the same examples with unit={units[0]!r} and with unit={units[1]!r}: use one unit, "
-                "or one column for each, see treille.kernels.Columns"
-            )
+        if len(units) > 1 and not isinstance(X, Batch) and not Lattices.recognises(X):
+            X = Texts.split(X, units, n_jobs)
         # A constant kernel reads any batch, but cannot build one.
         first, second = (self.right, self.left) if isinstance(self.left, Constant) else (self.left, self.right)
-        X = list(X) if isinstance(X, Iterator) else X
+        if isinstance(X, Texts):
+            parts = first.batch(X, n_jobs), second.batch(X, n_jobs)
+            return parts[0] if parts[0] is parts[1] or isinstance(second, Constant) else X
         batch = first.batch(X, n_jobs)
         if isinstance(batch, Table) and not isinstance(second, Constant):
             return batch.joined(second.batch(X, n_jobs))
@@ -106,12 +107,17 @@ class Product(ProductKernel, Pair):
         return 1
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        K = changeable(self.left.gram(left, right, n_jobs))
-        K *= self.right.gram(left, right, n_jobs)
+        K, other = (
+            kernel.gram(own_part(kernel, left), None if right is None else own_part(kernel, right), n_jobs)
+            for kernel in self.factors()
+        )
+        K = changeable(K)
+        K *= other
         return K
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        return self.left.diagonal(batch, n_jobs) * self.right.diagonal(batch, n_jobs)
+        left, right = (kernel.diagonal(own_part(kernel, batch), n_jobs) for kernel in self.factors())
+        return left * right
 
 
 class Power(ProductKernel, WrappedKernel):
@@ -285,7 +291,7 @@ def _units(kernel: Kernel) -> list[Any]:
     """The different units of the parts of a kernel. Columns are not examined: each has its own texts."""
     units: list[Any] = []
     for name, value in kernel.get_params(deep=False).items():
-        found = [value] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
+        found = [canonical(value)] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
         units += [unit for unit in found if unit not in units]
     return units
 

@@ -28,7 +28,7 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
         Length of the shortest substrings that count.
     max_length : int or None
         Length of the longest; None: no bound.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 
     Examples

@@ -11,7 +11,7 @@ import numpy as np
 from treille.data import Batch, Table
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.kernels.additive import Additive
+from treille.kernels.additive import Additive, own_part
 from treille.kernels.algebra import Scaled
 from treille.kernels.base import Kernel
 from treille.kernels.wrapped import check_is_kernel
@@ -98,7 +98,7 @@ class Columns(Additive):
 
     def batches(self, batch: Batch) -> list[Batch]:
         assert isinstance(batch, Table)
-        return [batch.columns[name] for name in self.kernels]
+        return [own_part(kernel, batch.columns[name]) for name, kernel in self.kernels.items()]
 
     def _names(self) -> str:
         return ", ".join(map(repr, self.kernels))

@@ -48,7 +48,7 @@ class GappedKmer(PatternKernel):
     max_mismatches : int or None
         Pairs of windows with more mismatches count 0 (LS-GKM's ``-d``); None: no bound. Such a kernel is not always positive
         semi-definite.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
     counts : {"raw", "log", "binary"}
         The number of windows c as it is, 1 + log(c), or 1 if c > 0; see `NGram`. Filters and `max_mismatches` need "raw".

@@ -32,7 +32,7 @@ class Gappy(PatternKernel):
         use ``Subsequence(n, decay)``, which has no explicit features.
     count : {"gaps", "span"}
         What decay counts: each skipped symbol, or each symbol from the first to the last.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
     counts : {"raw", "log", "binary"}
         In place of a sum c of decay^g: c, 1 + log(c), or 1 if c > 0; see `NGram`. The factor decay^n of ``count="span"`` stays

@@ -32,7 +32,7 @@ class Mismatch(PatternKernel):
     alphabet : str or list
         The symbols, such as ``"ACGT"``. Required: the number of common neighbours of two windows grows with the number of symbols,
         so without it k(x, y) would depend on the symbols of the other examples.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
     counts : {"raw", "log", "binary"}
         The number of windows c as it is, 1 + log(c), or 1 if c > 0; see `NGram`.

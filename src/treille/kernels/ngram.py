@@ -36,7 +36,7 @@ class NGram(SequenceKernel):
         The shortest order; None: only n.
     order_weights : sequence of float or None
         The weight in k of each order, min_n first; None: 1 each.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "char_wb", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
     counts : {"raw", "log", "binary"}
         t(c) = c, 1 + log(c), or 1 if c > 0, so that frequent n-grams dominate less. For the expected counts of lattices, "log" is
@@ -63,6 +63,10 @@ class NGram(SequenceKernel):
     def reads_lattices(self) -> bool:
         return True
 
+    @property
+    def stops_at_borders(self) -> bool:
+        return True
+
     def check(self) -> None:
         self._orders()
 
@@ -74,13 +78,17 @@ class NGram(SequenceKernel):
         return self.counts == "raw"
 
     def multiplies(self, batch: Batch) -> bool:
-        return self.has_product and not isinstance(batch, Lattices)
+        return self.has_product and isinstance(batch, Strings) and batch.border < 0
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         orders = self._orders()
         if isinstance(batch, Lattices):
             raise InputError("the fast product needs sequences, found lattices: use explicit features, solver='auto'")
         check_raw(self.counts)
+        if not self.multiplies(batch):
+            raise InputError(
+                "the fast product does not stop at the borders of words: use explicit features, solver='auto'"
+            )
         last = min(orders.n, longest(batch))
         weights = np.zeros(last + 1)
         weights[orders.min_n :] = orders.scales(last) ** 2
@@ -165,7 +173,8 @@ class NGramMap(CountMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         # Longer n-grams than the training data contain are no features, but count in the norm.
         wide = self._counting(*self.orders.within(batch))
-        return self._rows(batch, wide.features, n_jobs)
+        options = (batch.border,) if isinstance(batch, Strings) else ()
+        return self._rows(batch, wide.features, n_jobs, *options)
 
     def _counting(self, first: int, last: int) -> NGramMap:
         """The same features, with orders from `first` to at least `last` counted."""
@@ -265,7 +274,7 @@ def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap,
     if isinstance(batch, Lattices):
         features, rows = _core.NGramFeatures.fit_lattices(lattices_to_count(batch, orders.counts), *parts)
     else:
-        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, *parts)
+        features, rows = _core.NGramFeatures.fit(batch.symbols, batch.offsets, batch.border, *parts)
     fitted = NGramMap(features, batch.alphabet, batch.unit, orders)
     return fitted, Rows.from_core(rows, fitted.n_features)
 

@@ -13,6 +13,7 @@ from typing import Any
 from treille.automata import Fst
 from treille.data.base import kind_of
 from treille.io.errors import InputError
+from treille.io.units import BASES
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
 from treille.kernels.columns import Columns
@@ -37,6 +38,8 @@ def parse_kernel(text: str) -> Kernel:
 
     >>> parse_kernel("ngram(3, min_n=1, unit=word).normalized()")
     NGram(n=3, min_n=1, unit='word').normalized()
+    >>> parse_kernel("ngram(2, unit=word+lower)")
+    NGram(n=2, unit='word+lower')
     >>> parse_kernel("(1 + 0.5*ngram(2))**2")
     (1 + 0.5 * NGram(n=2)) ** 2
     >>> parse_kernel("columns(title=ngram(2), tags=ngram(1, unit=word))").kernels["title"]
@@ -91,7 +94,12 @@ def _kernel(node: ast.expr) -> Kernel:
     if not isinstance(node, ast.Call):
         raise ValueError(f"found {ast.unparse(node)!r}, expected a kernel")
     arguments = [_argument(value) for value in node.args]
-    named = {keyword.arg or "**": _argument(keyword.value) for keyword in node.keywords}
+    named = {
+        keyword.arg or "**": ast.unparse(keyword.value).replace(" ", "")
+        if keyword.arg == "unit" and _is_unit(keyword.value)
+        else _argument(keyword.value)
+        for keyword in node.keywords
+    }
     if isinstance(node.func, ast.Attribute):
         method = node.func.attr
         if method not in METHODS:
@@ -143,6 +151,13 @@ def _is_path(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute))
 
 
+def _is_unit(node: ast.expr) -> bool:
+    """Whether this is a bare unit, ``word+lower``, which Python parses as a sum."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Add) and isinstance(node.right, ast.Name) and _is_unit(node.left)
+    return isinstance(node, ast.Name)
+
+
 def _number(node: ast.expr) -> float | None:
     """A number, or None."""
     value = node.value if isinstance(node, ast.Constant) else None
@@ -181,7 +196,9 @@ def _format(value: Any) -> str:
         return format_kernel(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name!r}: {_format(v)}" for name, v in value.items()) + "}"
-    return value if isinstance(value, str) and value.isidentifier() else repr(value)
+    if isinstance(value, str) and all(word.isidentifier() for word in value.split("+")):
+        return value if "+" not in value or value.split("+")[0] in BASES else repr(value)
+    return repr(value)
 
 
 def _refuse(text: str, why: str) -> InputError:

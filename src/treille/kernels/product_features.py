@@ -17,7 +17,7 @@ from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import part_of
+from treille.kernels.additive import own_part, part_of
 from treille.kernels.base import Kernel
 
 MOST = 1 << 24  # products of features of all examples together: about a gigabyte while they are computed
@@ -53,7 +53,7 @@ class ProductKernel(Kernel):
     def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
-        if not all(factor.prefers_features(batch, n_jobs) for factor in self.factors()):
+        if not all(factor.prefers_features(own_part(factor, batch), n_jobs) for factor in self.factors()):
             return False
         fitted = self._fit_factors(batch, n_jobs)
         few = self._count(fitted[1]) <= min(len(batch) ** 2, MOST)
@@ -71,13 +71,14 @@ class ProductKernel(Kernel):
             raise InputError(
                 f"{self!r} has {count:,} products of features in these examples, more than {MOST:,}: use its matrix, kernel(X, Y)"
             )
-        return ProductMap.fit(maps, self.exponent(), rows, effective_n_jobs(n_jobs))
+        return ProductMap.fit(self, maps, rows, effective_n_jobs(n_jobs))
 
     def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
         kept, self._kept = self._kept, None
         if kept is not None and kept[0]() is batch and _same_parameters(kept[1], self.get_params()):
             return kept[2]
-        maps, rows = zip(*(factor.fit_features(batch, n_jobs) for factor in self.factors()), strict=True)
+        each = (factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors())
+        maps, rows = zip(*each, strict=True)
         return list(maps), list(rows)
 
     def _count(self, rows: list[FeatureRows]) -> int:
@@ -99,7 +100,7 @@ class ProductKernel(Kernel):
         widths = [each.n_features for each in maps] * self.exponent() if sound else []
         if not sound or (tuples >= np.array(widths)).any() or len(np.unique(tuples, axis=0)) != len(tuples):
             raise InputError("the products in the file do not fit their factors")
-        return ProductMap(maps, self.exponent(), tuples)
+        return ProductMap(self, maps, tuples)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
@@ -166,13 +167,16 @@ def _expand(rows: list[sp.csr_matrix], degree: int, number: Number) -> _Found:
 class ProductMap(FeatureMap):
     """Products of features: row j of `tuples` holds the ids of the factors of feature j."""
 
-    def __init__(self, maps: list[FeatureMap], degree: int, tuples: np.ndarray):
+    def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], tuples: np.ndarray):
+        self.kernel = kernel
         self.maps = maps
-        self.degree = degree
+        self.degree = kernel.exponent()
         self.tuples = tuples
 
     @classmethod
-    def fit(cls, maps: list[FeatureMap], degree: int, rows: list[FeatureRows], threads: int) -> tuple[ProductMap, Rows]:
+    def fit(
+        cls, kernel: ProductKernel, maps: list[FeatureMap], rows: list[FeatureRows], threads: int
+    ) -> tuple[ProductMap, Rows]:
         """The map of all products in the examples with these rows, and the rows of the products."""
         tuples = np.empty((1, 0), np.int64)
         matrices = [each.to_csr(threads) for each in rows]
@@ -184,8 +188,8 @@ class ProductMap(FeatureMap):
             tuples = np.hstack([tuples[prefix], column[:, None]])
             return ids
 
-        found = _expand(matrices, degree, number)
-        features = cls(maps, degree, tuples)
+        found = _expand(matrices, kernel.exponent(), number)
+        features = cls(kernel, maps, tuples)
         return features, features._rows(found, np.arange(len(tuples)), rows, threads)
 
     @property
@@ -194,7 +198,8 @@ class ProductMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
-        rows = [each.transform(batch, n_jobs) for each in self.maps]
+        factors = zip(self.kernel.factors(), self.maps, strict=True)
+        rows = [each.transform(own_part(factor, batch), n_jobs) for factor, each in factors]
         matrices = [each.to_csr(threads) for each in rows]
         steps, ids = [], np.zeros(self.n_features, np.int64)
         for step, column in enumerate(self.tuples.T):
@@ -232,7 +237,7 @@ class ProductMap(FeatureMap):
         used = [each.needed(some) for each, some in zip(self.maps, used, strict=True)]
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
-        return ProductMap(maps, self.degree, np.stack(columns, axis=1))
+        return ProductMap(self.kernel, maps, np.stack(columns, axis=1))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

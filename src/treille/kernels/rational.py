@@ -39,7 +39,7 @@ class Rational(SequenceKernel):
     factored : bool
         False: T is the kernel itself, k(x, y) = T(x, y), computed for each pair. It must be symmetric, which is checked on the
         data, and positive semi-definite, which is not checked.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
 
     Examples

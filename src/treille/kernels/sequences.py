@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from treille.data import Batch, Lattices, Strings
+from treille.data import Batch, Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.data.strings import UNITS
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.io.units import TextUnit, canonical
 from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, lattices_to_count
 
@@ -33,14 +33,27 @@ class SequenceKernel(Kernel):
         """Whether examples may be lattices, that is, distributions over sequences."""
         return False
 
+    @property
+    def stops_at_borders(self) -> bool:
+        """Whether texts may be split by the unit "char_wb"."""
+        return False
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        batch = self._batch(X, n_jobs)
+        if TextUnit.of(batch.unit).stops_at_borders and not self.stops_at_borders:
+            raise InputError(f"{self!r} does not stop at the borders of words: use NGram, or unit='char' or 'word'")
+        return batch
+
+    def _batch(self, X: Any, n_jobs: int | None) -> Strings | Lattices:
         if Lattices.recognises(X) and not isinstance(X, Lattices):
             X = Lattices(X, n_jobs=n_jobs)
         if isinstance(X, Lattices) and not self.reads_lattices:
             raise InputError(f"{self!r} reads sequences, found lattices: use NGram, Gappy or Rational, or X.best()")
+        if isinstance(X, Texts):
+            return X.part(self.unit)
         if not isinstance(X, (Strings, Lattices)):
             return Strings(X, self.unit, n_jobs)
-        if isinstance(self.unit, str) and X.unit in UNITS and X.unit != self.unit:
+        if not callable(self.unit) and X.unit != canonical(self.unit) and TextUnit.of(X.unit).splits_texts:
             raise InputError(
                 f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
             )
@@ -66,7 +79,7 @@ class SequenceMap(FeatureMap):
     def recode(self, batch: Strings | Lattices) -> np.ndarray:
         """The code in this map of each symbol of the batch. Unseen symbols get codes of their own: they match no feature, but count
         as different symbols in the norm."""
-        agree = batch.unit == self.unit or {batch.unit, self.unit} == {"word", "token"}
+        agree = TextUnit.of(batch.unit).agrees(TextUnit.of(self.unit))
         if not agree and batch.symbols.max(initial=-1) >= 0:  # arcs of lattices may read nothing
             raise InputError(
                 f"the features have the unit {self.unit!r}, but the new sequences {batch.unit!r}: use the same unit"
@@ -87,9 +100,11 @@ class SequenceMap(FeatureMap):
 
     def joined(self, symbols: Iterable[Any], between: str = "") -> str:
         """Readable symbols, with spaces between words."""
-        if self.unit == "byte":
+        unit = TextUnit.of(self.unit)
+        if unit.base == "byte":
             return between.join(s if isinstance(s, str) else repr(bytes([s]))[2:-1] for s in symbols)
-        return (between if self.unit == "char" else f" {between} " if between else " ").join(map(str, symbols))
+        space = unit.separator
+        return (f"{space}{between}{space}" if between else space).join(map(str, symbols))
 
 
 class CountMap(SequenceMap):
@@ -103,13 +118,13 @@ class CountMap(SequenceMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
-    def _rows(self, batch: Batch, features: Any, n_jobs: int | None) -> Rows:
+    def _rows(self, batch: Batch, features: Any, n_jobs: int | None, *options: Any) -> Rows:
         assert isinstance(batch, (Strings, Lattices))
         threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
         if isinstance(batch, Lattices):
             rows = features.transform_lattices(lattices_to_count(batch, self.counts), codes, threads)
         else:
-            rows = features.transform(batch.symbols, batch.offsets, codes, threads)
+            rows = features.transform(batch.symbols, batch.offsets, codes, *options, threads)
         return Rows.from_core(rows, self.n_features)
 
 
@@ -133,7 +148,7 @@ def alphabet_symbols(name: str, value: Any, unit: Any) -> list[Any]:
     """The distinct symbols of a declared alphabet, in its order: those of a string, or the items of a list."""
     if not isinstance(value, (str, Sequence, np.ndarray)) or isinstance(value, bytes):
         raise InputError(f"{name} is {value!r}, expected a string such as 'ACGT', or a list of symbols")
-    symbols: list[Any] = list(value.encode() if isinstance(value, str) and unit == "byte" else value)
+    symbols: list[Any] = list(value.encode() if isinstance(value, str) and canonical(unit) == "byte" else value)
     symbols = [s.item() if isinstance(s, np.generic) else s for s in symbols]
     if not symbols:
         raise InputError(f"{name} is {value!r}, which has no symbol")
@@ -150,7 +165,7 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
     if len(wrong):
         item = int(np.searchsorted(batch.offsets, wrong[0], side="right")) - 1
         symbol = batch.alphabet[batch.symbols[wrong[0]]]
-        shown = "".join(map(str, alphabet)) if batch.unit == "char" else alphabet
+        shown = "".join(map(str, alphabet)) if TextUnit.of(batch.unit).base == "char" else alphabet
         place = "on arc" if isinstance(batch, Lattices) else "at position"
         lower = isinstance(symbol, str) and symbol.upper() in known and symbol.upper() in "ACGT"
         fold = "treille.dna(X) folds lower case (--alphabet dna on the command line)"
@@ -162,7 +177,7 @@ def check_alphabet(batch: Strings | Lattices, alphabet: list[Any], skip: Sequenc
 
 def check_units_agree(left: Strings, right: Strings) -> None:
     """Refuses two batches whose symbols are of different kinds, so that nothing could match."""
-    agree = left.unit == right.unit or {left.unit, right.unit} == {"word", "token"}
+    agree = TextUnit.of(left.unit).agrees(TextUnit.of(right.unit))
     if not agree and len(left.symbols) and len(right.symbols):
         raise InputError(f"one batch has the unit {left.unit!r}, the other {right.unit!r}: use the same unit")
 

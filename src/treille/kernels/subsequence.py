@@ -22,7 +22,7 @@ class Subsequence(SequenceKernel):
         Number of symbols of a subsequence.
     decay : float
         Positive: the factor of every symbol of a span. At 1, gaps do not count.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`. Not used for batches and lists of tokens.
 
     References

@@ -24,7 +24,7 @@ class WeightedDegree(PatternKernel):
         Length of the longest n-gram.
     shift : int
         Maximum distance of positions.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
 
     Examples

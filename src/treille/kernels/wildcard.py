@@ -27,7 +27,7 @@ class Wildcard(PatternKernel):
         Maximum number of wildcards in a pattern, less than k; 0: plain k-mers.
     decay : float
         Positive: the factor of each wildcard in phi.
-    unit : {"char", "word", "byte"} or callable
+    unit : {"char", "word", "byte"}, one of these with modifiers such as "word+lower", or callable
         How texts are split into symbols, see `treille.Strings`.
     counts : {"raw", "log", "binary"}
         The number of windows c as it is, 1 + log(c), or 1 if c > 0, times decay^(wildcards in z); see `NGram`.
