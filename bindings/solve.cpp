@@ -253,7 +253,6 @@ void bind_solve(nb::module_& m) {
       .def_rw("rest", &DualCDRules::rest)
       .def_rw("faint", &DualCDRules::faint)
       .def_rw("coarse", &DualCDRules::coarse)
-      .def_rw("best_bias", &DualCDRules::best_bias)
       .def_rw("records_ahead", &DualCDRules::records_ahead)
       .def_rw("entries_ahead", &DualCDRules::entries_ahead);
 

@@ -32,7 +32,6 @@ RULES: dict[str, dict[str, Any]] = {
     "rest of examples held at a bound": {"rest": False},
     "no step for faint gradients": {"faint": 0.0},
     "w in float on the way": {"coarse": False},
-    "gap at the best bias": {"best_bias": False},
     "records requested ahead": {"records_ahead": 0},
     "entries requested ahead": {"entries_ahead": 0},
 }

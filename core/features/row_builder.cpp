@@ -41,6 +41,8 @@ class PartJoiner {
     RowSorter<Word> sorter(n_ids_, out_.code_bits);
     std::size_t row = first_row_[p], at = 0, aside = 0;
     Word* to = out + first_entry_[p];
+    const std::uint32_t *const ids = renamed_.empty() ? nullptr : renamed_[p].data(), *const codes = codes_[p].data();
+    const int code_bits = out_.code_bits;
     for (const std::int64_t end : part.ends_) {
       poll();
       Word* const start = to;
@@ -48,14 +50,15 @@ class PartJoiner {
       out_.indptr[row++] = start - out;
       while (at < static_cast<std::size_t>(end)) {
         const std::size_t number = at / RowPart::kBlock, place = at % RowPart::kBlock;
-        if (place == 0 && number > 0) part.blocks_[number - 1].free();
+        if (place == 0 && number > 0) part.blocks_[number - 1] = {};
         const std::size_t n = std::min(static_cast<std::size_t>(end) - at, RowPart::kBlock - place);
-        const std::uint32_t* const ids = part.blocks_[number].ids.data() + place;
-        const std::uint8_t* const codes = part.blocks_[number].codes.data() + place;
+        const std::uint32_t* const entries = part.blocks_[number].data() + place;
         for (std::size_t e = 0; e < n; ++e, ++to) {
-          const std::uint32_t id = renamed_.empty() ? ids[e] : renamed_[p][ids[e]];
-          const std::uint32_t code = codes[e] < RowPart::kAside ? codes[e] : part.aside_[aside++];
-          *to = static_cast<Word>(Word{id} << out_.code_bits | codes_[p][code]);
+          std::uint32_t id = entries[e] >> RowPart::kCodeBits, code = entries[e] & RowPart::kAsideCode;
+          if (id == RowPart::kAsideId) id = part.aside_[aside++];
+          if (code == RowPart::kAsideCode) code = part.aside_[aside++];
+          if (ids != nullptr) id = ids[id];
+          *to = static_cast<Word>(Word{id} << code_bits | codes[code]);
           rising &= to == start || to[-1] < *to;
         }
         at += n;

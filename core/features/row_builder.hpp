@@ -19,42 +19,36 @@ namespace treille {
 class RowPart {
  public:
   // Ids must differ within a row.
-  void add(std::uint32_t id, double value) {
-    if (used_ == kBlock) {
+  void add(std::uint32_t id, double value) { add_coded(id, codebook_.code_of(value)); }
+  void add_coded(std::uint32_t id, std::uint32_t code) {
+    if (to_ == end_) {
       poll();
-      blocks_.emplace_back();
-      used_ = 0;
+      to_ = blocks_.emplace_back(kBlock).data();
+      end_ = to_ + kBlock;
     }
-    const std::uint32_t code = codebook_.code_of(value);
-    Block& block = blocks_.back();
-    block.ids[used_] = id;
-    block.codes[used_++] = static_cast<std::uint8_t>(code < kAside ? code : kAside);
-    if (code >= kAside) aside_.push_back(code);
+    *to_++ = std::min(id, kAsideId) << kCodeBits | std::min(code, kAsideCode);
+    if (id >= kAsideId) aside_.push_back(id);
+    if (code >= kAsideCode) aside_.push_back(code);
   }
   void end_row() {
     tick();
     ends_.push_back(static_cast<std::int64_t>(size()));
   }
 
+  Codebook& codebook() { return codebook_; }
+  std::size_t size() const { return blocks_.size() * kBlock - static_cast<std::size_t>(end_ - to_); }
+
  private:
   friend class PartJoiner;
-  static constexpr std::uint32_t kAside = 255;  // codes from here on stand in aside_, in the order of their entries
+  // Ids and codes from these on stand in aside_, in the order of their entries.
+  static constexpr int kCodeBits = 6;
+  static constexpr std::uint32_t kAsideCode = (1u << kCodeBits) - 1, kAsideId = 0xFFFFFFFFu >> kCodeBits;
 
   // Entries are stored in blocks, each freed as soon as it is read, so that parts and result together never need twice the memory.
   static constexpr std::size_t kBlock = std::size_t{1} << 19;
-  struct Block {
-    Buffer<std::uint32_t> ids{kBlock};
-    Buffer<std::uint8_t> codes{kBlock};
-    void free() {
-      ids = {};
-      codes = {};
-    }
-  };
 
-  std::size_t size() const { return blocks_.size() * kBlock - (kBlock - used_); }
-
-  std::vector<Block> blocks_;
-  std::size_t used_ = kBlock;  // of the last block
+  std::vector<Buffer<std::uint32_t>> blocks_;
+  std::uint32_t *to_ = nullptr, *end_ = nullptr;  // the free part of the last block
   Array<std::uint32_t> aside_;
   std::vector<std::int64_t> ends_;
   Codebook codebook_;

@@ -37,7 +37,6 @@ struct DualCDRules {
   bool rest = true;    // examples held at a bound are visited more and more rarely: solve/resting.hpp
   double faint = 0.6;  // a gradient below this part of the last sweep's mean is not worth an axpy: the example waits one sweep. 0: none is
   bool coarse = true;  // w is kept in float down to a gap of 1e-4: half the memory to move
-  bool best_bias = true;  // the gap is measured at the best bias for w: a step for one example shifts b, and with it all outputs
   std::size_t records_ahead = 8, entries_ahead = 4;  // visits by which memory is requested in advance; 0: not at all
 };
 
@@ -76,6 +75,10 @@ class DualCD {
   // `start`: alphas to begin from, or empty. Values outside the box are clipped.
   Solution<Weights> solve(std::span<const double> start) {
     begin(start);
+    if (!start.empty() && !options_.gradient_stop) {
+      measure();
+      if (small_gap()) return finish(Status::converged);
+    }
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
     while (visits_ < options_.max_epochs * n) {
       const Sweep sweep = visit_awake();
@@ -214,10 +217,10 @@ class DualCD {
     evaluate();
   }
 
-  // Primal and dual value, from the outputs, at bias b. With b' = B sum_i a_i sign_i, the gap is sum_i term_i(b) + (b - b')^2 / 2.
+  // Primal and dual value, from the outputs and the bias.
   void evaluate() {
-    const double b = s_.b = best_bias_now();
-    double gap = 0.5 * (b - b_) * (b - b_);
+    const double b = s_.b = b_;
+    double gap = 0;
     s_.primal = 0.5 * b * b;
     for (const ExampleIndex i : all_) {
       const auto& [alpha, target, q, output, rest] = examples_[i];
@@ -230,19 +233,6 @@ class DualCD {
   }
 
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
-
-  // argmin_b of the primal, the rest of w fixed. Its slope is b + B sum_i loss_i'(f_i).
-  double best_bias_now() const {
-    const double B = options_.bias;
-    if (B == 0 || !rules_.best_bias) return b_;
-    std::vector<std::size_t> undecided(all_.begin(), all_.end());
-    return best_bias(
-        b_, {0, 1}, undecided, [&](std::size_t i, double b) { return loss_.piece(examples_[i].target, outputs_[i] + B * b); },
-        [&](std::size_t i, int piece) -> Line {
-          const Line slope = loss_.slope(examples_[i].target, piece);
-          return {B * (slope.constant + slope.factor * outputs_[i]), B * slope.factor * B};
-        });
-  }
 
   // With w in float, whether the terms met in an epoch have not halved for so many epochs that rounding may be what keeps them up.
   bool stuck(const Sweep& sweep) {
@@ -268,7 +258,7 @@ class DualCD {
   DualCDRules rules_;
   Monitor& monitor_;
   SplitMix random_;
-  Solution<Weights> s_;                   // its w: as last measured; its b: the best one for the same w
+  Solution<Weights> s_;                   // its w: as last measured; its b: as last evaluated
   typename R::template Weights<Real> w_;  // w(alpha), as precise as Real is
   double b_ = 0;                          // and its bias
   Array<Example> examples_;
