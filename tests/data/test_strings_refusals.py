@@ -53,7 +53,9 @@ def test_what_is_no_list_of_sequences_is_refused(data, message):
 
 @pytest.mark.parametrize("unit", ["chars", "", 3, ["word"]], ids=repr)
 def test_an_unknown_unit_is_refused(unit):
-    with pytest.raises(InputError, match=r"unit is .*, expected one of 'char', 'word', 'byte', a callable, or None"):
+    with pytest.raises(
+        InputError, match=r"unit is .*, expected one of 'char', 'char_wb', 'word', 'byte'.*, a callable, or None"
+    ):
         Strings(["a"], unit=unit)
 
 

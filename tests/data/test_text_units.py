@@ -5,7 +5,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -57,6 +57,7 @@ def definition(text, unit):
     "unit",
     ["char+lower", "char+nfkc", "char_wb", "char_wb+nfc+lower", "word+lower", "word+alnum", "word+nfkc+lower+alnum"],
 )
+@settings(deadline=None)
 @given(texts=WILD)
 def test_texts_are_split_as_defined(unit, texts):
     batch = Strings(texts, unit)
@@ -117,6 +118,7 @@ def windows(text, n):
     return [gram for gram in grams if " " not in gram[1:-1]]
 
 
+@settings(deadline=None)
 @given(train=WILD, new=WILD, n=st.integers(1, 5))
 def test_no_n_gram_has_a_space_inside_and_norms_agree(train, new, n):
     kernel = NGram(n, min_n=1, unit="char_wb+lower")

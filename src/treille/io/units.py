@@ -14,7 +14,7 @@ BASES = {"char": MODIFIERS[:3], "char_wb": MODIFIERS[:3], "word": MODIFIERS, "by
 SPLIT = ("token", "integer")  # the units of sequences that were already split
 CHOICES = (
     f"one of {', '.join(map(repr, BASES))}, where modifiers may follow such as 'word+lower' "
-    f"({', '.join(MODIFIERS)}; alnum for words only, none for bytes)"
+    f"({', '.join(MODIFIERS)}; alnum for words only, none for bytes), a callable, or None"
 )
 
 
@@ -36,7 +36,7 @@ class TextUnit:
         """The unit that a user names."""
         base, *found = name.split("+")
         if base not in BASES:
-            raise InputError(f"unit is {name!r}, expected {CHOICES}, a callable, or None")
+            raise InputError(f"unit is {name!r}, expected {CHOICES}")
         for modifier in found:
             if modifier not in MODIFIERS:
                 raise InputError(
@@ -84,9 +84,9 @@ class TextUnit:
 
 
 def canonical(unit: Any) -> Any:
-    """The parameter `unit` of a kernel, with equal units made equal; a callable is itself."""
-    if callable(unit):
+    """The parameter `unit` of a kernel, with equal units made equal; a callable, and None, are themselves."""
+    if callable(unit) or unit is None:
         return unit
     if not isinstance(unit, str):
-        raise InputError(f"unit is {unit!r}, expected {CHOICES}, or a callable")
+        raise InputError(f"unit is {unit!r}, expected {CHOICES}")
     return str(TextUnit.parse(unit))

@@ -53,7 +53,8 @@ class SequenceKernel(Kernel):
             return X.part(self.unit)
         if not isinstance(X, (Strings, Lattices)):
             return Strings(X, self.unit, n_jobs)
-        if not callable(self.unit) and X.unit != canonical(self.unit) and TextUnit.of(X.unit).splits_texts:
+        named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
+        if named and X.unit != canonical(self.unit):
             raise InputError(
                 f"the batch is split into units of {X.unit!r}, but the kernel has unit={self.unit!r}: use the same unit"
             )
