@@ -9,6 +9,7 @@
 #include "features/compaction.hpp"
 #include "features/concatenated_rows.hpp"
 #include "features/csr.hpp"
+#include "features/row_builder.hpp"
 #include "features/rows.hpp"
 
 namespace treille::tests {
@@ -258,9 +259,32 @@ void long_rows_are_the_same_with_two_threads() {
   check(one.shared == two.shared);
 }
 
+// Ids from 2^26 - 1 on and values after the 63rd do not fit the words of a part.
+void parts_keep_any_ids_and_values() {
+  const std::vector<std::uint32_t> ids{0, 62, 63, (1u << 26) - 2, (1u << 26) - 1, 1u << 26, 0xFFFFFFF0u};
+  std::vector<RowPart> parts(2);
+  for (std::size_t i = 0; i < 20; ++i) {
+    RowPart& part = parts[i / 10];
+    for (std::size_t k = 0; k < ids.size(); ++k) part.add(ids[k], 0.5 + static_cast<double>(i * ids.size() + k));
+    part.end_row();
+  }
+  const CodedEntries rows = join_parts(std::move(parts), {}, 0xFFFFFFFFu);
+  rows.visit({}, 0xFFFFFFFFu, 0xFFFFFFFFu, [&](const auto& view) {
+    check(view.size() == 20);
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      check(view.row(i).size() == ids.size());
+      for (std::size_t k = 0; k < ids.size(); ++k) {
+        check(view.id(view.row(i)[k]) == ids[k]);
+        check(view.value(view.row(i)[k]) == 0.5 + static_cast<double>(i * ids.size() + k));
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void features() {
+  parts_keep_any_ids_and_values();
   concatenated_rows_are_dense_rows();
   long_rows_are_the_same_with_two_threads();
   for (const int threads : {1, 3}) {
