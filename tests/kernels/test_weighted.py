@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
@@ -40,18 +40,20 @@ def test_idf_equals_tfidf_vectorizer(orders, unit):
     assert sorted(names) == sorted(theirs.vocabulary_)
     columns = [theirs.vocabulary_[name] for name in names]
     assert abs(ours.transform(TEXTS) - expected[:, columns]).max() < 1e-12
-    known = [TEXTS[0] + " " + TEXTS[0], "wine wine wine"] if orders == (1, 1) else TEXTS[::-1]
-    assert abs(ours.transform(known) - theirs.transform(known)[:, columns]).max() < 1e-12
+    assert abs(ours.transform(NEW) - theirs.transform(NEW)[:, columns]).max() < 1e-12
 
 
-def test_an_unseen_feature_has_the_weight_of_document_frequency_zero_in_norms():
-    features = Features(NGram(1, unit="word").weighted("idf").normalized()).fit(TEXTS)
-    counts = CountVectorizer(token_pattern=r"\w+").fit(TEXTS)
-    n, df = len(TEXTS), np.asarray((counts.transform(TEXTS) > 0).sum(axis=0)).ravel()
-    good = np.log((1 + n) / (1 + df[counts.vocabulary_["good"]])) + 1
-    unseen = np.log(1 + n) + 1
-    row = features.transform(["good zzz zzz yyy"])
-    assert row.sum() == pytest.approx(good / np.sqrt(good**2 + 4 * unseen**2 + unseen**2), rel=1e-14)
+@pytest.mark.parametrize("sublinear", [False, True])
+def test_idf_of_log_counts_in_lower_case_equals_tfidf_vectorizer(sublinear):
+    texts = [*(text.title() for text in TEXTS), "Wine, WINE and wine: Été!"]
+    theirs = TfidfVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), sublinear_tf=sublinear)
+    counts = "log" if sublinear else "raw"
+    kernel = NGram(2, min_n=1, unit="word+lower+alnum", counts=counts).weighted("idf").normalized()
+    ours, expected = Features(kernel).fit(texts), theirs.fit_transform(texts)
+    columns = [theirs.vocabulary_[name] for name in ours.get_feature_names_out()]
+    assert expected.shape[1] == len(columns)
+    assert abs(ours.transform(texts) - expected[:, columns]).max() < 1e-12
+    assert abs(ours.transform(NEW) - theirs.transform(NEW)[:, columns]).max() < 1e-12
 
 
 def log_ratio(counts, positive):

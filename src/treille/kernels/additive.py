@@ -81,6 +81,14 @@ class Additive(Kernel):
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
 
 
+def unit_of(kernel: Any) -> str:
+    """How a kernel reads texts, "word" or "char" for example, to tell the features of terms apart; "" if it does not say."""
+    while hasattr(kernel, "kernel"):
+        kernel = kernel.kernel
+    unit = getattr(kernel, "unit", "")
+    return unit.partition("+")[0] if isinstance(unit, str) else "token"
+
+
 class SummedProduct(LinearOperator):
     """The sum of several matrices as a linear operator."""
 

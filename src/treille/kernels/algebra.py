@@ -15,7 +15,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.io.units import canonical
-from treille.kernels.additive import Additive, own_part
+from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
@@ -79,10 +79,14 @@ class Sum(Pair, Additive):
         return f"{left} + {right}"
 
     def terms(self) -> list[tuple[str, Kernel]]:
-        each: list[tuple[str, Kernel]] = []
-        for kernel in (self.left, self.right):
-            each += kernel.terms() if isinstance(kernel, Sum) else [(repr(kernel), kernel)]
-        return each
+        kernels = self._flat()
+        units = [unit_of(kernel) for kernel in kernels]
+        distinct = len(set(units)) == len(units) and "" not in units
+        return list(zip(units if distinct else map(repr, kernels), kernels, strict=True))
+
+    def _flat(self) -> list[Kernel]:
+        sides = (self.left, self.right)
+        return [kernel for side in sides for kernel in (side._flat() if isinstance(side, Sum) else (side,))]
 
 
 class Product(ProductKernel, Pair):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treille.data import Batch
-from treille.kernels.additive import Additive
+from treille.kernels.additive import Additive, unit_of
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
 from treille.kernels.expression import NAME, Spell, within
@@ -45,7 +45,7 @@ class Parts(Additive):
 
     def terms(self) -> list[tuple[str, Kernel]]:
         parts = parts_of(self.kernel)
-        units = [_unit(part) for part, _ in parts]
+        units = [unit_of(part) for part, _ in parts]
         names = units if len(set(units)) > 1 else [""] * len(parts)
         normalized = [Normalized(part) if weight == 1 else Scaled(weight, Normalized(part)) for part, weight in parts]
         return list(zip(names, normalized, strict=True))
@@ -60,11 +60,3 @@ def parts_of(kernel: Kernel) -> list[tuple[Kernel, float]]:
     if isinstance(kernel, Weighted):
         return [(kernel.around(part), weight) for part, weight in parts_of(kernel.kernel)]
     return [(kernel, 1.0)]
-
-
-def _unit(kernel: Any) -> str:
-    """How a part reads texts, to tell the features of words from those of characters."""
-    while hasattr(kernel, "kernel"):
-        kernel = kernel.kernel
-    unit = getattr(kernel, "unit", "")
-    return unit.partition("+")[0] if isinstance(unit, str) else "token"

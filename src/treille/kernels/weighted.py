@@ -29,13 +29,14 @@ class Weighted(WrappedKernel):
     fold, and stores them in the model. ``kernel(X, Y)`` computes them from X.
 
     - ``"idf"``: inverse document frequency, ``s_z = log((1 + n) / (1 + df_z)) + 1``, where df_z of the n training examples have
-      the feature: the smooth form of scikit-learn's TfidfVectorizer. A feature that no training example has gets the largest
-      weight, that of df = 0, in norms; TfidfVectorizer leaves it out.
+      the feature: the smooth form of scikit-learn's TfidfVectorizer.
     - ``"nb"``: the log ratio of class frequencies (Wang and Manning, 2012), ``s_z = |log((p_z / |p|) / (q_z / |q|))|``, where
       p_z is 1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over
-      all features. A feature that no training example has gets weight 0. With several classes each one has weights of its own,
-      that class against the rest. Needs labels: it works in classifiers.
+      all features. With several classes each one has weights of its own, that class against the rest. Needs labels: it works
+      in classifiers.
     - a mapping of feature names to weights; features that are missing in it have the weight `missing`.
+
+    Features that no training example has get the weight 0 from "idf" and "nb": they do not count in norms either.
 
     Cost: one pass over the rows; entries are neither copied nor changed.
 
@@ -129,7 +130,7 @@ class Weighted(WrappedKernel):
             return weights[None], float(self.missing)
         if self.weights == "idf":
             found = rows.frequencies(np.ones((n, 1)), threads)[:, 0]
-            return (np.log((1 + n) / (1 + found)) + 1)[None], float(np.log(1 + n) + 1)
+            return (np.log((1 + n) / (1 + found)) + 1)[None], 0.0
         if self._labels is None:
             raise InputError(
                 f"{self!r} weighs features by the classes of the examples, and there are none here: use it in "
