@@ -45,7 +45,7 @@ NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "lattices": (("ngram(1, unit=word).normalized()", {}), ("ngram(3, min_n=1, unit=word).normalized()", {})),
 }
 
-# What the selection tries on training parts: every kernel of a kind with every C and loss of GRID.
+# What the selection tries on training parts: every kernel of a kind with every point of the grid of that kind.
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "texts": (
         *(f"ngram({n}).normalized()" for n in (3, 4, 5, 6)),
@@ -82,7 +82,15 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         f"ngram({n}, min_n={least}, unit=word).normalized()" for n, least in ((1, 1), (2, 1), (3, 1), (2, 2))
     ),
 }
-GRID: dict[str, tuple[Any, ...]] = {"C": (0.1, 1.0, 10.0), "loss": ("hinge", "squared_hinge")}
+LOSSES = ("hinge", "squared_hinge")
+GRID: dict[str, dict[str, tuple[Any, ...]]] = {
+    "texts": {"C": (0.1, 1.0, 10.0), "loss": LOSSES},
+    "words": {"C": (0.1, 1.0, 10.0), "loss": LOSSES},
+    "DNA": {"C": (0.1, 1.0, 10.0)},
+    "proteins": {"C": (0.1, 1.0, 10.0), "class_weight": (None, "balanced")},
+    "trees": {"C": (1.0, 10.0, 100.0)},
+    "lattices": {"C": (0.1, 1.0, 10.0), "loss": LOSSES, "class_weight": (None, "balanced")},
+}
 
 
 @dataclass(frozen=True)
@@ -99,11 +107,11 @@ class Method:
         return model.decision_function(self.wrap(test)) if areas else model.predict(self.wrap(test))
 
 
-def svc(kernel: str | None = None, **options: Any) -> Any:
+def svc(kernel: Any = None, **options: Any) -> Any:
     import treille
     from treille.kernels.parse import parse_kernel
 
-    return treille.SVC(None if kernel is None else parse_kernel(kernel), n_jobs=2, **options)
+    return treille.SVC(parse_kernel(kernel) if isinstance(kernel, str) else kernel, n_jobs=2, **options)
 
 
 def wrapped(kind: str) -> Callable[[Any], Any]:
@@ -125,18 +133,18 @@ def treille_methods(kind: str) -> list[Method]:
     return [Method("**`treille.SVC()`**", svc, wrap=wrapped(kind)), *named]
 
 
-def tfidf(analyzer: str, orders: tuple[int, int]) -> Any:
+def tfidf(analyzer: str, orders: tuple[int, int], **options: Any) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(analyzer=analyzer, ngram_range=orders, sublinear_tf=True)
+    return TfidfVectorizer(analyzer=analyzer, ngram_range=orders, **options)
 
 
-def with_linear_svc(analyzer: str, orders: tuple[int, int]) -> Callable[[], Any]:
+def with_linear_svc(analyzer: str, orders: tuple[int, int], **options: Any) -> Callable[[], Any]:
     def make() -> Any:
         from sklearn.pipeline import make_pipeline
         from sklearn.svm import LinearSVC
 
-        return make_pipeline(tfidf(analyzer, orders), LinearSVC())
+        return make_pipeline(tfidf(analyzer, orders, **options), LinearSVC())
 
     return make
 
@@ -184,6 +192,9 @@ PEERS: dict[str, tuple[Method, ...]] = {
     "texts": (
         WORDS,
         LETTERS,
+        Method(
+            "TF-IDF characters 2-5 of log counts, LinearSVC", with_linear_svc("char", (2, 5), sublinear_tf=True), True
+        ),
         Method("TF-IDF words 1-2, logistic regression", with_logistic_regression, True),
         Method("hashed words 1-2, SGD", hashed, True),
         Method("TF-IDF words, LightGBM", LightGBM, True),

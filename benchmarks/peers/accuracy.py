@@ -24,6 +24,7 @@ from _accuracy_sets import KINDS, SETS, Set, folds, sampled
 
 from harness import Page, arguments, limited
 
+MOST, QUICK = 3000, 1000  # examples of each set in the selection
 PROTOCOL = """
 Splits are those published with a set, or folds fixed by a seed. Kernels, weights, C and the loss of treille's defaults are
 chosen by cross-validation on training parts only (the page "selection"), once for each kind of data and not for each set; test
@@ -33,7 +34,8 @@ as they are given, for one split; two threads. Megabytes are the peak that train
 """
 SELECTION = """
 Inner folds of training parts: the one that is published with a set, or that of its first fold. At most {most:,} examples of each.
-Groups of examples that belong together stay together. Kernels are sorted by the mean over the sets; for each the best C and loss.
+Groups of examples that belong together stay together. Kernels are sorted by the mean over the sets; for each the best C
+and, where several were tried, the best loss and weights of classes.
 """
 
 
@@ -78,13 +80,14 @@ def _measured(each: Set, problem: Any, method: Method, splits: list[Any], limit:
 
 
 def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
-    most = 1000 if quick else 3000
+    most = QUICK if quick else MOST
     page.say(SELECTION.format(most=most))
-    grid = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
     for kind in KINDS:
+        axes = GRID[kind]
+        grid = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
         chosen = [s for s in sets if s.kind == kind]
         found: list[tuple[float, list[Any]]] = []
-        for kernel in CANDIDATES[kind]:
+        for kernel in CANDIDATES[kind] if chosen else ():
             scores = [_cross_validated(each, kernel, grid, most, limit) for each in chosen]
             if not all(scores):
                 page.say(f"\n`{kernel}` is left out: {next(each for each in scores if not each)}")
@@ -92,17 +95,19 @@ def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
             means = [statistics.fmean(values) for values in zip(*(values for values, _ in scores), strict=True)]
             best = int(np.argmax(means))
             seconds = sum(s for _, s in scores)
-            row = [f"`{kernel}`", grid[best]["C"], grid[best]["loss"], f"{means[best]:.4f}"]
+            row = [f"`{kernel}`", *grid[best].values(), f"{means[best]:.4f}"]
             found.append((means[best], [*row, *(f"{values[best]:.4f}" for values, _ in scores), f"{seconds:.1f}"]))
             print(*found[-1][1], sep=" | ", file=sys.stderr, flush=True)
         if found:
             found.sort(key=lambda pair: -pair[0])
             names = [f"{each.name} ({each.metric})" for each in chosen]
-            page.table(kind, ("kernel", "C", "loss", "mean", *names, "seconds"), [row for _, row in found])
+            page.table(kind, ("kernel", *axes, "mean", *names, "seconds"), [row for _, row in found])
 
 
 def _cross_validated(each: Set, kernel: str, grid: list[Any], most: int, limit: float) -> Any:
     """Scores for every point of the grid, and the seconds of the whole; None where this failed."""
+    from treille.kernels import Precomputed
+
     problem = each.load()
     train = problem.splits[0][0]
     train = train[sampled(train, most)]
@@ -112,11 +117,14 @@ def _cross_validated(each: Set, kernel: str, grid: list[Any], most: int, limit: 
     def run() -> tuple[list[float], float]:
         X = wrapped(each.kind)(problem.part(train))
         begun, scores = time.perf_counter(), []
-        batch = svc(kernel).kernel.batch(X)
+        method = svc(kernel).kernel
+        batch = method.batch(X)
+        if not method.has_features:  # values are computed once for all points of the grid
+            method, batch = Precomputed(), Precomputed().batch(method(batch, n_jobs=2))
         for point in grid:
             parts = []
             for places, rest in inner:
-                model = svc(kernel, **point).fit(batch[places], problem.y[train[places]])
+                model = svc(method, **point).fit(batch[places], problem.y[train[places]])
                 outputs = model.decision_function(batch[rest]) if each.metric == "AUC" else model.predict(batch[rest])
                 parts.append((problem.y[train[rest]], outputs))
             scores.append(each.scored(parts)[0])
