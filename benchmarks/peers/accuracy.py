@@ -27,10 +27,12 @@ from harness import Page, arguments, limited
 MOST, QUICK = 3000, 1000  # examples of each set in the selection
 PROTOCOL = """
 Splits are those published with a set, or folds fixed by a seed. Kernels, weights, C and the loss of treille's defaults are
-chosen by cross-validation on training parts only (the page "selection"), once for each kind of data and not for each set; test
-parts are used once. Peers run with the parameters that are common for them. The error is the standard error: of the mean over
-folds, or of the score of the one test part, by resampling it. Seconds are those of training and of prediction, from the examples
-as they are given, for one split; two threads. Megabytes are the peak that training and prediction add.
+chosen by cross-validation on training parts only (the page "selection"), once for each kind of data and not for each set. Where a
+set has folds, the selection uses the training part of the first one, which overlaps with the test parts of the others: for these
+sets the scores of kernels that were selected are slightly optimistic. Peers run with the parameters that are common for them. The
+error is the standard error: of the mean over folds, or of the score of the one test part, by resampling it. Seconds are those of
+training and of prediction, from the examples as they are given, for one split; two threads. Megabytes are the peak that training
+and prediction add. Published scores of FastSK are with parameters that its authors chose for each set.
 """
 SELECTION = """
 Inner folds of training parts: the one that is published with a set, or that of its first fold. At most {most:,} examples of each.
