@@ -52,6 +52,42 @@ def _measured(queue: Any, job: Callable[..., Any], arguments: Sequence[Any]) -> 
     queue.put((peak, peak - before[0]))
 
 
+def limited(job: Callable[[], Any], seconds: float) -> tuple[Any, float]:
+    """What `job` returns in a process of its own, and the peak of megabytes it added to those of this process.
+
+    Raises a RuntimeError with the reason where it fails, and where it takes longer than `seconds`: it is ended then.
+    """
+    context = mp.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(sender, job))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            raise RuntimeError(f"more than {seconds:.0f} s")
+        answer, error, megabytes = receiver.recv()
+    except EOFError:
+        process.join()
+        raise RuntimeError(f"the process ended with code {process.exitcode}") from None
+    finally:
+        process.kill()
+        process.join()
+    if error:
+        raise RuntimeError(error)
+    return answer, megabytes
+
+
+def _answer(sender: Any, job: Callable[[], Any]) -> None:
+    with contextlib.suppress(OSError):  # forget the peak of the process that began this one
+        Path("/proc/self/clear_refs").write_text("5")
+    before = _resident()
+    try:
+        answer, error = job(), ""
+    except Exception as found:
+        answer, error = None, f"{type(found).__name__}: {found}"
+    sender.send((answer, error, _peak() - before))
+
+
 def _status(field: str) -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
