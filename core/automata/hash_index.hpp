@@ -35,7 +35,7 @@ class HashIndex {
     return size_++;
   }
 
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[static_cast<std::size_t>(hash >> shift_)]); }
+  void prefetch(std::uint64_t hash) const { request(&slots_[static_cast<std::size_t>(hash >> shift_)]); }
 
   State size() const { return size_; }
 

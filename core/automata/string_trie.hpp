@@ -83,7 +83,7 @@ class StringTrie {
   // Asks for what a search among the children will read.
   void prefetch_children(std::uint32_t state) const {
     const std::uint32_t first = first_child(state);
-    __builtin_prefetch(bytes_.empty() ? static_cast<const void*>(labels_.data() + first) : bytes_.data() + first);
+    request(bytes_.empty() ? static_cast<const void*>(labels_.data() + first) : bytes_.data() + first);
   }
 
   std::size_t nbytes() const { return sizeof(State) * states_.size() + 4 * labels_.size() + bytes_.size() + 4 * end_.size(); }

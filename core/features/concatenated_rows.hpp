@@ -105,6 +105,12 @@ class ConcatenatedRows {
     }
   }
 
+  template <class Real>
+  void prefetch_record(std::size_t i, const Weights<Real>& w) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      std::visit([&]<class R>(const R& rows) { rows.prefetch_record(i, in<R>(w.parts[p])); }, parts_[p].rows);
+  }
+
   void prefetch(std::size_t i) const {
     for (const Part& part : parts_) std::visit([i](const auto& rows) { rows.prefetch(i); }, part.rows);
   }

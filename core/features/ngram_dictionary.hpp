@@ -54,12 +54,12 @@ class NGramDictionary {
   int stride() const { return stride_; }
   bool mixed_orders() const { return mixed_; }
 
-  void prefetch_slot(std::uint32_t tag) const { __builtin_prefetch(&slots_[tag >> shift_]); }
+  void prefetch_slot(std::uint32_t tag) const { request(&slots_[tag >> shift_]); }
   void prefetch_gram(std::uint32_t tag) const {
     const Slot& slot = slots_[tag >> shift_];
     if (slot.id == kAbsent) return;
-    __builtin_prefetch(gram(slot.id));
-    __builtin_prefetch(&examples_[slot.id]);
+    request(gram(slot.id));
+    request(&examples_[slot.id]);
   }
 
   // In how many examples the gram was found, as counted by count().

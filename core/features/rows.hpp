@@ -73,7 +73,7 @@ class DenseRows {
     for (std::size_t z = 0; z < m_; ++z) w[z] = static_cast<Real>(w[z] + a * x[z]);
   }
 
-  void prefetch(std::size_t i) const { __builtin_prefetch(row(i)); }
+  void prefetch(std::size_t i) const { request(row(i)); }
 
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
     for (std::size_t z = 0; z < m_; ++z) out[z * stride] = w[z];
@@ -115,7 +115,7 @@ class CodedRows {
     for (const double weight : column_weights) squares_.push_back(weight * weight);
     float_squares_.assign(squares_.begin(), squares_.end());
     for (std::size_t i = 0; i < size(); ++i) {
-      if (i + kRowsAhead < size()) __builtin_prefetch(end(i + kRowsAhead));
+      if (i + kRowsAhead < size()) request(end(i + kRowsAhead));
       const Word *first = data_.begin(i), *split = end(i);
       while (split > first && id(split[-1]) >= data_.n_shared) --split;  // from the end: a search that leaps about would wait for memory
       rows_[i] = {first, split, data_.scale[i], sum_of_squares(split, end(i))};
@@ -175,15 +175,15 @@ class CodedRows {
   // Requests what prefetch and dot read first about a row.
   template <class Real>
   void prefetch_record(std::size_t i, const Weights<Real>& w) const {
-    __builtin_prefetch(&rows_[i]);
-    __builtin_prefetch(&w.own[i]);
+    request(&rows_[i]);
+    request(&w.own[i]);
   }
 
   // Requests the start of a row while another is read: the hardware follows a row once begun, but cannot guess the next.
   void prefetch(std::size_t i) const {
     const char* first = reinterpret_cast<const char*>(begin(i));
     const char* stop = std::min(reinterpret_cast<const char*>(split(i)), first + 1024);
-    for (; first < stop; first += 64) __builtin_prefetch(first);
+    for (; first < stop; first += 64) request(first);
   }
 
   // w with one number per feature, written to out[id * stride].

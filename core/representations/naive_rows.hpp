@@ -67,7 +67,7 @@ class NaiveRows {
     w.alpha[i] += a;
   }
 
-  void prefetch(std::size_t i) const { __builtin_prefetch(begin(i)); }
+  void prefetch(std::size_t i) const { request(begin(i)); }
 
   // w with one number per feature, added to out[id * stride].
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {

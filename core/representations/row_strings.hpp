@@ -76,7 +76,7 @@ class RowStrings {
 
   void prefetch(std::size_t i) const {
     const std::size_t stop = std::min(begin_[i + 1], begin_[i] + 1024);
-    for (std::size_t at = begin_[i]; at < stop; at += 64) __builtin_prefetch(stream_.data() + at);
+    for (std::size_t at = begin_[i]; at < stop; at += 64) request(stream_.data() + at);
   }
 
  private:
