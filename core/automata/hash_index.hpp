@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "automata/machine.hpp"
+#include "memory.hpp"
 
 namespace treille {
 

@@ -24,7 +24,7 @@ def test_it_prints_the_table_and_the_telling_features_and_writes_everything(cli,
     assert answer.code == 0
     header, row = answer.out.splitlines()[:2]
     assert header.split() == list(quickstart.HEADER)
-    assert row.startswith("strings  ngram(5).normalized()  ")
+    assert row.startswith("strings  default  ")
     assert "logging" in answer.out
     names = {path.name for path in Path("treille-quickstart").iterdir()}
     assert names == {"strings.train.jsonl", "strings.test.jsonl", "strings.treille", "report.html"}

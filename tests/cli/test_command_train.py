@@ -14,7 +14,7 @@ def test_it_tells_what_it_understood_what_it_chose_how_it_ended_and_what_to_try_
     assert answer.code == 0
     assert "wines.csv: 60 examples, CSV" in answer.err
     assert "2 classes: white (40, 66.7%), red (20, 33.3%)" in answer.err
-    assert "ngram(5).normalized(), chosen:" in answer.out
+    assert "ngram(5, unit=char+lower, counts=log).weighted(idf).normalized(), chosen:" in answer.out
     assert "converged, duality gap" in answer.out
     assert "saved:    wines.treille" in answer.out
     assert "  treille inspect wines.treille\n" in answer.out
@@ -159,4 +159,5 @@ def test_the_examples_are_read_into_one_batch_for_all_folds(cli, wines, kernel, 
     monkeypatch.setattr(treille.Strings, "__init__", counted)
     answer = cli("train", wines, "--cv", 3, "--model", "m.treille", *(["--kernel", kernel] if kernel else []))
     assert answer.code == 0, answer.err
-    assert [n for n in made if n > 1] == [60]
+    units = 1 if kernel else 2  # the default kernel reads words and characters
+    assert [n for n in made if n > 1] == [60] * units

@@ -147,7 +147,7 @@ def test_the_file_is_a_safetensors_file_with_a_json_spec(path):
     assert spec["estimator"] == "SVC"
     assert spec["kernel"] == {
         "kernel": "NGram",
-        "params": {"min_n": None, "n": 2, "unit": "char", "order_weights": None},
+        "params": {"min_n": None, "n": 2, "unit": "char", "order_weights": None, "counts": "raw"},
     }
 
 

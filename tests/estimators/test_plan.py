@@ -11,20 +11,24 @@ from treille.kernels import AllSubstrings, NGram, Subsequence
 from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations
 from treille.spaces import Nystrom, RowsSpace
 
+TEXT = (
+    NGram(2, 1, unit="word+lower", counts="log").weighted("idf").normalized()
+    + NGram(5, unit="char+lower", counts="log").weighted("idf").normalized()
+)
 CHARACTERS, BYTES, WORDS = (
-    NGram(5).normalized(),
-    NGram(5, unit="byte").normalized(),
-    NGram(2, 1, unit="word").normalized(),
+    2 * NGram(5, counts="log").weighted("idf").normalized(),
+    2 * NGram(5, unit="byte", counts="log").weighted("idf").normalized(),
+    2 * NGram(2, 1, unit="word", counts="log").weighted("idf").normalized(),
 )
 
 
 @pytest.mark.parametrize(
     ("X", "kernel"),
     [
-        (["a text", "another"], CHARACTERS),
-        (pd.Series(["a", "b"], index=[5, 6]), CHARACTERS),
-        (np.array(["a", "b"]), CHARACTERS),
-        ([], CHARACTERS),
+        (["a text", "another"], TEXT),
+        (pd.Series(["a", "b"], index=[5, 6]), TEXT),
+        (np.array(["a", "b"]), TEXT),
+        ([], TEXT),
         (Strings(["a"]), CHARACTERS),
         ([b"a", b"b"], BYTES),
         (Strings(["a"], unit="byte"), BYTES),
@@ -54,10 +58,10 @@ def test_data_of_no_known_kind_are_refused_with_or_without_a_kernel(X):
 def test_the_model_says_what_was_chosen_and_how_large_it_was():
     model = SVC().fit(["the quick", "brown fox"], [0, 1])
     shown = str(model.plan_)
-    assert shown.startswith("kernel: NGram(n=5).normalized(), chosen: 5-grams of characters")
-    assert "\nspace: rows, because NGram has explicit features" in shown
+    assert shown.startswith(f"kernel: {TEXT!r}, chosen: words, pairs of words and 5-grams of characters")
+    assert "\nspace: rows, because Sum has explicit features" in shown
     assert "\nsolver: DualCD(), because it works on rows and reports its duality gap" in shown
-    assert "\nsizes: 2 examples, 10 features, 10 entries, " in shown
+    assert "\nsizes: 2 examples, 16 features, 16 entries, " in shown
     assert isinstance(model.plan_, treille.Plan)
 
 

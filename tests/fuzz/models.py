@@ -108,6 +108,8 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "product": lambda: svc(NGram(1) * NGram(2), TEXTS),
     "power": lambda: svc(NGram(1) ** 2, TEXTS),
     "centered": lambda: svc(NGram(2).centered(), TEXTS),
+    "weighted": lambda: svc(NGram(2).weighted("nb").normalized(), TEXTS),
+    "balanced": lambda: svc(NGram(2, min_n=1).weighted("idf").balanced(), TEXTS),
     "normalized-trees": lambda: svc(SubsetTree(0.4).normalized(), TREES, Y3),
     "svr": lambda: (SVR(NGram(2), tol=0.1).fit(TEXTS, TARGETS), TEXTS),
     "ridge": lambda: (Ridge(NGram(2)).fit(TEXTS, np.column_stack([TARGETS, TARGETS])), TEXTS),

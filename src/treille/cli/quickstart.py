@@ -29,7 +29,7 @@ from treille.cli.page import page
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import functions
-from treille.kernels import Kernel, NGram, SubTree
+from treille.kernels import Kernel, Subpath
 from treille.kernels.parse import format_kernel
 
 FOLDER = Path("treille-quickstart")
@@ -44,7 +44,7 @@ class Kind:
 
     name: str
     load: Callable[[], tuple[list[str], list[str]]]
-    kernel: Kernel
+    kernel: Kernel | None  # None: the default for the data
 
 
 def syntax_trees() -> tuple[list[str], list[str]]:
@@ -54,8 +54,8 @@ def syntax_trees() -> tuple[list[str], list[str]]:
 
 
 KINDS = (
-    Kind("strings", functions, NGram(5).normalized()),
-    Kind("trees", syntax_trees, SubTree(0.4, leaves=True).normalized()),
+    Kind("strings", functions, None),
+    Kind("trees", syntax_trees, Subpath(0.5, counts="log").weighted("idf").normalized()),
 )
 
 
@@ -71,14 +71,15 @@ class Outcome:
 
     def cells(self) -> list[str]:
         """A row under `HEADER`."""
-        what = [self.kind.name, format_kernel(self.kind.kernel), f"{self.examples:,}", f"{len(self.model.classes_):,}"]
+        kernel = "default" if self.kind.kernel is None else format_kernel(self.kind.kernel)
+        what = [self.kind.name, kernel, f"{self.examples:,}", f"{len(self.model.classes_):,}"]
         return [*what, f"{self.accuracy:.3f}", f"{self.seconds:.2f}", f"{self.model.report_.relative_gap:.1e}"]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
         return {
             "kind": self.kind.name,
-            "kernel": format_kernel(self.kind.kernel),
+            "kernel": format_kernel(self.model.plan_.kernel),
             "examples": self.examples,
             "classes": self.model.classes_.tolist(),
             "accuracy": self.accuracy,
@@ -143,7 +144,7 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
 def _next(stem: Path) -> list[str]:
     """Three commands that work as printed."""
     data, test, model = (stem.with_name(f"{stem.name}{end}") for end in (".train.jsonl", ".test.jsonl", ".treille"))
-    kernel = "ngram(2, min_n=1, unit=word).normalized()"
+    kernel = "ngram(2, min_n=1, unit=word).weighted(idf).normalized()"
     return [
         command("evaluate", model, test),
         command("predict", model, test, "--scores") + " | head -5",

@@ -94,9 +94,12 @@ class Trees(FlatBatch):
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
-        why = "complete subtrees, with sizes normalised, have explicit features"
+        paths = "paths of trees, weighted by idf, have explicit features"
         fragments = "fragments of trees, with sizes normalised, suit most trees"
-        return ("subsettree().normalized()", fragments), ("subtree().normalized()", why)
+        return (
+            ("3*subsettree(0.2, leaves=True).normalized()", fragments),
+            ("subpath(0.5, counts=log).weighted(idf).normalized()", paths),
+        )
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:

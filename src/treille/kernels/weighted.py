@@ -64,10 +64,11 @@ class Weighted(WrappedKernel):
     )
 
     def write(self, spell: Spell) -> str:
-        shown = repr(self.weights)
-        if isinstance(self.weights, Mapping):
+        short = spell is repr  # otherwise a text to be parsed
+        shown = repr(self.weights) if short or not isinstance(self.weights, str) else self.weights
+        if isinstance(self.weights, Mapping) and short and len(self.weights) > SHOWN:
             some = [f"{name!r}: {weight}" for name, weight in list(self.weights.items())[:SHOWN]]
-            shown = "{" + ", ".join(some) + (", ..." if len(self.weights) > SHOWN else "") + "}"
+            shown = "{" + ", ".join(some) + ", ...}"
         if self.missing != 1.0:
             shown += f", missing={self.missing}"
         return f"{within(self.kernel, NAME, spell)}.weighted({shown})"

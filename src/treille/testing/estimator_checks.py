@@ -236,6 +236,8 @@ def a_whole_weight_is_a_repetition(case: _Case) -> None:
     weights = 1 + np.arange(len(case.y)) % 3
     ids = np.repeat(np.arange(len(case.y)), weights)
     weighted = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=weights)
+    if weighted.plan_.kernel.needs_features:
+        return  # means and weights of features count every example once
     repeated = case.tight(class_weight=None).fit(take(case.X, ids), case.y[ids])
     assert_same_optimum(weighted.report_, repeated.report_, "examples repeated")
 
