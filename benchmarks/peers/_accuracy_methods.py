@@ -23,6 +23,19 @@ def of_proteins(length: int, k: int) -> str:
     return f"gappedkmer({length}, k={k}, skip=X).normalized()"
 
 
+def of_words(weights: str = "idf", unit: str = "word+lower") -> str:
+    return f"ngram(2, min_n=1, unit={unit}, counts=log).weighted({weights}).normalized()"
+
+
+def of_characters(n: int, weights: str = "idf", unit: str = "char+lower") -> str:
+    return f"ngram({n}, unit={unit}, counts=log).weighted({weights}).normalized()"
+
+
+def balanced(weights: str) -> str:
+    both = "ngram(2, min_n=1, unit=word+lower, counts=log) + ngram(5, unit=char+lower, counts=log)"
+    return f"({both}).weighted({weights}).balanced()"
+
+
 # The kernel of LS-GKM 0.1.1 with its defaults, -t 2 -l 11 -k 7 -d 3. Before, -t 4 was its default, which weighs windows by their
 # distance from the middle, for sequences cut around a peak; there is no such kernel here.
 LSGKM = f"gappedkmer(11, k=7, filter=truncated, max_mismatches=3, alphabet=ACGT, {BOTH}).normalized()"
@@ -30,15 +43,21 @@ LSGKM = f"gappedkmer(11, k=7, filter=truncated, max_mismatches=3, alphabet=ACGT,
 # Kernels in the table of test scores beside `treille.SVC()`: expressions as of the option --kernel, and parameters of SVC.
 NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "texts": (
-        ("ngram(5).normalized()", {}),
+        ("ngram(5).normalized()", {}),  # the default before weights
         ("ngram(2, min_n=1, unit=word).normalized()", {}),
-        ("ngram(5, min_n=1).normalized()", {}),
+        (of_words(), {"C": 2.0}),
+        (of_characters(5), {"C": 2.0}),
+        (balanced("nb"), {}),
     ),
-    "words": (("ngram(2, min_n=1, unit=word).normalized()", {"C": 10.0}),),
+    "words": (
+        ("ngram(2, min_n=1, unit=word).normalized()", {}),
+        ("ngram(2, min_n=1, unit=word).normalized()", {"C": 10.0}),
+    ),
     "DNA": ((of_dna((10, 7)), {}), (LSGKM, {})),
     "proteins": ((of_proteins(8, 4), {}), ("ngram(3).normalized()", {})),
     "trees": (
-        ("subsettree(0.2, leaves=True).normalized()", {"C": 10.0}),
+        ("subsettree().normalized()", {}),  # the default before
+        ("subpath(0.5, counts=log).weighted(idf).normalized()", {}),
         ("partialtree(0.6, mu=0.4).normalized()", {"C": 10.0}),
         ("subpath(0.5).normalized()", {"C": 10.0}),
     ),
@@ -48,20 +67,27 @@ NAMED: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 # What the selection tries on training parts: every kernel of a kind with every point of the grid of that kind.
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "texts": (
-        *(f"ngram({n}).normalized()" for n in (3, 4, 5, 6)),
-        "ngram(5, min_n=1).normalized()",
-        "ngram(1, unit=word).normalized()",
+        *(f"ngram({n}).normalized()" for n in (4, 5)),
         "ngram(2, min_n=1, unit=word).normalized()",
         "(ngram(2, min_n=1, unit=word).normalized() + ngram(5).normalized()).normalized()",
+        *(of_words(weights) for weights in ("idf", "nb")),
+        *(of_characters(n) for n in (4, 5, 6)),
+        of_characters(5, unit="char_wb+lower"),
+        *(f"({of_words()} + {of_characters(n)}).normalized()" for n in (4, 5, 6)),
+        f"({of_words(unit='word')} + {of_characters(5, unit='char')}).normalized()",
+        f"({of_words('nb')} + {of_characters(5, 'nb')}).normalized()",
+        *(balanced(weights) for weights in ("idf", "nb")),
     ),
-    "words": tuple(
-        f"ngram({n}, min_n={least}, unit=word).normalized()" for n, least in ((1, 1), (2, 1), (3, 1), (2, 2))
+    "words": (
+        *(f"ngram({n}, min_n={least}, unit=word).normalized()" for n, least in ((1, 1), (2, 1), (3, 1), (2, 2))),
+        *(of_words(weights, "word") for weights in ("idf", "nb")),
     ),
     "DNA": (
         *(of_dna(window) for window in ((10, 6), (7, 5), (8, 5), (8, 6), (9, 6), (10, 7), (11, 7))),
         *(of_dna(window, strands="alphabet=ACGT, skip=N") for window in ((10, 6), (8, 6))),
         of_dna((10, 6), (6, 5)),
         of_dna((10, 6), (8, 6)),
+        *(f"gappedkmer(10, k={k}, {BOTH}).weighted({weights}).normalized()" for k in (6, 7) for weights in ("idf", "nb")),
         LSGKM,
     ),
     "proteins": (
@@ -76,21 +102,23 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         "subtree(0.4, leaves=True).normalized()",
         "subpath(0.5).normalized()",
         "subpath(0.8).normalized()",
+        "subpath(0.5, counts=log).weighted(idf).normalized()",
         "rootpaths(1.0).normalized()",
         "(subpath(0.5).normalized() + subtree(0.4, leaves=True).normalized()).normalized()",
         "(subpath(0.5).normalized() + subsettree(0.2, leaves=True).normalized()).normalized()",
     ),
-    "lattices": tuple(
-        f"ngram({n}, min_n={least}, unit=word).normalized()" for n, least in ((1, 1), (2, 1), (3, 1), (2, 2))
+    "lattices": (
+        *(f"ngram({n}, min_n={least}, unit=word).normalized()" for n, least in ((1, 1), (2, 1), (3, 1), (2, 2))),
+        *(of_words(weights, "word") for weights in ("idf", "nb")),
     ),
 }
 LOSSES = ("hinge", "squared_hinge")
 GRID: dict[str, dict[str, tuple[Any, ...]]] = {
-    "texts": {"C": (0.1, 1.0, 10.0), "loss": LOSSES},
-    "words": {"C": (0.1, 1.0, 10.0), "loss": LOSSES},
+    "texts": {"C": (0.5, 1.0, 2.0, 4.0), "loss": LOSSES},
+    "words": {"C": (1.0, 2.0, 4.0, 10.0), "loss": LOSSES},
     "DNA": {"C": (0.1, 1.0, 10.0)},
     "proteins": {"C": (0.1, 1.0, 10.0), "class_weight": (None, "balanced")},
-    "trees": {"C": (1.0, 10.0, 100.0)},
+    "trees": {"C": (1.0, 3.0, 10.0)},
     "lattices": {"C": (0.1, 1.0, 10.0), "loss": LOSSES, "class_weight": (None, "balanced")},
 }
 

@@ -30,10 +30,10 @@ def test_forests_and_vectors_get_the_sum_of_their_default_kernels(cli, tmp_path)
     (tmp_path / "a.dat").write_text(TK)
     answer = cli("train", "a.dat", "--model", "m.treille")
     assert answer.code == 0, answer.err
-    assert "columns({'tree1': subsettree(0.4).normalized(), 'tree2': " in answer.out
+    assert "columns({'tree1': 3 * subsettree(0.2, leaves=True).normalized(), 'tree2': " in answer.out
     assert cli("predict", "m.treille", "a.dat").out.split() == ["1", "-1"] * 3
     assert cli("inspect", "a.dat").code == 0
-    assert cli("features", "a.dat", "--json").json()["kernel"].startswith("columns({'tree1': subtree")
+    assert cli("features", "a.dat", "--json").json()["kernel"].startswith("columns({'tree1': subpath")
     some = cli("train", "a.dat", "--kernel", "columns(tree2=subtree(), vector=linear())", "--model", "m.treille")
     assert some.code == 0, some.err
     assert cli("predict", "m.treille", "a.dat").out.split() == ["1", "-1"] * 3
@@ -47,7 +47,7 @@ def test_fields_of_trees_are_read_as_trees_unless_the_kernel_reads_texts(cli, tm
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     answer = cli("train", "a.jsonl", "--model", "m.treille")
     assert "text = text, read as trees" in answer.err
-    assert "subsettree(0.4).normalized()" in answer.out
+    assert "3 * subsettree(0.2, leaves=True).normalized()" in answer.out
     assert cli("predict", "m.treille", "a.jsonl").out.split() == ["1", "0"] * 3
     answer = cli("train", "a.jsonl", "--kernel", "ngram(2)", "--model", "m.treille")
     assert "read as trees" not in answer.err
