@@ -87,7 +87,11 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         *(of_dna(window, strands="alphabet=ACGT, skip=N") for window in ((10, 6), (8, 6))),
         of_dna((10, 6), (6, 5)),
         of_dna((10, 6), (8, 6)),
-        *(f"gappedkmer(10, k={k}, {BOTH}).weighted({weights}).normalized()" for k in (6, 7) for weights in ("idf", "nb")),
+        *(
+            f"gappedkmer(10, k={k}, {BOTH}).weighted({weights}).normalized()"
+            for k in (6, 7)
+            for weights in ("idf", "nb")
+        ),
         LSGKM,
     ),
     "proteins": (

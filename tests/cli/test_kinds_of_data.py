@@ -121,7 +121,10 @@ def test_trees_are_trained_on_predicted_and_inspected(cli, tmp_path):
     assert "4 to 4, median 4, 40 in all, 20 leaves" in answer.out
     assert "(S (X w0) (Z))" in answer.out
     assert cli("inspect", "trees.tsv", "--json").json()["labels"] == 14
-    assert "3 * subsettree(0.2, leaves=True).normalized(), chosen: fragments of trees" in cli("train", "trees.tsv", "--cv", "2").out
+    assert (
+        "3 * subsettree(0.2, leaves=True).normalized(), chosen: fragments of trees"
+        in cli("train", "trees.tsv", "--cv", "2").out
+    )
     assert cli("gram", "trees.tsv", "--kernel", "partialtree()", "--output", "K.npy").code == 0
     assert cli("features", "trees.tsv", "--kernel", "subtree()", "--json").json()["examples"] == 10
 

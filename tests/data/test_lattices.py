@@ -346,7 +346,7 @@ def test_bad_options_are_refused():
 def test_the_default_kernel_of_lattices_counts_words_and_pairs():
     for X in (Lattices([TWO, ["a"]]), [TWO, TWO]):
         chosen, why = choose_kernel(None, X)
-        assert repr(chosen) == "NGram(n=2, min_n=1, unit='word').normalized()"
+        assert repr(chosen) == "NGram(n=2, min_n=1, unit='word').weighted('idf').normalized()"
         assert "lattices" in why
 
 

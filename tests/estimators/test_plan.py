@@ -176,3 +176,11 @@ def test_the_number_of_examples_does_not_change_the_problem(kernel, intercept, c
 def test_what_does_not_go_together_is_refused_before_work_begins(model, message):
     with pytest.raises(InputError, match=message):
         model.fit(TEXTS, CODES)
+
+
+def test_weights_by_classes_are_a_default_only_where_there_are_classes():
+    X = treille.dna(["ACGTACGTACGT", "TTGACCATTGAC", "ACGTACGTACGA", "TTGACCATTGAA"])
+    classifier, regressor = SVC().fit(X, [0, 1, 0, 1]), treille.Ridge().fit(X, [0.0, 1.0, 0.0, 1.0])
+    assert classifier.plan_.kernel.needs_labels
+    assert not regressor.plan_.kernel.needs_labels
+    assert classifier.predict(X).tolist() == [0, 1, 0, 1]

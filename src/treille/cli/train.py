@@ -83,7 +83,7 @@ def run(
     _hint_alphabet(printer, reading, examples)
     why = "as given"
     if chosen is None:
-        chosen, why = default_kernel(reading.data(Printer(quiet=True), examples))
+        chosen, why = default_kernel(reading.data(Printer(quiet=True), examples), labels=True)
         svc.kernel = chosen
     X = reading.data(printer, examples, chosen)
     X_test = reading.data(printer, tested, chosen) if tested else None

@@ -121,8 +121,8 @@ class Lattices(FlatBatch):
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
-        why = "expected counts of single symbols and pairs, with lengths normalised, suit most lattices"
-        return (("ngram(2, min_n=1, unit=word).normalized()", why),)
+        why = "expected counts of single symbols and pairs, weighted by idf, suit most lattices"
+        return (("ngram(2, min_n=1, unit=word).weighted(idf).normalized()", why),)
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:

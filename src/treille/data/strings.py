@@ -29,19 +29,19 @@ from treille.io.parameters import effective_n_jobs
 from treille.io.units import TextUnit, canonical
 
 SHOWN = 40  # symbols of the alphabet in a summary
+DNA = "gappedkmer(10, k=6, skip=N, reverse_complement=True)"
 RESIDUE_KERNELS = {
     "dna": (
-        "gappedkmer(10, k=6, skip=N, reverse_complement=True).normalized()",
-        "gapped k-mers of both strands, with lengths normalised, suit DNA",
+        (f"{DNA}.weighted(nb).normalized()", "gapped k-mers of both strands, weighted by the classes, suit DNA"),
+        (f"{DNA}.normalized()", "gapped k-mers of both strands, with lengths normalised, suit DNA without classes"),
     ),
     "rna": (
-        "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()",
-        "gapped k-mers, with lengths normalised, suit RNA",
+        (
+            "gappedkmer(10, k=6, alphabet=ACGT, skip=N).normalized()",
+            "gapped k-mers, with lengths normalised, suit RNA",
+        ),
     ),
-    "protein": (
-        "gappedkmer(6, k=4, skip=X).normalized()",
-        "gapped k-mers, with lengths normalised, suit proteins",
-    ),
+    "protein": (("gappedkmer(6, k=4, skip=X).normalized()", "gapped k-mers, with lengths normalised, suit proteins"),),
 }
 
 
@@ -126,7 +126,7 @@ class Strings(FlatBatch):
         if not isinstance(first, Strings):
             first = cls(list(islice(data, 1)) if isinstance(data, Iterable) else data)
         if first.residues is not None:
-            return (RESIDUE_KERNELS[first.residues],)
+            return RESIDUE_KERNELS[first.residues]
         if TextUnit.of(first.unit).separator:
             unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
             return ((f"2*{_weighted(2, unit, 1)}", "single symbols and pairs, weighted by idf, suit words and events"),)

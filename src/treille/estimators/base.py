@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treille.data.base import is_frame
@@ -51,7 +51,7 @@ class KernelMachine(BaseEstimator):
     def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
-        kernel, why = choose_kernel(self.kernel, X)
+        kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
         verbose = getattr(self, "verbose", 0)
         with stage("reading examples", verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)

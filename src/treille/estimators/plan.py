@@ -58,10 +58,10 @@ class Plan:
         return "\n".join(f"{name}: {said}" for name, said in lines.items() if said)
 
 
-def choose_kernel(kernel: Any, X: Any) -> tuple[Kernel, str]:
-    """The kernel that an estimator's parameter `kernel` means for data X, and the reason."""
+def choose_kernel(kernel: Any, X: Any, labels: bool = False) -> tuple[Kernel, str]:
+    """The kernel that an estimator's parameter `kernel` means for data X, with or without labels, and the reason."""
     chosen = as_kernel(kernel)
-    return default_kernel(X) if chosen is None else (chosen, "as given")
+    return default_kernel(X, labels=labels) if chosen is None else (chosen, "as given")
 
 
 def plan(

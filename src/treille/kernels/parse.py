@@ -77,9 +77,13 @@ def format_kernel(kernel: Kernel) -> str:
     return f"{type(kernel).__name__.lower()}({', '.join(words)})"
 
 
-def default_kernel(X: Any, features: bool = False) -> tuple[Kernel, str]:
-    """The default kernel for data of this kind, and the reason; with `features`, the first that has explicit features."""
+def default_kernel(X: Any, features: bool = False, labels: bool = False) -> tuple[Kernel, str]:
+    """The default kernel for data of this kind, and the reason.
+
+    With `features`, the first that has explicit features; unless there are `labels`, the first that needs none.
+    """
     choices = [(parse_kernel(text), f"chosen: {why}") for text, why in kind_of(X).default_kernels(X)]
+    choices = [choice for choice in choices if labels or not choice[0].needs_labels]
     return next((choice for choice in choices if choice[0].has_features or not features), choices[0])
 
 
