@@ -108,7 +108,7 @@ class AdditiveMap(FeatureMap):
     def __init__(self, kernel: Additive, maps: list[FeatureMap]):
         self.kernel = kernel
         self.maps = maps
-        self.labels = [label for label, _ in kernel.terms()]
+        self.prefixes = [prefix for prefix, _ in kernel.terms()]
         self.cuts = np.cumsum([0, *(each.n_features for each in maps)])
 
     @property
@@ -122,8 +122,7 @@ class AdditiveMap(FeatureMap):
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
         place = int(np.searchsorted(self.cuts, id, side="right")) - 1
-        label = f"{self.labels[place]}: " if self.labels[place] else ""
-        return label + self.maps[place].name(id - int(self.cuts[place]))
+        return self.prefixes[place] + self.maps[place].name(id - int(self.cuts[place]))
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
         each = zip(self.maps, pairwise(self.cuts), strict=True)
@@ -149,7 +148,7 @@ class AdditiveMap(FeatureMap):
         return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, AdditiveMap) or other.labels != self.labels:
+        if not isinstance(other, AdditiveMap) or other.prefixes != self.prefixes:
             raise InputError("the features are of different sums: merge features of the same kernel")
         merged, *ids = zip(
             *(mine.merge(theirs) for mine, theirs in zip(self.maps, other.maps, strict=True)), strict=True

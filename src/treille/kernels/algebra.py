@@ -82,7 +82,8 @@ class Sum(Pair, Additive):
         kernels = self._flat()
         units = [unit_of(kernel) for kernel in kernels]
         distinct = len(set(units)) == len(units) and "" not in units
-        return list(zip(units if distinct else map(repr, kernels), kernels, strict=True))
+        names = [f"{unit}:" for unit in units] if distinct else [f"{kernel!r}: " for kernel in kernels]
+        return list(zip(names, kernels, strict=True))
 
     def _flat(self) -> list[Kernel]:
         sides = (self.left, self.right)

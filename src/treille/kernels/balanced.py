@@ -46,7 +46,7 @@ class Parts(Additive):
     def terms(self) -> list[tuple[str, Kernel]]:
         parts = parts_of(self.kernel)
         units = [unit_of(part) for part, _ in parts]
-        names = units if len(set(units)) > 1 else [""] * len(parts)
+        names = [f"{unit}:" for unit in units] if len(set(units)) > 1 else [""] * len(parts)
         normalized = [Normalized(part) if weight == 1 else Scaled(weight, Normalized(part)) for part, weight in parts]
         return list(zip(names, normalized, strict=True))
 

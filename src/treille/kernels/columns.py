@@ -94,7 +94,8 @@ class Columns(Additive):
 
     def terms(self) -> list[tuple[str, Kernel]]:
         weights = self.column_weights or {}
-        return [(c, Scaled(weights[c], kernel) if c in weights else kernel) for c, kernel in self.kernels.items()]
+        each = self.kernels.items()
+        return [(f"{c}: ", Scaled(weights[c], kernel) if c in weights else kernel) for c, kernel in each]
 
     def batches(self, batch: Batch) -> list[Batch]:
         assert isinstance(batch, Table)
