@@ -182,7 +182,8 @@ class Rows(FeatureRows):
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in (self.indptr, self.entries, self.codebook, self.scale, self.sq_norms))
+        arrays = (self.indptr, self.entries, self.codebook, self.scale, self.sq_norms, self.column_weights)
+        return sum(a.nbytes for a in arrays if a is not None)
 
     def diag(self) -> np.ndarray:
         return self.scale**2 * self.sq_norms
@@ -199,7 +200,7 @@ class Rows(FeatureRows):
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
         own = weights if self.column_weights is None else self.column_weights * weights
         weighted = replace(self, column_weights=own)
-        return replace(weighted, sq_norms=weighted._squares(threads) + unseen**2 * rest)
+        return replace(weighted, sq_norms=weighted._squares(threads) + unseen * (unseen * rest))
 
     def _squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
