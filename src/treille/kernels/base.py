@@ -194,7 +194,8 @@ class Kernel(BaseEstimator, ABC):
             if isinstance(value, Kernel):
                 setattr(bound, name, value.bound_to(labels, classes))
             elif isinstance(value, dict):
-                setattr(bound, name, {column: kernel.bound_to(labels, classes) for column, kernel in value.items()})
+                each = {k: v.bound_to(labels, classes) if isinstance(v, Kernel) else v for k, v in value.items()}
+                setattr(bound, name, each)
         return bound
 
     def normalized(self) -> Normalized:
@@ -321,7 +322,7 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Fst):
         return {"machine": _plain_machine(value)}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_plain(v) for v in value]
