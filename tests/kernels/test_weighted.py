@@ -115,6 +115,20 @@ def test_several_classes_against_scikit_learn(kind):
         assert model.decision_function(new)[:, k] == pytest.approx(peer.decision_function(B), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [lambda k: k, lambda k: k.normalized(), lambda k: k.balanced(), lambda k: 2 * k + NGram(2), lambda k: k * NGram(1)],
+)
+def test_the_matrix_of_new_and_training_examples_has_the_weights_of_training(made):
+    kernel = made(words().weighted("idf"))
+    features = Features(kernel).fit(TEXTS)
+    expected = features.transform(NEW) @ features.transform(TEXTS).T
+    assert kernel(NEW, TEXTS) == pytest.approx(expected.toarray(), abs=1e-12)
+    model = SVC(kernel, tol=1e-7).fit(TEXTS, CLASSES)
+    same = SVC("precomputed", tol=1e-7).fit(kernel(TEXTS), CLASSES)
+    assert same.decision_function(kernel(NEW, TEXTS)) == pytest.approx(model.decision_function(NEW), abs=2e-3)
+
+
 def test_rows_are_not_copied_per_class():
     kernel = words().weighted("nb").normalized()
     rows = Features(kernel).fit_rows(TEXTS, CLASSES)
@@ -224,6 +238,7 @@ def test_weights_of_zero_remove_features():
     (lambda: SubsetTree().weighted("idf")(["(a b)", "(a b)"]), "no explicit features to weigh"),
     (lambda: SVC(Weighted("precomputed")).fit(np.eye(2), [0, 1]), "expected a kernel"),
     (lambda: SVC(treille.kernels.Precomputed().weighted("idf")).fit(np.eye(2), [0, 1]), "no explicit features to weigh"),
+    (lambda: SVC(RootPaths().weighted("idf") + SubsetTree()).fit(["(a b)", "(a c)"], [0, 1]), "one of its parts has no explicit"),
     (lambda: SVC(words().weighted({}, missing=0.0)).fit(TEXTS, CLASSES), "no feature is left"),
     (lambda: SVC(words().weighted("nb"), solver=SMO()).fit(TEXTS, CLASSES), "use the solver DualCD"),
     (lambda: SVC(words().weighted("nb") ** 2).fit(TEXTS, CLASSES), "cannot be multiplied or centred: use weights"),

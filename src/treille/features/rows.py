@@ -204,7 +204,8 @@ class Rows(FeatureRows):
 
     def _squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
+        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
+            squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
         return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
