@@ -91,8 +91,9 @@ def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
         found: list[tuple[float, list[Any]]] = []
         for kernel in CANDIDATES[kind] if chosen else ():
             scores = [_cross_validated(each, kernel, grid, most, limit) for each in chosen]
-            if not all(scores):
-                page.say(f"\n`{kernel}` is left out: {next(each for each in scores if not each)}")
+            failed = [each.name for each, score in zip(chosen, scores, strict=True) if score is None]
+            if failed:
+                page.say(f"\n`{kernel}` is left out: it failed, or took too long, on {', '.join(failed)}")
                 continue
             means = [statistics.fmean(values) for values in zip(*(values for values, _ in scores), strict=True)]
             best = int(np.argmax(means))

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from treille import Vectors, dna
+from treille import Features, Vectors, dna
 from treille.io import read
 from treille.kernels import Linear, NGram
 
@@ -47,6 +47,17 @@ def test_distances_are_those_of_the_features(cli, genes, against):
     letters = sorted(set("".join(texts + others)))
     counts = [np.array([[text.count(c) for c in letters] for text in part]) for part in (texts, others)]
     expected = np.linalg.norm(counts[0][:, None, :] - counts[1][None, :, :], axis=2)
+    np.testing.assert_allclose(np.load("K.npy"), expected, atol=1e-7)
+
+
+def test_weights_of_features_are_those_of_the_columns(cli, genes):
+    genes.with_name("new.fa").write_text(">t\nACGTT\n>u\nGG\n>v\n\n")
+    kernel = ["--kernel", "ngram(2, min_n=1).weighted(idf)", "--output", "K.npy"]
+    assert cli("gram", "new.fa", "--against", genes, *kernel, "--distance").code == 0
+    texts, new = read(genes).X, read("new.fa").X
+    features = Features(NGram(2, min_n=1).weighted("idf")).fit(texts)
+    one, other = (features.transform(part).toarray() for part in (new, texts))
+    expected = np.linalg.norm(one[:, None, :] - other[None, :, :], axis=2)
     np.testing.assert_allclose(np.load("K.npy"), expected, atol=1e-7)
 
 

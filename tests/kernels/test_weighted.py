@@ -1,6 +1,12 @@
 """Weights of features: idf, the log ratio of classes, and weights given by name."""
 
+import pickle
+from types import MappingProxyType
+
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -13,6 +19,7 @@ from sklearn.svm import LinearSVC
 import treille
 from treille import SVC, SVR, Features, InputError
 from treille.kernels import Columns, GappedKmer, Linear, NGram, RootPaths, Subpath, SubsetTree, Weighted
+from treille.kernels.parse import format_kernel, parse_kernel
 from treille.solvers import SMO, DualCD
 from treille.testing import check_kernel
 
@@ -110,6 +117,20 @@ def test_several_classes_against_scikit_learn(kind):
         assert model.decision_function(new)[:, k] == pytest.approx(peer.decision_function(B), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [lambda k: k, lambda k: k.normalized(), lambda k: k.balanced(), lambda k: 2 * k + NGram(2), lambda k: k * NGram(1)],
+)
+def test_the_matrix_of_new_and_training_examples_has_the_weights_of_training(made):
+    kernel = made(words().weighted("idf"))
+    features = Features(kernel).fit(TEXTS)
+    expected = features.transform(NEW) @ features.transform(TEXTS).T
+    assert kernel(NEW, TEXTS) == pytest.approx(expected.toarray(), abs=1e-12)
+    model = SVC(kernel, tol=1e-7).fit(TEXTS, CLASSES)
+    same = SVC("precomputed", tol=1e-7).fit(kernel(TEXTS), CLASSES)
+    assert same.decision_function(kernel(NEW, TEXTS)) == pytest.approx(model.decision_function(NEW), abs=2e-3)
+
+
 def test_rows_are_not_copied_per_class():
     kernel = words().weighted("nb").normalized()
     rows = Features(kernel).fit_rows(TEXTS, CLASSES)
@@ -184,6 +205,7 @@ def test_a_grid_search_sets_the_weights():
 def test_a_fitted_model_holds_no_labels():
     model = SVC(words().weighted("nb").normalized()).fit(TEXTS, CLASSES)
     assert model.plan_.kernel.kernel._labels is None
+    assert b"_labels" not in pickle.dumps(SVC(words().weighted("nb").balanced()).fit(TEXTS, CLASSES))
     assert repr(clone(model)) == repr(SVC(words().weighted("nb").normalized()))
 
 
@@ -218,13 +240,64 @@ def test_weights_of_zero_remove_features():
     (lambda: SubsetTree().weighted("idf")(["(a b)", "(a b)"]), "no explicit features to weigh"),
     (lambda: SVC(Weighted("precomputed")).fit(np.eye(2), [0, 1]), "expected a kernel"),
     (lambda: SVC(treille.kernels.Precomputed().weighted("idf")).fit(np.eye(2), [0, 1]), "no explicit features to weigh"),
+    (lambda: SVC(RootPaths().weighted("idf") + SubsetTree()).fit(["(a b)", "(a c)"], [0, 1]), "one of its parts has no explicit"),
     (lambda: SVC(words().weighted({}, missing=0.0)).fit(TEXTS, CLASSES), "no feature is left"),
     (lambda: SVC(words().weighted("nb"), solver=SMO()).fit(TEXTS, CLASSES), "use the solver DualCD"),
+    (lambda: SVC(words().weighted("nb") ** 2).fit(TEXTS, CLASSES), "cannot be multiplied or centred: use weights"),
+    (lambda: SVC(words().weighted("nb").centered()).fit(TEXTS, CLASSES), "cannot be multiplied or centred: use weights"),
+    (lambda: Features(words().weighted("nb")).fit_transform(TEXTS, CLASSES), "no single matrix: use weights"),
+    (lambda: SVC(words().weighted("nb"), space="nystrom").fit(TEXTS, CLASSES), "no single kernel matrix"),
+    (lambda: words().weighted(np.array(["idf"]))(TEXTS), "a mapping of feature names"),
+    (lambda: SVC(words().weighted(pd.Series({"good": 2.0}))).fit(TEXTS, CLASSES), "a mapping of feature names"),
+    (lambda: words().weighted("idf", missing=np.ones(2))(TEXTS), "missing is"),
+    (lambda: SVC(words().weighted({}, missing=1e200)).fit(TEXTS, CLASSES), "too large for a float64"),
+    (lambda: SVC(NGram(9).weighted("idf")).fit(["ab", "cd"], [0, 1]), "no example has a feature"),
+    (lambda: SVC(words().weighted("nb")).fit(["a", "a"], [0, 1]), "weighted\\('idf'\\)"),
     (lambda: SVC(NGram(2).centered().weighted("idf")).fit(TEXTS, CLASSES), "weigh them before .centered"),
 ])  # fmt: skip
 def test_bad_input_is_refused_with_a_remedy(act, message):
     with pytest.raises(InputError, match=message):
         act()
+
+
+def test_factors_in_a_sum_multiply_the_parts_of_a_balanced_kernel():
+    one, two = NGram(1).normalized(), NGram(2).normalized()
+    expected = (one + 5 * two).normalized()(TEXTS)
+    assert (NGram(1) + 5 * NGram(2)).balanced()(TEXTS) == pytest.approx(expected, abs=1e-12)
+    assert (3 * NGram(2, min_n=1)).balanced()(TEXTS) == pytest.approx(NGram(2, min_n=1).balanced()(TEXTS), abs=1e-12)
+    weighted = (NGram(1) + 5 * NGram(2)).weighted("idf").balanced()
+    parts = NGram(1).weighted("idf").normalized() + 5 * NGram(2).weighted("idf").normalized()
+    assert weighted(TEXTS) == pytest.approx(parts.normalized()(TEXTS), abs=1e-12)
+
+
+@pytest.mark.parametrize("both", [words() + NGram(2), words() + NGram(3, unit="word")], ids=repr)
+def test_names_in_a_mapping_are_those_of_the_sum_also_where_it_is_balanced(both):
+    name = next(name for name in Features(both).fit(TEXTS).get_feature_names_out() if re.search(r":\s?good$", name))
+    weights = {name: 3.0, "good": 7.0}
+    found = both.weighted(weights).balanced()
+    first = NGram(1, unit="word").weighted({"good": 3.0}).normalized() + NGram(2, unit="word").normalized()
+    assert found(TEXTS) == pytest.approx((first + both.right.normalized()).normalized()(TEXTS), abs=1e-12)
+    assert name in Features(found).fit(TEXTS).get_feature_names_out()
+
+
+def test_columns_with_weights_pass_labels_on():
+    kernel = Columns({"a": words().weighted("nb"), "b": NGram(2)}, column_weights={"a": 2.0})
+    model = SVC(kernel, tol=1e-8).fit([{"a": x, "b": x} for x in TEXTS], CLASSES)
+    same = SVC(2 * words().weighted("nb") + NGram(2), tol=1e-8).fit(TEXTS, CLASSES)
+    found = model.decision_function([{"a": x, "b": x} for x in NEW])
+    assert found == pytest.approx(same.decision_function(NEW), abs=1e-5)
+
+
+def test_any_mapping_is_stored_and_written(tmp_path):
+    weights = MappingProxyType({"good": np.float64(2.0)})
+    model = SVC(words().weighted(weights)).fit(TEXTS, CLASSES)
+    model.save(tmp_path / "model.treille")
+    assert (
+        treille.load(tmp_path / "model.treille").decision_function(NEW).tolist()
+        == model.decision_function(NEW).tolist()
+    )
+    assert repr(words().weighted(weights)).endswith(".weighted({'good': 2.0})")
+    assert parse_kernel(format_kernel(words().weighted(weights))).weights == {"good": 2.0}
 
 
 def test_numbers_can_be_weighted():
@@ -234,8 +307,6 @@ def test_numbers_can_be_weighted():
 
 
 def test_kernels_are_written_and_parsed():
-    from treille.kernels.parse import format_kernel, parse_kernel
-
     for text in ("ngram(2, min_n=1).weighted(idf).balanced()", "ngram(2).weighted(nb).normalized()",
                  "(ngram(2) + ngram(3)).weighted(idf).balanced()"):  # fmt: skip
         kernel = parse_kernel(text)

@@ -91,8 +91,13 @@ def run(
 
 def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int) -> np.ndarray:
     """In place: a matrix may fill the memory."""
-    rows = K.diagonal().copy() if right is None else kernel.diag(left, n_jobs)
-    columns = rows if right is None else kernel.diag(right, n_jobs)
+    if right is None:
+        rows = columns = K.diagonal().copy()
+    elif kernel.needs_features:  # fitted on the columns, as K is
+        features, fitted = kernel.fit_features(right, n_jobs)
+        rows, columns = features.transform(left, n_jobs).diag(), fitted.diag()
+    else:
+        rows, columns = kernel.diag(left, n_jobs), kernel.diag(right, n_jobs)
     K *= -2
     K += rows[:, None]
     K += columns

@@ -7,7 +7,7 @@ from typing import Any
 
 from treille.data import Batch
 from treille.io.errors import InputError
-from treille.kernels import Kernel
+from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
 from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations, Problem
@@ -79,9 +79,14 @@ def plan(
     """
     loss, intercept = type(problem.loss), problem.intercept
     if kernel.needs_features and not kernel.has_features:
+        if isinstance(kernel, Centered):
+            raise InputError(
+                f"{kernel!r} cannot be used by an estimator, since {kernel.kernel!r} has no explicit features to take means of: "
+                "leave .centered() out; with a free intercept it would change nothing"
+            )
         raise InputError(
-            f"{kernel!r} cannot be used by an estimator, since {getattr(kernel, 'kernel', kernel)!r} has no explicit features "
-            "to take means of: leave .centered() out; with a free intercept it would change nothing"
+            f"{kernel!r} cannot be used by an estimator, since one of its parts has no explicit features: leave out this part, "
+            "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
     if solver == "auto":

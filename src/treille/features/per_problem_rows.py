@@ -39,7 +39,7 @@ class PerProblemRows(FeatureRows):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        raise self._refusal("have no parts")
+        raise self._refusal("cannot be multiplied or centred")
 
     def __len__(self) -> int:
         return len(self.problems[0])
@@ -89,16 +89,16 @@ class PerProblemRows(FeatureRows):
         raise self._refusal("are no single matrix")
 
     def gram(self, other: Any, threads: int) -> np.ndarray:
-        raise self._refusal("have no single kernel matrix")
+        raise self._refusal("have no single kernel matrix", "the solver DualCD, or ")
 
     def row_products(self) -> Callable[[int], np.ndarray]:
-        raise self._refusal("have no single kernel matrix")
+        raise self._refusal("have no single kernel matrix", "the solver DualCD, or ")
 
     def for_core(self) -> Any:
-        raise self._refusal("have no single representation")
+        raise self._refusal("have no single representation", "the solver DualCD, or ")
 
-    def _refusal(self, what: str) -> InputError:
+    def _refusal(self, what: str, other: str = "") -> InputError:
         return InputError(
-            f"the features have other weights for each of {len(self.problems)} classes, so they {what}: use the solver DualCD, or "
+            f"the features have other weights for each of {len(self.problems)} classes, so they {what}: use {other}"
             "weights that are the same for all classes, .weighted('idf')"
         )

@@ -182,7 +182,8 @@ class Rows(FeatureRows):
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in (self.indptr, self.entries, self.codebook, self.scale, self.sq_norms))
+        arrays = (self.indptr, self.entries, self.codebook, self.scale, self.sq_norms, self.column_weights)
+        return sum(a.nbytes for a in arrays if a is not None)
 
     def diag(self) -> np.ndarray:
         return self.scale**2 * self.sq_norms
@@ -199,11 +200,12 @@ class Rows(FeatureRows):
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
         own = weights if self.column_weights is None else self.column_weights * weights
         weighted = replace(self, column_weights=own)
-        return replace(weighted, sq_norms=weighted._squares(threads) + unseen**2 * rest)
+        return replace(weighted, sq_norms=weighted._squares(threads) + unseen * (unseen * rest))
 
     def _squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
+        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
+            squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
         return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:

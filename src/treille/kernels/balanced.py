@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treille.data import Batch
-from treille.kernels.additive import Additive, unit_of
+from treille.kernels.additive import Additive
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
 from treille.kernels.expression import NAME, Spell, within
@@ -18,8 +18,8 @@ class Balanced(Normalized):
     """k(x, y) = sum over orders n of k_n(x, y) / sqrt(k_n(x, x) k_n(y, y)), normalised; see `Kernel.balanced`.
 
     The parts are the orders of `NGram`, and the terms of a sum. Weights of features apply before a part is normalised: in
-    ``NGram(5, min_n=2).weighted("idf").balanced()`` each order is a normalised TF-IDF kernel. Weights of orders multiply the
-    normalised parts.
+    ``NGram(5, min_n=2).weighted("idf").balanced()`` each order is a normalised TF-IDF kernel. Weights of orders, and factors of
+    terms, multiply the normalised parts.
 
     >>> from treille.kernels import NGram
     >>> kernel = NGram(2, min_n=1).balanced()
@@ -44,19 +44,21 @@ class Parts(Additive):
         return self.kernel.batch(X, n_jobs)
 
     def terms(self) -> list[tuple[str, Kernel]]:
-        parts = parts_of(self.kernel)
-        units = [unit_of(part) for part, _ in parts]
-        names = [f"{unit}:" for unit in units] if len(set(units)) > 1 else [""] * len(parts)
-        normalized = [Normalized(part) if weight == 1 else Scaled(weight, Normalized(part)) for part, weight in parts]
-        return list(zip(names, normalized, strict=True))
+        return [
+            (prefix, Normalized(part) if weight == 1 else Scaled(weight, Normalized(part)))
+            for prefix, part, weight in parts_of(self.kernel)
+        ]
 
 
-def parts_of(kernel: Kernel) -> list[tuple[Kernel, float]]:
-    """The parts that `Balanced` normalises, with their weights in k."""
+def parts_of(kernel: Kernel) -> list[tuple[str, Kernel, float]]:
+    """The parts that `Balanced` normalises: what the names of their features begin with in `kernel`, and their weights in k."""
     if isinstance(kernel, NGram):
-        return kernel.single_orders()
+        return [("", part, weight) for part, weight in kernel.single_orders()]
     if isinstance(kernel, Sum):
-        return [part for _, term in kernel.terms() for part in parts_of(term)]
+        terms = [(own, parts_of(term)) for own, term in kernel.terms()]
+        return [(own + prefix, part, weight) for own, parts in terms for prefix, part, weight in parts]
+    if isinstance(kernel, Scaled):
+        return [(prefix, part, kernel.scale * weight) for prefix, part, weight in parts_of(kernel.kernel)]
     if isinstance(kernel, Weighted):
-        return [(kernel.around(part), weight) for part, weight in parts_of(kernel.kernel)]
-    return [(kernel, 1.0)]
+        return [(prefix, kernel.around(part, prefix), weight) for prefix, part, weight in parts_of(kernel.kernel)]
+    return [("", kernel, 1.0)]

@@ -129,10 +129,16 @@ class Kernel(BaseEstimator, ABC):
         raise InputError(f"{self!r} has no fast product: use its matrix, kernel(X, Y)")
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        """The float64 kernel matrix of two batches; `right` None: of `left` with itself, exactly symmetric."""
+        """The float64 kernel matrix of two batches; `right` None: of `left` with itself, exactly symmetric.
+
+        Where k depends on the training examples, see `needs_features`, these are `right`.
+        """
+        threads = effective_n_jobs(n_jobs)
+        if right is not None and self.needs_features:
+            features, rows = self.fit_features(right, n_jobs)
+            return features.transform(left, n_jobs).gram(rows, threads)
         features, rows = self.fit_features(left, n_jobs)
-        other = None if right is None else features.transform(right, n_jobs)
-        return rows.gram(other, effective_n_jobs(n_jobs))
+        return rows.gram(None if right is None else features.transform(right, n_jobs), threads)
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
@@ -154,7 +160,10 @@ class Kernel(BaseEstimator, ABC):
         return out
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
-        """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X)."""
+        """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X).
+
+        Where k depends on the training examples, as for weighted kernels, these are Y: ``kernel(X_test, X_train)``.
+        """
         self.check()
         left = self.batch(X, n_jobs)
         right = None if Y is None else self.batch(Y, n_jobs)
@@ -194,7 +203,8 @@ class Kernel(BaseEstimator, ABC):
             if isinstance(value, Kernel):
                 setattr(bound, name, value.bound_to(labels, classes))
             elif isinstance(value, dict):
-                setattr(bound, name, {column: kernel.bound_to(labels, classes) for column, kernel in value.items()})
+                each = {k: v.bound_to(labels, classes) if isinstance(v, Kernel) else v for k, v in value.items()}
+                setattr(bound, name, each)
         return bound
 
     def normalized(self) -> Normalized:
@@ -321,7 +331,7 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Fst):
         return {"machine": _plain_machine(value)}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {"named": {name: _plain(v) for name, v in value.items()}}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_plain(v) for v in value]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -26,7 +27,7 @@ class Weighted(WrappedKernel):
     """k(x, y) = sum over features z of s_z^2 phi_z(x) phi_z(y): every feature of a kernel times a weight, see `Kernel.weighted`.
 
     The weights are part of the fit: an estimator computes them from its training examples, in cross-validation from those of each
-    fold, and stores them in the model. ``kernel(X, Y)`` computes them from X.
+    fold, and stores them in the model. ``kernel(X)`` computes them from X, ``kernel(X, Y)`` from Y, the training examples.
 
     - ``"idf"``: inverse document frequency, ``s_z = log((1 + n) / (1 + df_z)) + 1``, where df_z of the n training examples have
       the feature: the smooth form of scikit-learn's TfidfVectorizer.
@@ -34,9 +35,11 @@ class Weighted(WrappedKernel):
       p_z is 1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over
       all features. With several classes each one has weights of its own, that class against the rest. Needs labels: it works
       in classifiers.
-    - a mapping of feature names to weights; features that are missing in it have the weight `missing`.
+    - a mapping of feature names to weights; features that are missing in it have the weight `missing`. Names are those of
+      ``Features.get_feature_names_out``, in sums with the name of the term, "word:good".
 
-    Features that no training example has get the weight 0 from "idf" and "nb": they do not count in norms either.
+    Features that no training example has get the weight 0 from "idf" and "nb": they do not count in norms either. With a
+    mapping they count in norms with the weight `missing`, even if the mapping has their names.
 
     Cost: one pass over the rows; entries are neither copied nor changed.
 
@@ -65,10 +68,12 @@ class Weighted(WrappedKernel):
 
     def write(self, spell: Spell) -> str:
         short = spell is repr  # otherwise a text to be parsed
-        shown = repr(self.weights) if short or not isinstance(self.weights, str) else self.weights
-        if isinstance(self.weights, Mapping) and short and len(self.weights) > SHOWN:
-            some = [f"{name!r}: {weight}" for name, weight in list(self.weights.items())[:SHOWN]]
-            shown = "{" + ", ".join(some) + ", ...}"
+        if isinstance(self.weights, Mapping):
+            some = islice(self.weights.items(), SHOWN if short else None)
+            words = [f"{name!r}: {weight}" for name, weight in some] + ["..."] * (short and len(self.weights) > SHOWN)
+            shown = "{" + ", ".join(words) + "}"
+        else:
+            shown = repr(self.weights) if short else str(self.weights)
         if self.missing != 1.0:
             shown += f", missing={self.missing}"
         return f"{within(self.kernel, NAME, spell)}.weighted({shown})"
@@ -81,16 +86,16 @@ class Weighted(WrappedKernel):
                     raise InputError(
                         f"weights has {name!r}: {weight!r}, expected names of features and numbers of at least 0"
                     )
-        elif self.weights not in SCHEMES:
+        elif not isinstance(self.weights, str) or self.weights not in SCHEMES:
             raise InputError(
                 f"weights is {self.weights!r}, expected 'idf', 'nb' or a mapping of feature names to weights"
             )
-        elif self.missing != 1.0:
+        if not _is_weight(self.missing):
+            raise InputError(f"missing is {self.missing!r}, expected a number of at least 0")
+        if isinstance(self.weights, str) and self.missing != 1.0:
             raise InputError(
                 f"missing is {self.missing!r}, but weights is {self.weights!r}: missing belongs to a mapping"
             )
-        if not _is_weight(self.missing):
-            raise InputError(f"missing is {self.missing!r}, expected a number of at least 0")
         if not self.kernel.has_features:
             raise InputError(
                 f"{self.kernel!r} has no explicit features to weigh: use a kernel such as NGram, GappedKmer or Subpath"
@@ -102,18 +107,25 @@ class Weighted(WrappedKernel):
 
     @property
     def needs_labels(self) -> bool:
-        return self.weights == "nb" or self.kernel.needs_labels
+        return (isinstance(self.weights, str) and self.weights == "nb") or self.kernel.needs_labels
 
     def bound_to(self, labels: np.ndarray, classes: np.ndarray) -> Weighted:
         bound = self.around(self.kernel.bound_to(labels, classes))
         bound._labels = labels, classes
         return bound
 
-    def around(self, kernel: Any) -> Weighted:
-        """The same weights on the features of another kernel."""
+    def around(self, kernel: Any, prefix: str = "") -> Weighted:
+        """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
         other = copy(self)
-        other.kernel = kernel
+        other.kernel, other._labels = kernel, self._labels
+        if prefix and isinstance(self.weights, Mapping):
+            own = ((name, weight) for name, weight in self.weights.items() if name.startswith(prefix))
+            other.weights = {name.removeprefix(prefix): weight for name, weight in own}
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Feature maps of sums keep their kernel, but a pickled model needs no labels of training examples.
+        return {name: value for name, value in super().__getstate__().items() if name != "_labels"}
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()

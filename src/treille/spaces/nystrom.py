@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 
 from treille.data import Batch
 from treille.data.base import readable_size
-from treille.features import DenseRows, Representation
+from treille.features import DenseRows, FeatureMap, FeatureRows, Representation
 from treille.io.errors import InputError
-from treille.io.parameters import check_whole
+from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
-from treille.spaces.functions import Functions, KernelFunctions
+from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
 from treille.spaces.rows import RowsSpace
 
 
@@ -61,13 +61,23 @@ class Nystrom(BaseEstimator):
         n = len(batch)
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
-        values, vectors = np.linalg.eigh(kernel.gram(landmarks, n_jobs=n_jobs))
+        fitted = None
+        if kernel.needs_features:  # which are those of all examples, not of the landmarks
+            features, whole = kernel.fit_features(batch, n_jobs)
+            fitted, threads = (features, features.transform(landmarks, n_jobs)), effective_n_jobs(n_jobs)
+            among, across = fitted[1].gram(None, threads), whole.gram(fitted[1], threads)
+            exact = whole.diag().sum()
+        else:
+            among, across = kernel.gram(landmarks, n_jobs=n_jobs), kernel.gram(batch, landmarks, n_jobs)
+            exact = kernel.diagonal(batch, n_jobs).sum()
+        values, vectors = np.linalg.eigh(among)
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
         projection = vectors[:, kept] / np.sqrt(values[kept])
-        rows = DenseRows(kernel.gram(batch, landmarks, n_jobs) @ projection)
-        exact = kernel.diagonal(batch, n_jobs).sum()
+        rows = DenseRows(across @ projection)
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
-        return NystromSpace(kernel, batch, None, rows, n_jobs, error, landmarks=landmarks, projection=projection)
+        return NystromSpace(
+            kernel, batch, None, rows, n_jobs, error, landmarks=landmarks, projection=projection, fitted=fitted
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +98,9 @@ class NystromSpace(RowsSpace):
     rows: DenseRows
     landmarks: Batch = field(kw_only=True)
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
+    fitted: tuple[FeatureMap, FeatureRows] | None = field(
+        kw_only=True
+    )  # features that define k, and the rows of the landmarks
 
     def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows as DualCD reads them: dense."""
@@ -108,7 +121,11 @@ class NystromSpace(RowsSpace):
     ) -> Functions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         weights = self.rmatvec(coefficients) if coefficients is not None else weights
-        return KernelFunctions.of(self.kernel, self.landmarks, self.projection @ weights, intercept)
+        coefficients = self.projection @ weights
+        if self.fitted is not None:
+            features, landmarks = self.fitted
+            return LinearFunctions(features, landmarks.rmatvec(coefficients, effective_n_jobs(self.n_jobs)), intercept)
+        return KernelFunctions.of(self.kernel, self.landmarks, coefficients, intercept)
 
     def sizes(self) -> str:
         """How large the space is and what the approximation loses, in words."""

@@ -48,7 +48,7 @@ class RowsSpace:
         features, rows = kernel.fit_features(batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
         if kernel.needs_features and not norms.any():
-            raise InputError(f"no feature is left: in {kernel!r}, all {rows.n_features:,} features have the weight 0")
+            raise no_features(kernel, rows.n_features)
         return cls(kernel, batch, features, rows, n_jobs)
 
     def __len__(self) -> int:
@@ -91,3 +91,13 @@ class RowsSpace:
         """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
         return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
+
+
+def no_features(kernel: Kernel, n_features: int) -> InputError:
+    """Why a kernel whose features depend on the training examples is 0 for all of them."""
+    if n_features == 0:
+        return InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
+    return InputError(
+        f"no feature is left: in {kernel!r}, all {n_features:,} features are 0 in all examples: use other weights, such as "
+        ".weighted('idf'), which are never 0"
+    )
