@@ -1,9 +1,8 @@
 """Weights of features: idf, the log ratio of classes, and weights given by name."""
 
 import pickle
-from types import MappingProxyType
-
 import re
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd

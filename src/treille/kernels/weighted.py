@@ -132,7 +132,7 @@ class Weighted(WrappedKernel):
         features, rows = self.kernel.fit_features(batch, n_jobs)
         weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
-        return fitted, fitted.change(rows)
+        return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
 
     def _fitted_weights(self, features: FeatureMap, rows: FeatureRows, threads: int) -> tuple[np.ndarray, float]:
         """One row of weights per problem, and the weight of unseen features."""
@@ -185,8 +185,11 @@ class WeightedMap(WrappedMap):
     def around(self, inner: FeatureMap) -> FeatureMap:
         return WeightedMap(inner, self.weights, self.unseen)
 
-    def change(self, rows: FeatureRows) -> FeatureRows:
-        each = [rows.weighted(weights, self.unseen) for weights in self.weights]
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+        return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
+
+    def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
+        each = [rows.weighted(weights, self.unseen, threads) for weights in self.weights]
         return each[0] if len(each) == 1 else PerProblemRows(each)
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
