@@ -4,8 +4,13 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
 
 from treille import datasets, io
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("without deadline", deadline=None)
+settings.load_profile("without deadline")
 
 if "TREILLE_DATA" in os.environ:  # tests change the current folder
     os.environ["TREILLE_DATA"] = os.path.abspath(os.environ["TREILLE_DATA"])

@@ -98,9 +98,8 @@ class NystromSpace(RowsSpace):
     rows: DenseRows
     landmarks: Batch = field(kw_only=True)
     projection: np.ndarray = field(kw_only=True)  # P: one row per landmark, one column per feature
-    fitted: tuple[FeatureMap, FeatureRows] | None = field(
-        kw_only=True
-    )  # features that define k, and the rows of the landmarks
+    # Where k is defined by fitted features: these, and the rows of the landmarks.
+    fitted: tuple[FeatureMap, FeatureRows] | None = field(default=None, kw_only=True)
 
     def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows as DualCD reads them: dense."""
