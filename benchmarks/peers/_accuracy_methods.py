@@ -83,22 +83,20 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
         *(of_words(weights, "word") for weights in ("idf", "nb")),
     ),
     "DNA": (
-        *(of_dna(window) for window in ((8, 6), (10, 6), (10, 7))),
-        of_dna((10, 6), strands="alphabet=ACGT, skip=N"),
+        of_dna((10, 6)),
         *(f"gappedkmer(10, k=6, {BOTH}).weighted({weights}).normalized()" for weights in ("idf", "nb")),
     ),
     "proteins": (
-        *(of_proteins(*window) for window in ((6, 4), (5, 3), (6, 3), (5, 4))),
+        of_proteins(6, 4),
         *(f"gappedkmer(6, k=4, skip=X).weighted({weights}).normalized()" for weights in ("idf", "nb")),
         "ngram(3).normalized()",
     ),
     "trees": (
-        *(f"subsettree({decay}).normalized()" for decay in (0.1, 0.4)),
-        *(f"subsettree({decay}, leaves=True).normalized()" for decay in (0.1, 0.2, 0.4)),
-        *(f"partialtree({decay}, mu=0.4).normalized()" for decay in (0.4, 0.6)),
+        "subsettree(0.4).normalized()",
+        *(f"subsettree({decay}, leaves=True).normalized()" for decay in (0.2, 0.4)),
+        "partialtree(0.6, mu=0.4).normalized()",
         "subtree(0.4, leaves=True).normalized()",
         "subpath(0.5).normalized()",
-        "subpath(0.8).normalized()",
         "subpath(0.5, counts=log).weighted(idf).normalized()",
         "rootpaths(1.0).normalized()",
         "(subpath(0.5).normalized() + subtree(0.4, leaves=True).normalized()).normalized()",
@@ -111,10 +109,10 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
 }
 LOSSES = ("hinge", "squared_hinge")
 GRID: dict[str, dict[str, tuple[Any, ...]]] = {
-    "texts": {"C": (1.0, 2.0, 4.0), "loss": LOSSES},
+    "texts": {"C": (1.0, 2.0), "loss": LOSSES},
     "words": {"C": (1.0, 2.0, 4.0, 10.0), "loss": LOSSES},
-    "DNA": {"C": (1.0, 10.0)},
-    "proteins": {"C": (1.0, 10.0)},
+    "DNA": {"C": (1.0,)},
+    "proteins": {"C": (1.0,)},
     "trees": {"C": (1.0, 3.0, 10.0)},
     "lattices": {"C": (0.1, 1.0, 10.0), "loss": LOSSES, "class_weight": (None, "balanced")},
 }

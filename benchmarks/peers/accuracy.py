@@ -24,7 +24,7 @@ from _accuracy_sets import KINDS, SETS, Set, folds, sampled
 
 from harness import Page, arguments, limited
 
-MOST, QUICK = 1500, 600  # examples of each set in the selection
+MOST, QUICK = 1000, 600  # examples of each set in the selection
 PROTOCOL = """
 Splits are those published with a set, or folds fixed by a seed. Kernels, weights, C and the loss of treille's defaults are
 chosen by cross-validation on training parts only (the page "selection"), once for each kind of data and not for each set. Where a
