@@ -312,3 +312,15 @@ def test_kernels_are_written_and_parsed():
         assert repr(parse_kernel(format_kernel(kernel))) == repr(kernel)
     with pytest.raises(InputError, match="too many"):
         parse_kernel("ngram(2).normalized(3)")
+
+
+def test_a_model_file_with_weights_for_other_classes_is_refused():
+    from treille.spaces.functions import read_functions
+
+    for kernel in (words().weighted("nb").normalized(), words().weighted("nb").balanced()):
+        three, two = (SVC(kernel).fit(TEXTS, y).functions_ for y in (CLASSES, CLASSES == 1))
+        spec, arrays = three.state()
+        assert read_functions(kernel, spec, arrays, 3).outputs(kernel.batch(NEW)).shape == (4, 3)
+        wrong = arrays | {name: two.state()[1][name] for name in ("weights", "intercept")}
+        with pytest.raises(InputError, match="do not fit its classes"):
+            read_functions(kernel, spec, wrong, 1)

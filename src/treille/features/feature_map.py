@@ -62,6 +62,10 @@ class FeatureMap(ABC):
         """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
         return ids
 
+    def n_problems(self) -> set[int]:
+        """For how many problems the features have values of their own, as weights by classes do; empty: the same for all."""
+        return set()
+
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""

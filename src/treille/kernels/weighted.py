@@ -192,6 +192,9 @@ class WeightedMap(WrappedMap):
         each = [rows.weighted(weights, self.unseen, threads) for weights in self.weights]
         return each[0] if len(each) == 1 else PerProblemRows(each)
 
+    def n_problems(self) -> set[int]:
+        return self.inner.n_problems() | ({len(self.weights)} if len(self.weights) > 1 else set())
+
     def needed(self, ids: np.ndarray) -> np.ndarray:
         return np.arange(self.n_features)  # the norm of an example needs the weights of all its features
 
