@@ -252,6 +252,7 @@ def test_weights_of_zero_remove_features():
     (lambda: SVC(words().weighted({}, missing=1e200)).fit(TEXTS, CLASSES), "too large for a float64"),
     (lambda: SVC(NGram(9).weighted("idf")).fit(["ab", "cd"], [0, 1]), "no example has a feature"),
     (lambda: SVC(words().weighted("nb")).fit(["a", "a"], [0, 1]), "weighted\\('idf'\\)"),
+    (lambda: NGram(2**31 - 1, min_n=1).balanced()(TEXTS), "a part for each order, here 2,147,483,647"),
     (lambda: SVC(NGram(2).centered().weighted("idf")).fit(TEXTS, CLASSES), "weigh them before .centered"),
 ])  # fmt: skip
 def test_bad_input_is_refused_with_a_remedy(act, message):

@@ -30,6 +30,10 @@ class Balanced(Normalized):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.balanced()"
 
+    def check(self) -> None:
+        super().check()
+        parts_of(self.kernel)
+
     def inside(self) -> Kernel:
         return Parts(self.kernel)
 

@@ -21,6 +21,9 @@ from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, wh
 from treille.kernels.suffix import TreeProduct, longest, substring_product
 
 
+MOST_PARTS = 100  # orders of a balanced kernel
+
+
 @dataclass(eq=False, repr=False)
 class NGram(SequenceKernel):
     """Counts of contiguous n-grams: k(x, y) = sum over z of weight(|z|) t(count_x(z)) t(count_y(z)), min_n <= |z| <= n.
@@ -102,7 +105,12 @@ class NGram(SequenceKernel):
     def single_orders(self) -> list[tuple[NGram, float]]:
         """The kernel of each order by itself, and its weight in k."""
         orders = self._orders()
-        weights = orders.weights or (1.0,) * (orders.n - orders.min_n + 1)
+        count = orders.n - orders.min_n + 1
+        if count > MOST_PARTS:
+            raise InputError(
+                f"a balanced kernel has a part for each order, here {count:,}, expected at most {MOST_PARTS}"
+            )
+        weights = orders.weights or (1.0,) * count
         each = range(orders.min_n, orders.n + 1)
         params = self.get_params() | {"min_n": None, "order_weights": None}
         return [(NGram(**params | {"n": n}), weight) for n, weight in zip(each, weights, strict=True)]
