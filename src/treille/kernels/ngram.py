@@ -20,7 +20,6 @@ from treille.kernels.counts import Counts, check_counts, check_raw, lattices_to_
 from treille.kernels.sequences import CountMap, SequenceKernel, Unit, narrow, whole
 from treille.kernels.suffix import TreeProduct, longest, substring_product
 
-
 MOST_PARTS = 100  # orders of a balanced kernel
 
 
