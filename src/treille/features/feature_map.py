@@ -62,7 +62,7 @@ class FeatureMap(ABC):
         """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
         return ids
 
-    def n_problems(self) -> set[int]:
+    def problem_counts(self) -> set[int]:
         """For how many problems the features have values of their own, as weights by classes do; empty: the same for all."""
         return set()
 

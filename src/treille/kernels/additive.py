@@ -128,8 +128,8 @@ class AdditiveMap(FeatureMap):
         each = zip(self.maps, pairwise(self.cuts), strict=True)
         return np.concatenate([m.needed(ids[(a <= ids) & (ids < b)] - a) + a for m, (a, b) in each])
 
-    def n_problems(self) -> set[int]:
-        return set().union(*(each.n_problems() for each in self.maps))
+    def problem_counts(self) -> set[int]:
+        return set().union(*(each.problem_counts() for each in self.maps))
 
     def restrict(self, ids: np.ndarray) -> AdditiveMap:
         # A term that loses all its features remains, because its part of the norm remains.

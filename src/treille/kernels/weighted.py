@@ -57,14 +57,13 @@ class Weighted(WrappedKernel):
     [[4.0, 8.0], [8.0, 16.0]]
     """
 
+    # Of the training examples, and the positive class of each problem.
+    _labels: tuple[np.ndarray, np.ndarray] | None = None
+
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
         self.weights = weights
         self.missing = missing
-
-    _labels: tuple[np.ndarray, np.ndarray] | None = (
-        None  # of the training examples, and the positive class of each problem
-    )
 
     def write(self, spell: Spell) -> str:
         short = spell is repr  # otherwise a text to be parsed
@@ -192,8 +191,8 @@ class WeightedMap(WrappedMap):
         each = [rows.weighted(weights, self.unseen, threads) for weights in self.weights]
         return each[0] if len(each) == 1 else PerProblemRows(each)
 
-    def n_problems(self) -> set[int]:
-        return self.inner.n_problems() | ({len(self.weights)} if len(self.weights) > 1 else set())
+    def problem_counts(self) -> set[int]:
+        return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
         return np.arange(self.n_features)  # the norm of an example needs the weights of all its features

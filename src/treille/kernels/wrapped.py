@@ -87,8 +87,8 @@ class WrappedMap(FeatureMap):
     def needed(self, ids: np.ndarray) -> np.ndarray:
         return self.inner.needed(ids)
 
-    def n_problems(self) -> set[int]:
-        return self.inner.n_problems()
+    def problem_counts(self) -> set[int]:
+        return self.inner.problem_counts()
 
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         return self.around(self.inner.restrict(ids))

@@ -134,7 +134,7 @@ def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.nd
             features, weights = kernel.load_features(inside, own), stored.array(arrays, "weights", np.float64, ndim=2)
         functions = LinearFunctions(features, weights, intercept)
         found, expected = functions.weights.shape, (functions.features.n_features, n_functions)
-        if not features.n_problems() <= {n_functions}:
+        if not features.problem_counts() <= {n_functions}:
             raise InputError("the weights of features in the file do not fit its classes")
     else:
         coefficients = stored.array(arrays, "coefficients", np.float64, ndim=2)
