@@ -175,17 +175,17 @@ std::size_t n_features(const R& rows) {
     return rows.n_features;
 }
 
-// `run(rows, poll, keep)` solves K problems on the rows.
+// `run(rows, poll, keep)` solves K problems on the rows. Weights are left out where `weights` is false.
 template <class Given, class Run>
-Answers solve(const Given& in, std::size_t K, const nb::object& poll, Run&& run) {
+Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Run&& run) {
   const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
-  Answers answers(K, n, F);
+  Answers answers(K, n, weights ? F : 0);
   PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
     auto solve_on = [&](const auto& rows) {
       run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
-        rows.write_weights(solution.w, answers.weights.data() + k, K);
+        if (weights) rows.write_weights(solution.w, answers.weights.data() + k, K);
         answers.keep(k, solution);
       });
     };
@@ -260,7 +260,7 @@ void bind_solve(nb::module_& m) {
       "dual_cd",
       [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
          double tol, std::int64_t max_epochs, std::variant<bool, DualCDRules> shrinking, bool gradient_stop, std::uint64_t seed,
-         int threads, nb::object poll) {
+         int threads, bool weights, nb::object poll) {
         const auto* rules = std::get_if<DualCDRules>(&shrinking);
         const DualCDOptions options{bias,
                                     tol,
@@ -269,14 +269,14 @@ void bind_solve(nb::module_& m) {
                                     gradient_stop,
                                     seed,
                                     rules != nullptr ? *rules : DualCDRules()};
-        return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, classes.size(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "threads"_a, "poll"_a,
+      "seed"_a, "threads"_a, "weights"_a, "poll"_a,
       "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop. `shrinking` may name "
-      "the rules one by one.");
+      "the rules one by one. `weights`: whether the weights of the features are asked for.");
 
   m.def(
       "dual_cd_regression",
@@ -284,7 +284,7 @@ void bind_solve(nb::module_& m) {
          std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
         const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
         const std::size_t n = C.size(), K = n > 0 ? y.size() / n : 0;
-        return solve(rows, K, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, K, true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           auto loss = [&](std::size_t k) { return EpsilonInsensitive(view(y).subspan(k * n, n), view(C), epsilon, squared); };
           solve_problems(rows, K, loss, view(start), options, threads, poll, keep);
         });

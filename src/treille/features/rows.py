@@ -210,7 +210,8 @@ class Rows(FeatureRows):
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
         """The rows with other values, unscaled, as the core takes them."""
-        return _core.CodedRows(self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)), self.n_features)
+        arrays = (self.indptr, self.entries, self.code_bits, codebook, np.ones(len(self)))
+        return _core.CodedRows(*arrays, self.n_features, self.n_features)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         counts = np.empty((self.n_features, groups.shape[1]))
@@ -257,7 +258,7 @@ class Rows(FeatureRows):
     def coded(self) -> _core.CodedRows:
         """The entries as the core takes them, without the weights of columns."""
         arrays = (self.indptr, self.entries, self.code_bits, self.codebook, self.scale)
-        return _core.CodedRows(*arrays, self.n_features)
+        return _core.CodedRows(*arrays, self.n_features, self.n_features)
 
     def gram(self, other: Rows | None, threads: int) -> np.ndarray:
         if other is None:

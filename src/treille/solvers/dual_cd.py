@@ -77,7 +77,7 @@ class DualCD(BaseSolver):
             "poll": run.poll,
         }
         if problem.classes is not None:
-            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, **options)
+            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, weights=True, **options)
         else:
             assert isinstance(problem.loss, EpsilonInsensitive)
             y = np.ascontiguousarray(problem.targets.reshape(n, -1).T).ravel()

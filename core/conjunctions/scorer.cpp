@@ -1,0 +1,90 @@
+#include "conjunctions/scorer.hpp"
+
+#include "interrupt.hpp"
+
+namespace treille {
+
+WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<const double> coefficients, std::size_t n_functions)
+    : words(1, 0), at(rows.n_features, 0) {
+  const std::size_t n = rows.size(), n_cells = rows.n_features;
+  // The rows of each cell, of those with coefficients.
+  std::vector<std::uint8_t> counts(n, 0);
+  Array<std::int64_t> begin(n_cells + 1, 0);
+  auto of_row = [&](std::size_t i, auto&& use) {
+    for (const std::uint32_t entry : rows.row(i)) use(rows.id(entry));
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto own = coefficients.subspan(i * n_functions, n_functions);
+    counts[i] = std::any_of(own.begin(), own.end(), [](double v) { return v != 0; });
+    if (counts[i] != 0) of_row(i, [&](std::size_t cell) { ++begin[cell + 1]; });
+  }
+  for (std::size_t c = 0; c < n_cells; ++c) begin[c + 1] += begin[c];
+  Buffer<std::uint32_t> holders(static_cast<std::size_t>(begin[n_cells]));
+  for (std::size_t i = 0; i < n; ++i) {
+    poll();
+    if (counts[i] != 0) of_row(i, [&](std::size_t cell) { holders[static_cast<std::size_t>(begin[cell]++)] = static_cast<std::uint32_t>(i); });
+  }
+  std::vector<double> sum(n_functions);
+  for (std::size_t c = 0; c < n_cells; ++c) {
+    const std::int64_t first = c == 0 ? 0 : begin[c - 1], last = begin[c];
+    if (first == last) continue;
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::int64_t h = first; h < last; ++h) {
+      const double* own = coefficients.data() + holders[static_cast<std::size_t>(h)] * n_functions;
+      for (std::size_t k = 0; k < n_functions; ++k) sum[k] += own[k];
+    }
+    const auto used = static_cast<std::size_t>(n_functions - static_cast<std::size_t>(std::count(sum.begin(), sum.end(), 0.0)));
+    if (used == 0) continue;
+    if (words.size() + n_functions + 1 >= ~std::uint32_t{0}) throw std::length_error("more than 2^32 weights of conjunctions");
+    at[c] = static_cast<std::uint32_t>(words.size());
+    const bool all = 2 * used >= n_functions;
+    words.push_back(static_cast<std::uint32_t>(all ? n_functions : used));
+    for (std::size_t k = 0; k < n_functions; ++k) {
+      if (!all && sum[k] == 0) continue;
+      if (!all) words.push_back(static_cast<std::uint32_t>(k));
+      words.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(sum[k])));
+    }
+  }
+}
+
+void ConjunctionScorer::build(const Patterns& patterns, std::span<const std::uint32_t> lists) {
+  const std::size_t n = patterns.size();
+  const auto levels = patterns.levels();
+  // Children of each node: nodes in depth-first order, so that a stack of parents suffices.
+  Array<std::uint32_t> children(n, 0);
+  std::vector<std::size_t> path(c_.size() + 1);
+  for (std::size_t k = 0; k < n; ++k) {
+    path[levels[k]] = k;
+    if (levels[k] > 1) ++children[path[levels[k] - 1u]];
+  }
+  tables_.assign(1, {0, 0});
+  std::size_t n_slots = 0;
+  const bool deep = std::any_of(levels.begin(), levels.end(), [](std::uint8_t level) { return level > 2; });
+  for (std::size_t k = 0; k < n; ++k)
+    if (children[k] > 0) n_slots += children[k] + children[k] / 2 + 1;
+  slots_.resize(n_slots);
+  if (deep) below_.assign(n_slots, 0);
+  n_slots = 0;
+  std::vector<std::uint32_t> table(c_.size() + 1);  // of the path
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t level = levels[k];
+    table[level] = 0;
+    if (children[k] > 0) {
+      table[level] = static_cast<std::uint32_t>(tables_.size());
+      tables_.push_back({n_slots, children[k] + children[k] / 2 + 1});
+      n_slots += tables_.back().size;
+    }
+    if (level == 1) {
+      roots_[patterns.item(k)] = {lists[k], table[1]};
+      continue;
+    }
+    const Table& own = tables_[table[level - 1]];
+    std::size_t slot = place(own, patterns.item(k));
+    while (slots_[slot].item != kNoItem)
+      if (++slot == own.begin + own.size) slot = own.begin;
+    slots_[slot] = {patterns.item(k), lists[k]};
+    if (table[level] != 0) below_[slot] = table[level];
+  }
+}
+
+}  // namespace treille
