@@ -1,0 +1,19 @@
+"""Sequence tagging: sentences, chunks as tags, feature templates, and the features of tokens."""
+
+from treille.tagging.schemes import SCHEMES, allowed_transitions, chunks, convert, detect_scheme, is_chunk_tag, repair
+from treille.tagging.scores import ChunkScores, chunk_scores
+from treille.tagging.sentences import Column, Sentences
+
+__all__ = [
+    "SCHEMES",
+    "ChunkScores",
+    "Column",
+    "Sentences",
+    "allowed_transitions",
+    "chunk_scores",
+    "chunks",
+    "convert",
+    "detect_scheme",
+    "is_chunk_tag",
+    "repair",
+]
