@@ -1,5 +1,6 @@
 """Sequence tagging: sentences, chunks as tags, feature templates, and the features of tokens."""
 
+from treille.tagging.files import SentenceBlock, read_features, read_sentences, stream_sentences, write_sentences
 from treille.tagging.schemes import SCHEMES, allowed_transitions, chunks, convert, detect_scheme, is_chunk_tag, repair
 from treille.tagging.scores import ChunkScores, chunk_scores
 from treille.tagging.sentences import Column, Sentences
@@ -8,6 +9,7 @@ __all__ = [
     "SCHEMES",
     "ChunkScores",
     "Column",
+    "SentenceBlock",
     "Sentences",
     "allowed_transitions",
     "chunk_scores",
@@ -15,5 +17,9 @@ __all__ = [
     "convert",
     "detect_scheme",
     "is_chunk_tag",
+    "read_features",
+    "read_sentences",
     "repair",
+    "stream_sentences",
+    "write_sentences",
 ]

@@ -144,8 +144,8 @@ def _may_follow(before: tuple[int, str], after: tuple[int, str], scheme: str) ->
 def chunks_of(sentences: Any) -> Chunks:
     """The chunks of all sentences, their tokens numbered through.
 
-    A chunk begins with B and S, with I and E after O, E and S, and where the type changes; it ends where the next one begins, before O,
-    and with E and S.
+    A chunk begins with B and S, with I and E after O, E and S, and where the type changes; it ends where the next one begins,
+    before O, and with E and S.
     """
     tags = one_column(sentences, "tag")
     codes, names = tags.columns[0]
@@ -155,8 +155,8 @@ def chunks_of(sentences: Any) -> Chunks:
         token = int(np.flatnonzero(bad[codes])[0]) if bad[codes].any() else -1
         if token >= 0:
             raise InputError(
-                f"{tags.place(token)}: the tag {names[codes[token]][:40]!r} is not a chunk tag, expected O, or B, I, E or S with a type,"
-                " such as B-NP"
+                f"{tags.place(token)}: the tag {names[codes[token]][:40]!r} is not a chunk tag, expected O,"
+                " or B, I, E or S with a type, such as B-NP"
             )
     pairs = [pair or (0, "") for pair in parsed]
     types = list(dict.fromkeys(name for kind, name in pairs if kind))

@@ -12,6 +12,7 @@ from treille.data.alphabet import codes_of
 from treille.data.base import as_index, running_sum, selected
 from treille.data.format import count
 from treille.io.errors import InputError
+from treille.tagging.items import Items, items_of, place
 
 
 class Column(NamedTuple):
@@ -41,7 +42,7 @@ class Sentences:
     ----------
     data : list of sentences
         A sentence is a list of str (one column), or of tuples or lists of str (several columns: word, part of speech, ...).
-        Empty sentences are allowed.
+        Tokens that are dicts or sets are features, see `of_features`. Empty sentences are allowed.
 
     Attributes
     ----------
@@ -49,6 +50,8 @@ class Sentences:
         For each column, the int32 code of every token and the distinct values, in the order of first occurrence.
     offsets : int64 array
         Where each sentence begins, and one more for the end of the last.
+    items : Items or None
+        The features of the tokens, if they were given instead of columns.
     origin : Origin or None
         File and lines, if the sentences were read from a file.
 
@@ -64,24 +67,47 @@ class Sentences:
 
     columns: tuple[Column, ...]
     offsets: np.ndarray
+    items: Items | None
     origin: Origin | None
 
     def __init__(self, data: Any):
         if isinstance(data, Sentences):
-            self._set(data.columns, data.offsets, data.origin)
+            self._set(data.columns, data.offsets, data.items, data.origin)
+            return
+        tokens, offsets = flat(data)
+        if tokens and isinstance(tokens[0], (Mapping, Set)):
+            self._set((), offsets, items_of(tokens, offsets), None)
         else:
-            self._set(*_read(data), None)
+            self._set(_columns(tokens, offsets), offsets, None, None)
 
     @classmethod
     def of_columns(cls, columns: Iterable[Column], offsets: np.ndarray, origin: Origin | None = None) -> Sentences:
         """The sentences with these columns; nothing is copied or checked."""
+        return cls._made(tuple(columns), offsets, None, origin)
+
+    @classmethod
+    def of_features(cls, data: Any) -> Sentences:
+        """Sentences whose tokens are lists, sets or dicts of features, as for CRFsuite.
+
+        In a dict, a str is the feature ``name=value``, True or 1 the feature ``name``, and False or 0 none; a list or set of str is
+        one feature for each, and a dict is read as the others with ``name:`` before its names.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences.of_features([[["bias", "word=The"], {"word": "cat", "title": False, "bias": 1.0}]])[0]
+        [['bias', 'word=The'], ['word=cat', 'bias']]
+        """
+        tokens, offsets = flat(data)
+        return cls._made((), offsets, items_of(tokens, offsets), None)
+
+    @classmethod
+    def _made(cls, *parts: Any) -> Sentences:
         made = cls.__new__(cls)
-        made._set(tuple(columns), offsets, origin)
+        made._set(*parts)
         return made
 
-    def _set(self, columns: tuple[Column, ...], offsets: np.ndarray, origin: Origin | None) -> None:
-        self.columns, self.offsets, self.origin = columns, offsets, origin
-        for array in (offsets, *(column.codes for column in columns)):
+    def _set(self, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> None:
+        self.columns, self.offsets, self.items, self.origin = columns, offsets, items, origin
+        for array in (offsets, *(column.codes for column in columns), *(items[:2] if items else ())):
             array.flags.writeable = False
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -109,17 +135,41 @@ class Sentences:
         if isinstance(key, int):
             return self[key : key + 1].tokens()
         places, offsets = selected(self.offsets, key)
-        columns = (Column(np.ascontiguousarray(codes[places]), values) for codes, values in self.columns)
+        columns = tuple(Column(np.ascontiguousarray(codes[places]), values) for codes, values in self.columns)
+        items = self.items
+        if items is not None:
+            inside, ends = selected(items.offsets, places)
+            items = Items(np.ascontiguousarray(items.codes[inside]), ends, items.names)
         origin = self.origin and Origin(self.origin.source, self.origin.lines[places])
-        return Sentences.of_columns(columns, offsets, origin)
+        return Sentences._made(columns, offsets, items, origin)
+
+    def separate(self, column: int = -1) -> tuple[Sentences, Sentences]:
+        """The sentences without a column, and this column alone: words and tags of a file for training.
+
+        >>> from treille.tagging import Sentences
+        >>> X, y = Sentences([[("The", "DT"), ("cat", "NN")]]).separate()
+        >>> X[0], y[0]
+        (['The', 'cat'], ['DT', 'NN'])
+        """
+        n = len(self.columns)
+        if n < 2 or not -n <= column < n:
+            raise InputError(
+                f"column {column} cannot be separated: there {'is 1 column' if n == 1 else f'are {n} columns'}"
+            )
+        rest = tuple(each for j, each in enumerate(self.columns) if j != column % n)
+        tags = Sentences._made((self.columns[column],), self.offsets, None, self.origin)
+        return Sentences._made(rest, self.offsets, self.items, self.origin), tags
 
     def tokens(self) -> list[Any]:
-        """All tokens in one list: str if there is one column, tuples of str otherwise.
+        """All tokens in one list: str if there is one column, tuples of str otherwise; lists of features if they have some.
 
         >>> from treille.tagging import Sentences
         >>> Sentences([["The", "cat"], ["Run"]]).tokens()
         ['The', 'cat', 'Run']
         """
+        if self.items is not None:
+            names = list(map(self.items.names.__getitem__, self.items.codes.tolist()))
+            return [names[start:end] for start, end in pairwise(self.items.offsets.tolist())]
         lists = [list(map(values.__getitem__, codes.tolist())) for codes, values in self.columns]
         return lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
 
@@ -141,10 +191,11 @@ class Sentences:
         """
         if self.origin is not None:
             return f"{self.origin.source}, line {self.origin.lines[token]}"
-        return _place(self.offsets, token)
+        return place(self.offsets, token)
 
     def __repr__(self) -> str:
-        shown = [count(len(self), "sentence"), count(self.n_tokens, "token"), count(len(self.columns), "column")]
+        what = f"{len(self.items.codes):,} features" if self.items else count(len(self.columns), "column")
+        shown = [count(len(self), "sentence"), count(self.n_tokens, "token"), what]
         return f"Sentences({', '.join(shown)})"
 
 
@@ -182,8 +233,7 @@ def flat(data: Any) -> tuple[list[Any], np.ndarray]:
     return list(chain.from_iterable(sentences)), running_sum(list(map(len, sentences)))
 
 
-def _read(data: Any) -> tuple[tuple[Column, ...], np.ndarray]:
-    tokens, offsets = flat(data)
+def _columns(tokens: list[Any], offsets: np.ndarray) -> tuple[Column, ...]:
     kinds = set(map(type, tokens))
     if all(issubclass(kind, str) for kind in kinds):
         columns: list[Any] = [tokens]
@@ -200,12 +250,7 @@ def _read(data: Any) -> tuple[tuple[Column, ...], np.ndarray]:
         coded_columns = ()
     if not coded_columns or not all(isinstance(value, str) for column in coded_columns for value in column.values):
         _refuse_values(columns, offsets)
-    return coded_columns, offsets
-
-
-def _place(offsets: np.ndarray, token: int) -> str:
-    sentence = int(np.searchsorted(offsets, token, side="right")) - 1
-    return f"sentence {sentence}, token {token - int(offsets[sentence])}"
+    return coded_columns
 
 
 def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
@@ -214,15 +259,19 @@ def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
     like = "" if i == 0 else f", like the tokens before it ({str(tokens[0])[:40]!r})"
     expected = "a str" if kind is str else "a str, or a tuple of str (word, part of speech, ...)"
     raise InputError(
-        f"{_place(offsets, i)} is {type(tokens[i]).__name__} ({str(tokens[i])[:40]!r}), expected {expected}{like}"
+        f"{place(offsets, i)} is {type(tokens[i]).__name__} ({str(tokens[i])[:40]!r}), expected {expected}{like}"
     )
 
 
 def _refuse_widths(tokens: list[Any], offsets: np.ndarray) -> None:
     i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
     raise InputError(
-        f"{_place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected "
-        + (f"{len(tokens[0])} like the tokens before it" if i else "at least one")
+        f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected "
+        + (
+            f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
+            if i
+            else "at least one"
+        )
     )
 
 
@@ -230,5 +279,5 @@ def _refuse_values(columns: list[Sequence[Any]], offsets: np.ndarray) -> None:
     for j, column in enumerate(columns):
         for i, value in enumerate(column):
             if not isinstance(value, str):
-                where = f"{_place(offsets, i)}, column {j}" if len(columns) > 1 else _place(offsets, i)
+                where = f"{place(offsets, i)}, column {j}" if len(columns) > 1 else place(offsets, i)
                 raise InputError(f"{where} is {type(value).__name__} ({str(value)[:40]!r}), expected str")
