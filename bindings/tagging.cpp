@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "tagging/columns.hpp"
+#include "tagging/token_features.hpp"
 
 using namespace nb::literals;
 
@@ -27,6 +28,46 @@ nb::typed<nb::list, nb::str> strings_of(const Interner<char>& values) {
     out.append(nb::steal(text));
   }
   return out;
+}
+
+// Atoms of templates as Python holds them: those of template t are rows offsets[t] .. offsets[t + 1], static ones first.
+struct TemplatesIn {
+  In<std::int32_t> offsets, attributes, distances;
+
+  std::vector<Template> read() const {
+    std::vector<Template> out(offsets.size() - 1);
+    for (std::size_t t = 0; t < out.size(); ++t)
+      for (std::int32_t a = view(offsets)[t]; a < view(offsets)[t + 1]; ++a) {
+        const std::int32_t attribute = view(attributes)[static_cast<std::size_t>(a)], offset = view(distances)[static_cast<std::size_t>(a)];
+        if (attribute == kTag)
+          out[t].distances.push_back(offset);
+        else
+          out[t].fixed.push_back({attribute, offset});
+      }
+    return out;
+  }
+};
+
+struct TokenBatchIn {
+  std::vector<In<std::int32_t>> columns;
+  std::vector<std::size_t> column_of;
+  std::vector<In<std::int32_t>> maps;
+  In<std::int64_t> offsets;
+  In<std::int32_t> items, item_map;
+  In<std::int64_t> item_offsets;
+
+  TokenBatch read() const {
+    TokenBatch out{{}, column_of, {}, view(offsets), view(items), view(item_map), view(item_offsets)};
+    for (const auto& column : columns) out.columns.push_back(view(column));
+    for (const auto& map : maps) out.maps.push_back(view(map));
+    return out;
+  }
+};
+
+using TokenRowsOut = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>>;
+
+TokenRowsOut give_tokens(TokenRows&& rows) {
+  return {give(std::move(rows.indptr)), give(std::move(rows.ids)), give(std::move(rows.parts))};
 }
 
 }  // namespace
@@ -89,6 +130,54 @@ void bind_tagging(nb::module_& m) {
         return nb::bytes(out.data(), out.size());
       },
       "text"_a, "ends"_a, "tabs"_a, "codes"_a, "names"_a);
+
+  nb::class_<TemplatesIn>(m, "TokenTemplates", "Atoms of templates: attribute and offset; -1 is a tag, -2 the user's features.")
+      .def(nb::init<In<std::int32_t>, In<std::int32_t>, In<std::int32_t>>(), "offsets"_a, "attributes"_a, "distances"_a);
+  nb::class_<TokenBatchIn>(m, "TokenBatch", "Coded columns, and for each attribute the code of every value of its column.")
+      .def(nb::init<std::vector<In<std::int32_t>>, std::vector<std::size_t>, std::vector<In<std::int32_t>>, In<std::int64_t>,
+                    In<std::int32_t>, In<std::int32_t>, In<std::int64_t>>(),
+           "columns"_a, "column_of"_a, "maps"_a, "offsets"_a, "items"_a, "item_map"_a, "item_offsets"_a);
+  m.def(
+      "count_token_features",
+      [](const TemplatesIn& templates, const TokenBatchIn& batch, In<std::int32_t> tags, std::int32_t n_tags, bool backward,
+         const std::vector<std::int32_t>& sizes, std::int32_t n_items, std::int64_t min_count) {
+        const auto found = unlocked(
+            [&] { return count_features(templates.read(), batch.read(), {view(tags), n_tags, backward}, sizes, n_items, min_count); });
+        return std::tuple(give(found.templates), give(found.codes));
+      },
+      "templates"_a, "batch"_a, "tags"_a, "n_tags"_a, "backward"_a, "sizes"_a, "n_items"_a, "min_count"_a,
+      "Templates and codes of the features seen at least `min_count` times, the most frequent first.");
+  nb::class_<TokenFeatures>(m, "TokenFeatures", "Features of tokens with their ids: fitted, then frozen.")
+      .def(
+          "__init__",
+          [](TokenFeatures* self, const TemplatesIn& templates, const std::vector<std::int32_t>& sizes, std::int32_t n_items,
+             std::int32_t n_tags, bool backward, In<std::int32_t> feature_templates, In<std::int32_t> codes) {
+            new (self) TokenFeatures(templates.read(), sizes, n_items, n_tags, backward, view(feature_templates), view(codes));
+          },
+          "templates"_a, "sizes"_a, "n_items"_a, "n_tags"_a, "backward"_a, "feature_templates"_a, "codes"_a)
+      .def_prop_ro("n_features", &TokenFeatures::n_features)
+      .def_prop_ro("n_dynamic", &TokenFeatures::n_dynamic)
+      .def_prop_ro("history", &TokenFeatures::history)
+      .def(
+          "transform",
+          [](const TokenFeatures& self, const TokenBatchIn& batch, int threads) {
+            return give_tokens(unlocked([&] { return self.transform(batch.read(), threads); }));
+          },
+          "batch"_a, "threads"_a, "Offsets and ids of static features, and the parts of dynamic ones by token and template.")
+      .def(
+          "transform_tagged",
+          [](const TokenFeatures& self, const TokenBatchIn& batch, In<std::int32_t> tags, int threads) {
+            return give_tokens(unlocked([&] { return self.transform(batch.read(), view(tags), threads); }));
+          },
+          "batch"_a, "tags"_a, "threads"_a, "Offsets and ids of the features, dynamic ones for these tags; no parts.")
+      .def(
+          "dynamic_ids",
+          [](const TokenFeatures& self, In<std::int32_t> parts, In<std::int32_t> previous) {
+            std::vector<std::int32_t> ids;
+            self.dynamic_ids(parts.data(), previous.data(), [&](std::int32_t id) { ids.push_back(id); });
+            return ids;
+          },
+          "parts"_a, "previous"_a, "Ids of the dynamic features of a token, for the tags given before, the last first.");
 }
 
 }  // namespace treille

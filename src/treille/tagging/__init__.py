@@ -4,6 +4,8 @@ from treille.tagging.files import SentenceBlock, read_features, read_sentences, 
 from treille.tagging.schemes import SCHEMES, allowed_transitions, chunks, convert, detect_scheme, is_chunk_tag, repair
 from treille.tagging.scores import ChunkScores, chunk_scores
 from treille.tagging.sentences import Column, Sentences
+from treille.tagging.templates import Template, default_templates, read_templates
+from treille.tagging.token_features import TokenFeatures, TokenRows
 
 __all__ = [
     "SCHEMES",
@@ -11,14 +13,19 @@ __all__ = [
     "Column",
     "SentenceBlock",
     "Sentences",
+    "Template",
+    "TokenFeatures",
+    "TokenRows",
     "allowed_transitions",
     "chunk_scores",
     "chunks",
     "convert",
+    "default_templates",
     "detect_scheme",
     "is_chunk_tag",
     "read_features",
     "read_sentences",
+    "read_templates",
     "repair",
     "stream_sentences",
     "write_sentences",
