@@ -20,6 +20,7 @@ LAYERS = [
     "scale",
     "estimators",
     "explain",
+    "tagging",
     "solvers",
     "spaces",
     "kernels",
@@ -40,7 +41,18 @@ PUBLIC = [
     "treille",
     *(
         f"treille.{package}"
-        for package in ["kernels", "features", "data", "automata", "solvers", "spaces", "io", "datasets", "testing"]
+        for package in [
+            "kernels",
+            "features",
+            "data",
+            "automata",
+            "solvers",
+            "spaces",
+            "io",
+            "datasets",
+            "tagging",
+            "testing",
+        ]
     ),
 ]
 
@@ -142,7 +154,7 @@ def test_the_core_knows_nothing_of_python():
 
 
 # Directories of the core from bottom to top: a file includes those of its own directory and of directories below.
-CORE_ORDER = ["", "succinct", "features", "automata", "text", "trees", "representations", "solve", "tests"]
+CORE_ORDER = ["", "succinct", "features", "automata", "text", "trees", "representations", "solve", "tagging", "tests"]
 
 
 def core_directory(name):

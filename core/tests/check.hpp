@@ -17,6 +17,7 @@ void automata();
 void features();
 void representations();
 void solve();
+void tagging();
 void text();
 void trees();
 

@@ -7,6 +7,7 @@ int main() {
   text();
   features();
   solve();
+  tagging();
   automata();
   trees();
   representations();

@@ -1,0 +1,220 @@
+"""CoNLL columns: one token per line, its columns separated by blanks or by tabs, a blank line after each sentence.
+
+If the first line of tokens has a tab, columns are separated by single tabs, values may hold blanks, and lines that begin with `#`
+and have no tab are comments, as in CoNLL-U. Otherwise any run of blanks and tabs separates, and there are no comments: `#` is a
+token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lines may end with CR LF.
+
+CRFsuite items: ``label TAB feature TAB feature ...``, with the same blank lines.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import pairwise
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from treille import _core
+
+from .atomic_write import atomic_write
+from .errors import InputError
+from .open import STANDARD_INPUT, open_bytes, source_name
+
+BLOCK = 1 << 20  # bytes, about 80,000 tokens
+Source = str | os.PathLike[str] | BinaryIO
+Read = Callable[[int], bytes]
+
+
+@dataclass(frozen=True, repr=False)
+class TokenColumns:
+    """Tokens of a text: token i has ``values[j][codes[j][i]]`` in column j; `offsets` are those of the sentences."""
+
+    codes: list[np.ndarray]
+    values: list[list[str]]
+    offsets: np.ndarray
+    lines: np.ndarray  # of the tokens, from 1
+    ends: np.ndarray  # of the tokens, in `text`
+    text: bytes
+    tabs: bool
+    source: str
+    encoding: str = "utf-8"
+
+    def with_column(self, codes: np.ndarray, names: Iterable[str]) -> bytes:
+        """The text with one more column, and nothing else changed: token i gets the name of ``codes[i]``."""
+        text: bytes = _core.append_column(self.text, self.ends, self.tabs, codes, list(names))
+        return text if self.encoding == "utf-8" else text.decode().encode(self.encoding)
+
+
+@dataclass(frozen=True, repr=False)
+class TokenItems:
+    """Tokens with labels and features: token i has ``names[items[k]]``, k from ``item_offsets[i]`` to ``item_offsets[i + 1]``."""
+
+    labels: np.ndarray
+    label_names: list[str]
+    items: np.ndarray
+    item_offsets: np.ndarray
+    names: list[str]
+    offsets: np.ndarray
+    lines: np.ndarray
+    source: str
+
+
+def read_columns(source: Source, separator: str | None = None, encoding: str = "utf-8") -> TokenColumns:
+    """All tokens of a file, which may be compressed; `-` is standard input. See `stream_columns`."""
+    read, name = _reader(source, encoding)
+    text = _without_mark(read(-1))
+    tabs = bool(_separated_by_tabs(text, separator, True))
+    return _columns(_core.parse_columns(text, tabs, tabs, 0, 1, True), text, tabs, name, 0, encoding)
+
+
+def stream_columns(
+    source: Source, separator: str | None = None, encoding: str = "utf-8", block: int = BLOCK
+) -> Iterator[TokenColumns]:
+    """The tokens of a file or stream in parts of whole sentences, of about `block` bytes each, or as they arrive in a pipe.
+
+    `separator` is ``"\\t"`` for single tabs, ``" "`` for runs of blanks and tabs, or None to decide by the first line.
+    """
+    read, name = _reader(source, encoding)
+    line, width, text, end, tabs = 1, 0, b"", False, None
+    while not end:
+        new = read(max(block, len(text)))
+        text, end = text + new, not new
+        if tabs is None:
+            text = _without_mark(text)
+            tabs = _separated_by_tabs(text, separator, end)
+            if tabs is None:
+                continue
+        parsed = _core.parse_columns(text, tabs, tabs, width, line, end)
+        columns = _columns(parsed, text[: parsed.bytes_read], tabs, name, width, encoding)
+        if parsed.bytes_read:
+            width = width or len(columns.codes)
+            yield columns
+        text, line = text[parsed.bytes_read :], line + parsed.lines_read
+
+
+def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
+    """All tokens of a file of CRFsuite. A feature may have the weight 1, as in ``name:1``, and no other."""
+    read, name = _reader(source, encoding)
+    parsed = _core.parse_items(_without_mark(read(-1)), 1, True)
+    line, _, field = parsed.fault
+    if line:
+        raise InputError(
+            f"{name}, line {line}: the feature {field[:40].decode(errors='replace')!r} has a weight, expected 1:"
+            " divide its values into ranges, with a feature for each; a colon inside a name is written \\:"
+        )
+    _check_text(parsed.codes[0], parsed.values[0], parsed.n_values[0], parsed.lines, name)
+    names = parsed.item_names
+    if len(names) < parsed.n_item_names:
+        at = int(np.flatnonzero(parsed.items == len(names))[0])
+        _refuse_bytes(parsed.lines[np.searchsorted(parsed.item_offsets, at, side="right") - 1], name)
+    return TokenItems(
+        parsed.codes[0], parsed.values[0], parsed.items, parsed.item_offsets, names, parsed.offsets, parsed.lines, name
+    )
+
+
+def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offsets: np.ndarray, tabs: bool) -> None:
+    """Writes tokens, given as lists of values by column."""
+    separator = "\t" if tabs else " "
+    for j, column in enumerate(columns):
+        wrong = next((v for v in dict.fromkeys(column) if not _writable(v, tabs)), None)
+        if wrong is not None:
+            place = column.index(wrong)
+            raise InputError(
+                f"token {place}, column {j} is {wrong[:40]!r}, which would not be read back: "
+                + ("remove its tabs and line ends" if tabs else "remove its white space, or separate by tabs")
+            )
+    rows = list(map(separator.join, zip(*columns, strict=True)))
+    blank = next((i for i, row in enumerate(rows) if not row.strip(" \t")), None)
+    if blank is not None:
+        raise InputError(f"token {blank} is blank, which would be read back as the end of a sentence")
+    sentences = ("".join(f"{row}\n" for row in rows[start:end]) for start, end in pairwise(offsets.tolist()))
+    text = "\n".join(filter(None, sentences))
+    atomic_write(path, lambda file: file.write(text.encode()), "sentences")
+
+
+def _writable(value: str, tabs: bool) -> bool:
+    return not any(c in value for c in "\t\r\n") and (tabs or (value != "" and " " not in value))
+
+
+def _reader(source: Source, encoding: str) -> tuple[Read, str]:
+    """A function that reads bytes of UTF-8, and the name of the source. Pipes give what has arrived."""
+    named, pipe = isinstance(source, (str, os.PathLike)), False
+    if isinstance(source, (str, os.PathLike)) and os.fspath(source) != STANDARD_INPUT:
+        stream: Any = open_bytes(source)
+    else:
+        stream = sys.stdin.buffer if named else source
+        pipe = hasattr(stream, "read1") and not (hasattr(stream, "seekable") and stream.seekable())
+    name = source_name(source) if isinstance(source, (str, os.PathLike)) else str(getattr(source, "name", "stream"))
+
+    def read(size: int) -> bytes:
+        return bytes(stream.read1(size) if pipe and size > 0 else stream.read(size))
+
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        return read, name
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
+
+    def recoded(size: int) -> bytes:
+        try:
+            while data := read(size):
+                if text := decoder.decode(data, size < 0):
+                    return text.encode()
+            return decoder.decode(b"", True).encode()
+        except UnicodeError as error:
+            raise InputError(f"{name}: not {encoding} text: {error}. Name the file's encoding") from None
+
+    return recoded, name
+
+
+def _without_mark(text: bytes) -> bytes:
+    return text.removeprefix(codecs.BOM_UTF8)
+
+
+def _separated_by_tabs(text: bytes, separator: str | None, end: bool) -> bool | None:
+    """Whether tabs separate, and there are comments; None if that is decided by what follows, if the text does not end here."""
+    if separator not in (None, "\t", " "):
+        raise InputError(f"separator is {separator!r}, expected a tab, a blank for any run of blanks and tabs, or None")
+    if separator:
+        return separator == "\t"
+    for line in BytesIO(text):
+        if line.strip() and not line.startswith(b"#") and (end or line.endswith(b"\n")):
+            return b"\t" in line.rstrip()
+    return False if end else None
+
+
+def _columns(parsed: Any, text: bytes, tabs: bool, source: str, width: int, encoding: str) -> TokenColumns:
+    line, found, _ = parsed.fault
+    codes, lines = parsed.codes, parsed.lines
+    if line:
+        expected = width or len(codes)
+        how = "tabs" if tabs else "blanks or tabs"
+        raise InputError(
+            f"{source}, line {line}: found {found} column{'s' * (found != 1)}, expected {expected} like the lines before it"
+            f" (columns are separated by {how}; a blank line ends a sentence)"
+        )
+    values = parsed.values
+    for column, own, n in zip(codes, values, parsed.n_values, strict=True):
+        _check_text(column, own, n, lines, source)
+    return TokenColumns(codes, values, parsed.offsets, lines, parsed.ends, text, tabs, source, encoding)
+
+
+def _check_text(codes: np.ndarray, values: list[str], n_values: int, lines: np.ndarray, source: str) -> None:
+    """Refuses a value that is not UTF-8: the list of values ends before the first of them."""
+    if len(values) < n_values:
+        for token in np.flatnonzero(codes == len(values))[:1]:
+            _refuse_bytes(lines[token], source)
+
+
+def _refuse_bytes(line: int, source: str) -> None:
+    raise InputError(
+        f"{source}, line {line}: found bytes that are not utf-8 text. Name the file's encoding, for example --encoding latin-1"
+        ' (encoding="latin-1" in Python)'
+    )

@@ -1,0 +1,209 @@
+"""Chunks as tags: the schemes IOB1, IOB2, IOE1, IOE2, BIOES and BILOU.
+
+Tags are read as the script conlleval reads them, whatever their scheme: each sequence of chunk tags, legal or not, stands for
+exactly one list of chunks. Converting to a scheme writes the tags that this scheme has for these chunks; converting to the scheme
+that the tags were meant for repairs illegal sequences. All functions are vectorised over the tokens of all sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data.alphabet import codes_of
+from treille.io.errors import InputError
+from treille.tagging.sentences import Column, Sentences, one_column
+
+SCHEMES = ("IOB2", "BIOES", "IOB1", "IOE2", "IOE1", "BILOU")
+OTHER_NAMES = {"BIO": "IOB2", "IOB": "IOB1", "IOE": "IOE1", "IOBES": "BIOES", "BILUO": "BILOU"}
+TAG = re.compile(r"O|([BIESLU])(?:-(.*))?", re.DOTALL)
+LETTERS = "OBIES"  # L is E, and U is S
+KINDS = codes_of(LETTERS) | {"L": 3, "U": 4}
+
+
+class Chunks(NamedTuple):
+    """Chunks of all sentences: chunk k is of type ``types[type_of[k]]``, in the tokens ``first[k]`` to ``end[k] - 1``."""
+
+    type_of: np.ndarray
+    first: np.ndarray
+    end: np.ndarray
+    types: list[str]
+
+
+def is_chunk_tag(tag: str) -> bool:
+    """Whether a tag is O, or one of B, I, E, S, L and U, alone or before a type.
+
+    >>> [is_chunk_tag(tag) for tag in ("O", "B-NP", "I", "NN")]
+    [True, True, True, False]
+    """
+    return TAG.fullmatch(tag) is not None
+
+
+def scheme_named(name: Any) -> str:
+    """The scheme of this name, in any spelling.
+
+    >>> scheme_named("bio"), scheme_named("IOBES")
+    ('IOB2', 'BIOES')
+    """
+    known = OTHER_NAMES.get(str(name).upper(), str(name).upper())
+    if known not in SCHEMES:
+        raise InputError(f"found the scheme {name!r}, expected one of {', '.join((*SCHEMES, *OTHER_NAMES))}")
+    return known
+
+
+def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The chunks of one sentence as conlleval reads them: type, first token, and one more than the last token.
+
+    >>> chunks(["B-NP", "I-NP", "I-VP", "O", "I-NP"])
+    [('NP', 0, 2), ('VP', 2, 3), ('NP', 4, 5)]
+    """
+    found = chunks_of([tags])
+    types = [found.types[t] for t in found.type_of]
+    return list(zip(types, found.first.tolist(), found.end.tolist(), strict=True))
+
+
+def convert(sentences: Any, to: str) -> list[list[str]]:
+    """The tags of sentences in another scheme.
+
+    Parameters
+    ----------
+    sentences : list of lists of tags, or Sentences with one column
+        In any scheme: the chunks are those that conlleval reads.
+    to : {"IOB1", "IOB2", "IOE1", "IOE2", "BIOES", "BILOU"}
+        BIO is another name of IOB2, IOB one of IOB1, and IOBES one of BIOES.
+
+    >>> convert([["B-NP", "I-NP", "B-NP", "O"]], "BIOES"), convert([["B-NP", "I-NP", "B-NP", "O"]], "IOB1")
+    ([['B-NP', 'E-NP', 'S-NP', 'O']], [['I-NP', 'I-NP', 'B-NP', 'O']])
+    """
+    tags, to = one_column(sentences, "tag"), scheme_named(to)
+    return list(_written(tags, chunks_of(tags), to))
+
+
+def repair(sentences: Any, scheme: str) -> list[list[str]]:
+    """Legal tags of a scheme with the same chunks; legal sequences remain as they are.
+
+    For example, in IOB2 an I-X after O, or after a tag of another type, becomes B-X.
+
+    >>> repair([["O", "I-NP", "I-VP", "I-VP"]], "IOB2"), repair([["B-NP", "O", "I-NP", "E-NP"]], "BIOES")
+    ([['O', 'B-NP', 'B-VP', 'I-VP']], [['S-NP', 'O', 'B-NP', 'E-NP']])
+    """
+    return convert(sentences, scheme)
+
+
+def detect_scheme(sentences: Any) -> str | None:
+    """The first of IOB2, BIOES, IOB1, IOE2, IOE1 and BILOU in which all sequences are legal; None if there is none.
+
+    >>> detect_scheme([["B-NP", "I-NP", "O"]]), detect_scheme([["I-NP", "B-NP"]]), detect_scheme([["I-NP", "S-NP"]])
+    ('IOB2', 'IOB1', None)
+    """
+    tags = one_column(sentences, "tag")
+    found, given = chunks_of(tags), list(tags)
+    return next((scheme for scheme in SCHEMES if list(_written(tags, found, scheme)) == given), None)
+
+
+def allowed_transitions(tags: Sequence[str], scheme: str) -> np.ndarray:
+    """Which tags may follow each other in a legal sequence: entry [i, j] for tag j after tag i.
+
+    The last row is for the first tag of a sentence, and the last column for the last one.
+
+    >>> allowed_transitions(["O", "B-NP", "I-NP"], "IOB2")[:, 2].tolist()  # I-NP after each tag, and at the beginning
+    [False, True, True, False]
+    """
+    scheme = scheme_named(scheme)
+    parsed = [_parsed(tag) for tag in tags]
+    letters = "OBI" + ("" if scheme.startswith("IOB") else "LU" if scheme == "BILOU" else "ES")
+    if scheme.startswith("IOE"):
+        letters = "OIE"
+    if not all(parsed) or not all(tag[:1] in letters for tag in tags):
+        wrong = next(tag for tag, kind in zip(tags, parsed, strict=True) if kind is None or tag[:1] not in letters)
+        raise InputError(f"the tag {wrong!r} is not one of {scheme}, whose letters are {', '.join(letters)}")
+    around = [*(pair for pair in parsed if pair is not None), (0, "")]
+    allowed = np.zeros((len(around), len(around)), bool)
+    for i, before in enumerate(around):
+        for j, after in enumerate(around):
+            allowed[i, j] = _may_follow(before, after, scheme)
+    return allowed
+
+
+def _may_follow(before: tuple[int, str], after: tuple[int, str], scheme: str) -> bool:
+    (a, b), same = (LETTERS[before[0]], LETTERS[after[0]]), before[1] == after[1] and before[0] > 0 and after[0] > 0
+    if scheme == "IOB2":
+        return b != "I" or same
+    if scheme == "IOB1":
+        return b != "B" or same
+    if scheme == "IOE2":
+        return a != "I" or same
+    if scheme == "IOE1":
+        return a != "E" or same
+    return same and b in "IE" if a in "BI" else b not in "IE"
+
+
+def chunks_of(sentences: Any) -> Chunks:
+    """The chunks of all sentences, their tokens numbered through.
+
+    A chunk begins with B and S, with I and E after O, E and S, and where the type changes; it ends where the next one begins,
+    before O, and with E and S.
+    """
+    tags = one_column(sentences, "tag")
+    codes, names = tags.columns[0]
+    parsed = [_parsed(name) for name in names]
+    if None in parsed:
+        bad = np.array([pair is None for pair in parsed])
+        token = int(np.flatnonzero(bad[codes])[0]) if bad[codes].any() else -1
+        if token >= 0:
+            raise InputError(
+                f"{tags.place(token)}: the tag {names[codes[token]][:40]!r} is not a chunk tag, expected O,"
+                " or B, I, E or S with a type, such as B-NP"
+            )
+    pairs = [pair or (0, "") for pair in parsed]
+    types = list(dict.fromkeys(name for kind, name in pairs if kind))
+    number = codes_of(types)
+    kind = np.array([kind for kind, _ in pairs], np.int8)[codes] if pairs else np.empty(0, np.int8)
+    type_of = np.array([number[name] if kind else -1 for kind, name in pairs], np.int32)[codes] if pairs else codes
+    before, type_before = np.roll(kind, 1), np.roll(type_of, 1)
+    starts = tags.offsets[:-1][np.diff(tags.offsets) > 0]
+    before[starts], type_before[starts] = 0, -1
+    inside = kind > 0
+    begins = inside & ((kind == 1) | (kind == 4) | (before == 0) | (before >= 3) | (type_of != type_before))
+    cut = begins | ~inside
+    cut[starts] = True
+    ends = inside & np.append(cut[1:], True)
+    first = np.flatnonzero(begins)
+    return Chunks(type_of[first], first, np.flatnonzero(ends) + 1, types)
+
+
+def _parsed(tag: str) -> tuple[int, str] | None:
+    """The kind of a tag (0: O, 1: B, 2: I, 3: E, 4: S) and the type; None for other tags."""
+    match = TAG.fullmatch(tag)
+    return match and (KINDS[match[1] or "O"], match[2] or "")
+
+
+def _written(tags: Sentences, found: Chunks, scheme: str) -> Sentences:
+    """The tags of chunks."""
+    n, (type_of, first, end, types) = tags.n_tokens, found
+    same_before = np.zeros(len(first), bool)  # the chunk directly follows one of the same type, in the same sentence
+    if len(first) > 1:
+        sentence = np.searchsorted(tags.offsets, first, side="right")
+        same_before[1:] = (first[1:] == end[:-1]) & (type_of[1:] == type_of[:-1]) & (sentence[1:] == sentence[:-1])
+    kind, of = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    lengths = end - first
+    positions = np.repeat(first - np.append(0, np.cumsum(lengths)[:-1]), lengths) + np.arange(lengths.sum())
+    kind[positions], of[positions] = 2, np.repeat(type_of, lengths)
+    if scheme in ("BIOES", "BILOU"):
+        kind[end - 1] = 3
+        kind[first] = np.where(lengths == 1, 4, 1)
+    elif scheme == "IOB2":
+        kind[first] = 1
+    elif scheme == "IOB1":
+        kind[first[same_before]] = 1
+    elif scheme == "IOE2":
+        kind[end - 1] = 3
+    else:
+        kind[first[same_before] - 1] = 3
+    letters = "OBILU" if scheme == "BILOU" else LETTERS
+    table = [f"{letter}-{name}" if name else letter for letter in letters for name in types]
+    codes = np.where(kind > 0, kind * len(types) + of + 1, 0).astype(np.int32)
+    return Sentences.of_columns([Column(codes, ["O", *table])], tags.offsets)

@@ -1,0 +1,283 @@
+"""Sentences: tokens with columns (word, part of speech, ...) or with features, packed in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data.alphabet import codes_of
+from treille.data.base import as_index, running_sum, selected
+from treille.data.format import count
+from treille.io.errors import InputError
+from treille.tagging.items import Items, items_of, place
+
+
+class Column(NamedTuple):
+    """One column of all tokens: token i has ``values[codes[i]]``.
+
+    >>> from treille.tagging import Sentences
+    >>> codes, values = Sentences([["to", "be"], ["be"]]).columns[0]
+    >>> codes.tolist(), values
+    ([0, 1, 1], ['to', 'be'])
+    """
+
+    codes: np.ndarray
+    values: list[str]
+
+
+class Origin(NamedTuple):
+    """The file that sentences were read from, and the line of each token."""
+
+    source: str
+    lines: np.ndarray
+
+
+class Sentences:
+    """Many sentences in flat arrays: the tokens of sentence i are those from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Parameters
+    ----------
+    data : list of sentences
+        A sentence is a list of str (one column), or of tuples or lists of str (several columns: word, part of speech, ...).
+        Tokens that are dicts or sets are features, see `of_features`. Empty sentences are allowed.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        For each column, the int32 code of every token and the distinct values, in the order of first occurrence.
+    offsets : int64 array
+        Where each sentence begins, and one more for the end of the last.
+    items : Items or None
+        The features of the tokens, if they were given instead of columns.
+    origin : Origin or None
+        File and lines, if the sentences were read from a file.
+
+    Examples
+    --------
+    >>> from treille.tagging import Sentences
+    >>> sentences = Sentences([[("The", "DT"), ("cat", "NN")], [("Run", "VB")]])
+    >>> sentences, sentences[1], sentences[:1].n_tokens
+    (Sentences(2 sentences, 3 tokens, 2 columns), [('Run', 'VB')], 2)
+    >>> sentences.columns[0].values
+    ['The', 'cat', 'Run']
+    """
+
+    columns: tuple[Column, ...]
+    offsets: np.ndarray
+    items: Items | None
+    origin: Origin | None
+
+    def __init__(self, data: Any):
+        if isinstance(data, Sentences):
+            self._set(data.columns, data.offsets, data.items, data.origin)
+            return
+        tokens, offsets = flat(data)
+        if tokens and isinstance(tokens[0], (Mapping, Set)):
+            self._set((), offsets, items_of(tokens, offsets), None)
+        else:
+            self._set(_columns(tokens, offsets), offsets, None, None)
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[Column], offsets: np.ndarray, origin: Origin | None = None) -> Sentences:
+        """The sentences with these columns; nothing is copied or checked."""
+        return cls._made(tuple(columns), offsets, None, origin)
+
+    @classmethod
+    def of_features(cls, data: Any) -> Sentences:
+        """Sentences whose tokens are lists, sets or dicts of features, as for CRFsuite.
+
+        In a dict, a str is the feature ``name=value``, True or 1 the feature ``name``, and False or 0 none; a list or set of str is
+        one feature for each, and a dict is read as the others with ``name:`` before its names.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences.of_features([[["bias", "word=The"], {"word": "cat", "title": False, "bias": 1.0}]])[0]
+        [['bias', 'word=The'], ['word=cat', 'bias']]
+        """
+        tokens, offsets = flat(data)
+        return cls._made((), offsets, items_of(tokens, offsets), None)
+
+    @classmethod
+    def _made(cls, *parts: Any) -> Sentences:
+        made = cls.__new__(cls)
+        made._set(*parts)
+        return made
+
+    def _set(self, columns: Any, offsets: np.ndarray, items: Items | None, origin: Origin | None) -> None:
+        self.columns, self.offsets, self.items, self.origin = columns, offsets, items, origin
+        for array in (offsets, *(column.codes for column in columns), *(items[:2] if items else ())):
+            array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens in all sentences."""
+        return int(self.offsets[-1])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension: this is how scikit-learn's splitters learn that sentences can be indexed."""
+        return (len(self),)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        tokens, ends = self.tokens(), self.offsets.tolist()
+        return (tokens[start:end] for start, end in pairwise(ends))
+
+    def __getitem__(self, key: Any) -> Any:
+        key = as_index(key, len(self))
+        if isinstance(key, int):
+            return self[key : key + 1].tokens()
+        places, offsets = selected(self.offsets, key)
+        columns = tuple(Column(np.ascontiguousarray(codes[places]), values) for codes, values in self.columns)
+        items = self.items
+        if items is not None:
+            inside, ends = selected(items.offsets, places)
+            items = Items(np.ascontiguousarray(items.codes[inside]), ends, items.names)
+        origin = self.origin and Origin(self.origin.source, self.origin.lines[places])
+        return Sentences._made(columns, offsets, items, origin)
+
+    def separate(self, column: int = -1) -> tuple[Sentences, Sentences]:
+        """The sentences without a column, and this column alone: words and tags of a file for training.
+
+        >>> from treille.tagging import Sentences
+        >>> X, y = Sentences([[("The", "DT"), ("cat", "NN")]]).separate()
+        >>> X[0], y[0]
+        (['The', 'cat'], ['DT', 'NN'])
+        """
+        n = len(self.columns)
+        if n < 2 or not -n <= column < n:
+            raise InputError(
+                f"column {column} cannot be separated: there {'is 1 column' if n == 1 else f'are {n} columns'}"
+            )
+        rest = tuple(each for j, each in enumerate(self.columns) if j != column % n)
+        tags = Sentences._made((self.columns[column],), self.offsets, None, self.origin)
+        return Sentences._made(rest, self.offsets, self.items, self.origin), tags
+
+    def tokens(self) -> list[Any]:
+        """All tokens in one list: str if there is one column, tuples of str otherwise; lists of features if they have some.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences([["The", "cat"], ["Run"]]).tokens()
+        ['The', 'cat', 'Run']
+        """
+        if self.items is not None:
+            names = list(map(self.items.names.__getitem__, self.items.codes.tolist()))
+            return [names[start:end] for start, end in pairwise(self.items.offsets.tolist())]
+        lists = [list(map(values.__getitem__, codes.tolist())) for codes, values in self.columns]
+        return lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
+
+    def chunks(self, n_tokens: int) -> Iterator[Sentences]:
+        """Runs of sentences of about `n_tokens` tokens each, to bound the memory of what is computed from them."""
+        start = 0
+        while start < len(self):
+            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_tokens, side="right")) - 1
+            stop = max(stop, start + 1)
+            yield self[start:stop]
+            start = stop
+
+    def place(self, token: int) -> str:
+        """Where a token is, for messages: file and line, or sentence and position.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences([["The", "cat"], ["Run"]]).place(2)
+        'sentence 1, token 0'
+        """
+        if self.origin is not None:
+            return f"{self.origin.source}, line {self.origin.lines[token]}"
+        return place(self.offsets, token)
+
+    def __repr__(self) -> str:
+        what = f"{len(self.items.codes):,} features" if self.items else count(len(self.columns), "column")
+        shown = [count(len(self), "sentence"), count(self.n_tokens, "token"), what]
+        return f"Sentences({', '.join(shown)})"
+
+
+def one_column(data: Any, what: str) -> Sentences:
+    """Sentences with a single value per token, such as tags."""
+    sentences = Sentences(data)
+    if len(sentences.columns) != 1:
+        raise InputError(f"found {count(len(sentences.columns), 'column')} of {what}s, expected one {what} per token")
+    return sentences
+
+
+def coded(values: Sequence[str]) -> Column:
+    """Values with codes, numbered in the order of first occurrence."""
+    codes = codes_of(dict.fromkeys(values))
+    return Column(np.fromiter(map(codes.__getitem__, values), np.int32, len(values)), list(codes))
+
+
+def flat(data: Any) -> tuple[list[Any], np.ndarray]:
+    """The tokens of all sentences in one list, and the offsets of the sentences."""
+    if isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
+        raise InputError(f"found {type(data).__name__}, expected a list of sentences, each a list of tokens")
+    sentences = list(data)
+    kinds = set(map(type, sentences))
+    if any(issubclass(kind, (str, bytes, Mapping, Set)) or not issubclass(kind, Iterable) for kind in kinds):
+        i = next(
+            i
+            for i, s in enumerate(sentences)
+            if isinstance(s, (str, bytes, Mapping, Set)) or not isinstance(s, Iterable)
+        )
+        raise InputError(
+            f"sentence {i} is {type(sentences[i]).__name__} ({str(sentences[i])[:40]!r}), expected a list of tokens"
+        )
+    if not all(hasattr(kind, "__len__") for kind in kinds):
+        sentences = [list(sentence) for sentence in sentences]
+    return list(chain.from_iterable(sentences)), running_sum(list(map(len, sentences)))
+
+
+def _columns(tokens: list[Any], offsets: np.ndarray) -> tuple[Column, ...]:
+    kinds = set(map(type, tokens))
+    if all(issubclass(kind, str) for kind in kinds):
+        columns: list[Any] = [tokens]
+    else:
+        if not all(issubclass(kind, (tuple, list)) for kind in kinds):
+            _refuse_tokens(tokens, offsets)
+        widths = set(map(len, tokens))
+        if len(widths) > 1 or 0 in widths:
+            _refuse_widths(tokens, offsets)
+        columns = list(zip(*tokens, strict=True))
+    try:
+        coded_columns = tuple(map(coded, columns))
+    except TypeError:  # a value that cannot be hashed
+        coded_columns = ()
+    if not coded_columns or not all(isinstance(value, str) for column in coded_columns for value in column.values):
+        _refuse_values(columns, offsets)
+    return coded_columns
+
+
+def _refuse_tokens(tokens: list[Any], offsets: np.ndarray) -> None:
+    kind = str if isinstance(tokens[0], str) else (tuple, list)
+    i = next((i for i, token in enumerate(tokens) if not isinstance(token, kind)), 0)
+    like = "" if i == 0 else f", like the tokens before it ({str(tokens[0])[:40]!r})"
+    expected = "a str" if kind is str else "a str, or a tuple of str (word, part of speech, ...)"
+    raise InputError(
+        f"{place(offsets, i)} is {type(tokens[i]).__name__} ({str(tokens[i])[:40]!r}), expected {expected}{like}"
+    )
+
+
+def _refuse_widths(tokens: list[Any], offsets: np.ndarray) -> None:
+    i = next(i for i, token in enumerate(tokens) if len(token) != len(tokens[0]) or not token)
+    raise InputError(
+        f"{place(offsets, i)} has {count(len(tokens[i]), 'column')}, expected "
+        + (
+            f"{len(tokens[0])} like the tokens before it (lists of features: Sentences.of_features)"
+            if i
+            else "at least one"
+        )
+    )
+
+
+def _refuse_values(columns: list[Sequence[Any]], offsets: np.ndarray) -> None:
+    for j, column in enumerate(columns):
+        for i, value in enumerate(column):
+            if not isinstance(value, str):
+                where = f"{place(offsets, i)}, column {j}" if len(columns) > 1 else place(offsets, i)
+                raise InputError(f"{where} is {type(value).__name__} ({str(value)[:40]!r}), expected str")
