@@ -3,7 +3,9 @@
 #include "conjunctions/cells.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "conjunctions/scorer.hpp"
 #include "rows.hpp"
@@ -24,11 +26,6 @@ struct CellsIn {
 };
 
 using PatternsOut = std::tuple<Out<std::uint8_t>, Out<std::uint32_t>, Out<std::uint32_t>>;
-
-template <class T>
-Array<T> copy_of(In<T> values) {
-  return Array<T>(values.data(), values.data() + values.size());
-}
 
 }  // namespace
 
@@ -54,7 +51,7 @@ void bind_conjunctions(nb::module_& m) {
           "patterns",
           [](const CellsIn& self, In<std::uint8_t> kept) -> PatternsOut {
             auto listed = unlocked([&] { return self.cells.patterns(view(kept)); });
-            return {copied(listed.first.levels()), copied(listed.first.items()), give(listed.second)};
+            return {give(listed.first.levels), give(listed.first.items), give(listed.second)};
           },
           "kept"_a, "Levels, items and cells of the patterns whose cells are kept, in depth-first order.");
 
@@ -77,12 +74,41 @@ void bind_conjunctions(nb::module_& m) {
           [](ConjunctionScorer* self, In<std::uint8_t> levels, In<std::uint32_t> items, In<std::uint32_t> lists, In<std::uint32_t> words,
              std::size_t n_items, std::size_t n_functions, In<double> c) {
             unlocked([&] {
-              const Patterns patterns(copy_of(levels), copy_of(items), n_items);
-              new (self) ConjunctionScorer(patterns, view(lists), view(words), n_functions, view(c));
+              new (self) ConjunctionScorer(view(levels), view(items), view(lists), view(words), n_items, n_functions, view(c));
             });
           },
           "levels"_a, "items"_a, "lists"_a, "words"_a, "n_items"_a, "n_functions"_a, "c"_a)
-      .def_prop_ro("n_bytes", &ConjunctionScorer::n_bytes);
+      .def_prop_ro("n_bytes", &ConjunctionScorer::n_bytes)
+      .def(
+          "scores",
+          [](const ConjunctionScorer& self, In<std::int64_t> indptr, In<std::int32_t> columns, In<std::uint32_t> item_of, int threads) {
+            const std::size_t n = indptr.size() - 1, K = self.n_functions();
+            Buffer<float> out = Buffer<float>::zeros(n * K);
+            unlocked([&] {
+              const RecodedItems items(view(indptr), view(columns), view(item_of));
+              const ItemRows rows = items.view(self.n_items());
+              const auto cuts = balanced_cuts(rows.indptr, threads);
+              run_parts(threads, [&](int p) {
+                ConjunctionScorer::Scratch scratch;
+                for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
+                  poll();
+                  self.add(rows.row(i), scratch, out.data() + i * K);
+                }
+              });
+            });
+            return give(std::move(out));
+          },
+          "indptr"_a, "columns"_a, "item_of"_a, "threads"_a, "The value of each function for each row.")
+      .def(
+          "patterns",
+          [](const ConjunctionScorer& self, In<std::uint32_t> items, std::size_t k) {
+            std::vector<std::pair<std::vector<std::uint32_t>, double>> found;
+            self.each_pattern(view(items), k, [&](const std::vector<Item>& path, double value) {
+              if (value != 0) found.emplace_back(path, value);
+            });
+            return found;
+          },
+          "items"_a, "k"_a, "The conjunctions of items, which rise, with their part of the value of function k.");
 }
 
 }  // namespace treille

@@ -182,17 +182,18 @@ void bind_tagging(nb::module_& m) {
   m.def(
       "decode_tags",
       [](const TokenFeatures& features, const ConjunctionScorer& scorer, In<std::uint32_t> item_of, In<double> intercept, double scale,
-         In<std::uint8_t> allowed, std::size_t beam, const TokenBatchIn& batch, int threads) {
+         In<std::int32_t> pairs, In<std::uint8_t> allowed, std::size_t beam, const TokenBatchIn& batch, int threads) {
         const TokenBatch tokens = batch.read();
         Buffer<std::int32_t> tags(tokens.n_tokens());
         unlocked([&] {
-          const TagSearch search{features, scorer, view(item_of), view(intercept), scale, view(allowed), beam};
+          const TagSearch search{features, scorer, view(item_of), view(intercept), scale, view(pairs), view(allowed), beam};
           decode(search, features.transform(tokens, threads), tokens.offsets, threads, tags.data());
         });
         return give(std::move(tags));
       },
-      "features"_a, "scorer"_a, "item_of"_a, "intercept"_a, "scale"_a, "allowed"_a, "beam"_a, "batch"_a, "threads"_a,
-      "The tags of the tokens. allowed: for each tag and the place outside a sentence, which may follow.");
+      "features"_a, "scorer"_a, "item_of"_a, "intercept"_a, "scale"_a, "pairs"_a, "allowed"_a, "beam"_a, "batch"_a, "threads"_a,
+      "The tags of the tokens. pairs: two tags for each function, or empty where each has its own; allowed: for each tag and the place "
+      "outside a sentence, which may follow.");
 }
 
 }  // namespace treille

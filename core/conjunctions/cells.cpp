@@ -227,7 +227,7 @@ std::vector<double> ConjunctionCells::squares(std::span<const double> c) const {
   return sums;
 }
 
-std::pair<Patterns, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<const std::uint8_t> kept) const {
+std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<const std::uint8_t> kept) const {
   struct Part {
     Array<std::uint8_t> levels;
     Array<Item> items;
@@ -267,7 +267,7 @@ std::pair<Patterns, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<c
     append(all.items, parts[p].items);
     append(all.cells, parts[p].cells);
   }
-  return {Patterns(std::move(all.levels), std::move(all.items), rows_.n_items), std::move(all.cells)};
+  return {PatternTrees{std::move(all.levels), std::move(all.items)}, std::move(all.cells)};
 }
 
 }  // namespace treille

@@ -42,7 +42,7 @@ class ConjunctionCells {
 
   // The patterns whose cell is `kept`, those that lead to them, and the cell of each: kNoCell where it is not kept.
   static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
-  std::pair<Patterns, Array<std::uint32_t>> patterns(std::span<const std::uint8_t> kept) const;
+  std::pair<PatternTrees, Array<std::uint32_t>> patterns(std::span<const std::uint8_t> kept) const;
 
  private:
   // Cells by key, in no order. Open addressing, at most half full.

@@ -21,6 +21,28 @@
 
 namespace treille {
 
+// Trees of patterns in depth-first order: the level of each node, from 1, and its item; roots rise, and so do the children of a node,
+// above its own item.
+struct PatternTrees {
+  Array<std::uint8_t> levels;
+  Array<Item> items;
+};
+
+// Whether arrays are such trees, with items below n_items and at most `degree` levels.
+inline bool are_trees(std::span<const std::uint8_t> levels, std::span<const Item> items, std::size_t n_items, std::size_t degree) {
+  if (levels.size() != items.size()) return false;
+  std::vector<Item> last(degree + 2, kNoItem);  // of each level, below the same parent
+  std::size_t level = 0;
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    if (levels[k] == 0 || levels[k] > degree || levels[k] > level + 1 || items[k] >= n_items) return false;
+    if (levels[k] > level && level > 0 && items[k] <= last[level]) return false;
+    if (levels[k] <= level && items[k] <= last[levels[k]]) return false;
+    level = levels[k];
+    last[level] = items[k];
+  }
+  return true;
+}
+
 class Patterns {
  public:
   // A root with more nodes below it than this is looked up, not scanned. A scan reads about 1 ns a node; a look takes about 5 ns, for
@@ -30,9 +52,8 @@ class Patterns {
   static constexpr std::size_t kLongestArray = std::size_t{1} << 31;  // so that the number of a node fits in a slot
 
   Patterns() = default;
-  // Nodes in depth-first order, the roots' items rising; levels begin at 1.
-  Patterns(Array<std::uint8_t> levels, Array<Item> items, std::size_t n_items, std::size_t long_array = kLongArray)
-      : levels_(std::move(levels)), items_(std::move(items)), roots_(n_items + 1, 0), tables_(n_items) {
+  Patterns(PatternTrees trees, std::size_t n_items, std::size_t long_array = kLongArray)
+      : levels_(std::move(trees.levels)), items_(std::move(trees.items)), roots_(n_items + 1, 0), tables_(n_items) {
     if (items_.size() >= std::numeric_limits<std::uint32_t>::max()) throw std::length_error("more than 2^32 conjunctions");
     for (std::size_t k = 0; k < items_.size(); ++k)
       if (levels_[k] == 1) roots_[items_[k] + 1] = k + 1;
@@ -78,24 +99,7 @@ class Patterns {
     }
   }
 
-  // The node of the pattern {root, item}, root < item, or kNone.
   static constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t find(Item root, Item item) const {
-    const std::size_t begin = roots_[root], end = roots_[root + 1];
-    if (tables_[root].size != 0) return child(root, item);
-    for (std::size_t k = begin + 1; k < end; ++k)
-      if (levels_[k] == 2 && items_[k] >= item) return items_[k] == item ? k : kNone;
-    return kNone;
-  }
-
-  // The node of the child of a node below level 1, or kNone.
-  std::size_t find_below(std::size_t parent, Item item) const {
-    const int level = levels_[parent] + 1;
-    for (std::size_t k = parent + 1; k < items_.size() && levels_[k] >= level; ++k)
-      if (levels_[k] == level && items_[k] >= item) return items_[k] == item ? k : kNone;
-    return kNone;
-  }
-  std::size_t root(Item item) const { return roots_[item] == roots_[item + 1] ? kNone : roots_[item]; }
 
  private:
   // Children of a long root by hash, at most two thirds full: in a slot the number of the child, counted from 1, above it bits of the hash.

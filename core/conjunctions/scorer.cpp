@@ -47,9 +47,30 @@ WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<con
   }
 }
 
-void ConjunctionScorer::build(const Patterns& patterns, std::span<const std::uint32_t> lists) {
-  const std::size_t n = patterns.size();
-  const auto levels = patterns.levels();
+namespace {
+
+bool are_lists(std::span<const std::uint32_t> lists, std::span<const std::uint32_t> words, std::size_t n_functions) {
+  return std::all_of(lists.begin(), lists.end(), [&](std::size_t at) {
+    if (at == 0) return true;
+    if (at >= words.size()) return false;
+    const std::size_t n = words[at];
+    if (n == n_functions) return at + n < words.size();
+    if (n > n_functions || at + 2 * n >= words.size()) return false;
+    for (std::size_t p = 0; p < n; ++p)
+      if (words[at + 1 + 2 * p] >= n_functions) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
+ConjunctionScorer::ConjunctionScorer(std::span<const std::uint8_t> levels, std::span<const Item> items,
+                                     std::span<const std::uint32_t> lists, std::span<const std::uint32_t> words, std::size_t n_items,
+                                     std::size_t n_functions, std::span<const double> c)
+    : n_functions_(n_functions), words_(words.begin(), words.end()), c_(c.begin(), c.end()), roots_(n_items) {
+  if (!are_trees(levels, items, n_items, c.size()) || lists.size() != items.size() || !are_lists(lists, words, n_functions))
+    throw std::invalid_argument("the conjunctions do not agree with each other");
+  const std::size_t n = items.size();
   // Children of each node: nodes in depth-first order, so that a stack of parents suffices.
   Array<std::uint32_t> children(n, 0);
   std::vector<std::size_t> path(c_.size() + 1);
@@ -75,14 +96,14 @@ void ConjunctionScorer::build(const Patterns& patterns, std::span<const std::uin
       n_slots += tables_.back().size;
     }
     if (level == 1) {
-      roots_[patterns.item(k)] = {lists[k], table[1]};
+      roots_[items[k]] = {lists[k], table[1]};
       continue;
     }
     const Table& own = tables_[table[level - 1]];
-    std::size_t slot = place(own, patterns.item(k));
+    std::size_t slot = place(own, items[k]);
     while (slots_[slot].item != kNoItem)
       if (++slot == own.begin + own.size) slot = own.begin;
-    slots_[slot] = {patterns.item(k), lists[k]};
+    slots_[slot] = {items[k], lists[k]};
     if (table[level] != 0) below_[slot] = table[level];
   }
 }

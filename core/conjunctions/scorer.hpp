@@ -31,12 +31,10 @@ struct WeightLists {
 class ConjunctionScorer {
  public:
   ConjunctionScorer() = default;
-  // `lists`: for each pattern where its weights are in `words`, as in WeightLists. `c`: c_1 .. c_degree.
-  ConjunctionScorer(const Patterns& patterns, std::span<const std::uint32_t> lists, std::span<const std::uint32_t> words,
-                    std::size_t n_functions, std::span<const double> c)
-      : n_functions_(n_functions), words_(words.begin(), words.end()), c_(c.begin(), c.end()), roots_(patterns.n_items()) {
-    build(patterns, lists);
-  }
+  // Nodes as in PatternTrees; `lists`: for each where its weights are in `words`, as in WeightLists. `c`: c_1 .. c_degree.
+  // Throws std::invalid_argument where they are not.
+  ConjunctionScorer(std::span<const std::uint8_t> levels, std::span<const Item> items, std::span<const std::uint32_t> lists,
+                    std::span<const std::uint32_t> words, std::size_t n_items, std::size_t n_functions, std::span<const double> c);
 
   std::size_t n_functions() const { return n_functions_; }
   std::size_t n_items() const { return roots_.size(); }
@@ -79,12 +77,25 @@ class ConjunctionScorer {
     sum(scratch, scores);
   }
 
+  // use(items, c v) for each pattern in a row, with its weight for function k: to explain a score.
+  template <class Use>
+  void each_pattern(std::span<const Item> row, std::size_t k, Use&& use) const {
+    std::vector<Item> path;
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      const Root& root = roots_[row[r]];
+      path.assign(1, row[r]);
+      use(path, c_[0] * weight(root.list, k));
+      if (root.table != 0) each_below(root.table, row.subspan(r + 1), k, path, use);
+    }
+  }
+
   std::size_t n_bytes() const {
     return 4 * words_.size() + sizeof(Slot) * slots_.size() + 4 * below_.size() + sizeof(Table) * tables_.size() +
            sizeof(Root) * roots_.size();
   }
 
  private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
   struct Slot {
     Item item = kNoItem;
     std::uint32_t list = 0;
@@ -104,7 +115,7 @@ class ConjunctionScorer {
   std::size_t find(const Table& table, Item item) const {
     for (std::size_t slot = place(table, item);;) {
       if (slots_[slot].item == item) return slot;
-      if (slots_[slot].item == kNoItem) return Patterns::kNone;
+      if (slots_[slot].item == kNoItem) return kNone;
       if (++slot == table.begin + table.size) slot = table.begin;
     }
   }
@@ -113,11 +124,33 @@ class ConjunctionScorer {
     const Table& own = tables_[table];
     for (std::size_t r = 0; r < later.size(); ++r) {
       const std::size_t slot = find(own, later[r]);
-      if (slot == Patterns::kNone) continue;
+      if (slot == kNone) continue;
       if (slots_[slot].list != 0) scratch.hits.push_back({slots_[slot].list, level + 1});
       if (below_.empty() || below_[slot] == 0) continue;
       scratch.open.push_back({below_[slot], level + 1});
       follow(below_[slot], level + 1, later.subspan(r + 1), scratch);
+    }
+  }
+
+  double weight(std::uint32_t list, std::size_t k) const {
+    if (list == 0) return 0;
+    const std::uint32_t* words = &words_[list];
+    const std::uint32_t n = *words++;
+    if (n == n_functions_) return std::bit_cast<float>(words[k]);
+    for (const std::uint32_t* const end = words + 2 * n; words < end; words += 2)
+      if (words[0] == k) return std::bit_cast<float>(words[1]);
+    return 0;
+  }
+
+  template <class Use>
+  void each_below(std::uint32_t table, std::span<const Item> later, std::size_t k, std::vector<Item>& path, Use&& use) const {
+    for (std::size_t r = 0; r < later.size(); ++r) {
+      const std::size_t slot = find(tables_[table], later[r]);
+      if (slot == kNone) continue;
+      path.push_back(later[r]);
+      use(path, c_[path.size() - 1] * weight(slots_[slot].list, k));
+      if (!below_.empty() && below_[slot] != 0) each_below(below_[slot], later.subspan(r + 1), k, path, use);
+      path.pop_back();
     }
   }
 
@@ -143,8 +176,6 @@ class ConjunctionScorer {
       }
     }
   }
-
-  void build(const Patterns& patterns, std::span<const std::uint32_t> lists);
 
   std::size_t n_functions_ = 0;
   Array<std::uint32_t> words_;

@@ -1,13 +1,14 @@
 #pragma once
 // From the features of tokens to tags: beam search over the tags of a sentence.
 //
-// A token's scores are  f_k(x) = scale * (sum over the patterns of x) + b_k,  one for each tag. Its static features are scored once; those
-// that depend on the tags before it once for each of the histories in the beam. A sequence of tags is worth the sum of its scores, and
-// of two that end with the same history only the better one is kept. A beam of 1 is greedy search.
+// The functions  f_k(x) = scale * (sum over the patterns of x) + b_k  give a score to each tag. A token's static features are scored once;
+// those that depend on the tags before it once for each of the histories in the beam. A sequence of tags is worth the sum of the
+// log-probabilities of its tags, softmax of the scores; of two that end with the same history only the better one is kept. A beam of 1 is
+// greedy search.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,44 +22,63 @@ namespace treille {
 struct TagSearch {
   const TokenFeatures& features;
   const ConjunctionScorer& scorer;
-  std::span<const Item> item_of;           // of each feature
-  std::span<const double> intercept;       // b_k
+  std::span<const Item> item_of;          // of each feature
+  std::span<const double> intercept;      // b_k
   double scale;
-  std::span<const std::uint8_t> allowed;   // (n_tags + 1) x (n_tags + 1): whether tag k may follow tag j; n_tags: outside the sentence
+  std::span<const std::int32_t> pairs;    // two tags for each function, which is positive for the first; empty: a function for each tag
+  std::span<const std::uint8_t> allowed;  // (n_tags + 1) x (n_tags + 1): whether tag k may follow tag j; n_tags: outside the sentence
   std::size_t beam;
 };
+
+// Scores of the tags from those of the functions. Two tags at a time: how clearly each wins against each other, at most 1.
+inline void tag_scores(const TagSearch& s, std::span<const float> sums, std::span<double> scores) {
+  auto f = [&](std::size_t k) { return s.scale * static_cast<double>(sums[k]) + s.intercept[k]; };
+  if (s.pairs.empty()) {
+    for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = f(k);
+    return;
+  }
+  std::fill(scores.begin(), scores.end(), 0.0);
+  for (std::size_t p = 0; p < sums.size(); ++p) {
+    const double won = std::clamp(f(p), -1.0, 1.0);
+    scores[static_cast<std::size_t>(s.pairs[2 * p])] += won;
+    scores[static_cast<std::size_t>(s.pairs[2 * p + 1])] -= won;
+  }
+}
 
 class SentenceDecoder {
  public:
   explicit SentenceDecoder(const TagSearch& search)
-      : s_(search), n_tags_(static_cast<std::size_t>(search.features.n_tags())), history_(static_cast<std::size_t>(search.features.history())) {}
+      : s_(search),
+        n_tags_(static_cast<std::size_t>(search.features.n_tags())),
+        width_(static_cast<std::size_t>(std::max(search.features.history(), 1))),
+        scores_(n_tags_) {}
 
   // Tags of the tokens [begin, end) of `rows`, written to `tags`.
   void decode(const TokenRows& rows, std::size_t begin, std::size_t end, std::int32_t* tags) {
-    const std::size_t length = end - begin;
     const auto outside = static_cast<std::int32_t>(n_tags_);
+    auto place = [&](std::size_t t) { return s_.features.backward() ? end - 1 - t : begin + t; };
     steps_.clear();
     beam_.assign(1, {0.0, -1, outside});
-    histories_.assign(std::max<std::size_t>(history_, 1), outside);
-    for (std::size_t t = 0; t < length; ++t) {
-      const std::size_t token = s_.features.backward() ? end - 1 - t : begin + t;
-      score_static(rows, token);
-      extend(rows.parts.data() + token * s_.features.n_dynamic(), t + 1 == length);
+    histories_.assign(width_, outside);
+    for (std::size_t t = 0; t < end - begin; ++t) {
+      score_static(rows, place(t));
+      extend(rows.parts.data() + place(t) * s_.features.n_dynamic(), t + 1 == end - begin);
     }
-    trace(length, begin, end, tags);
+    std::int32_t step = beam_[0].step;
+    for (std::size_t t = end - begin; t-- > 0; step = steps_[static_cast<std::size_t>(step)].before)
+      tags[place(t)] = steps_[static_cast<std::size_t>(step)].tag;
   }
 
  private:
   struct Hypothesis {
-    double score;
-    std::int32_t step;  // its last step, -1: none
-    std::int32_t tag;
+    double worth;
+    std::int32_t step, tag;  // its last step, -1: none, and the tag there
   };
   struct Step {
     std::int32_t tag, before;
   };
   struct Candidate {
-    double score;
+    double worth;
     std::uint32_t from;
     std::int32_t tag;
   };
@@ -68,62 +88,80 @@ class SentenceDecoder {
     for (std::int64_t e = rows.indptr[token]; e < rows.indptr[token + 1]; ++e)
       items_.push_back(s_.item_of[static_cast<std::size_t>(rows.ids[static_cast<std::size_t>(e)])]);
     std::sort(items_.begin(), items_.end());
-    fixed_.assign(n_tags_, 0.0f);
+    fixed_.assign(s_.scorer.n_functions(), 0.0f);
     s_.scorer.add(items_, scratch_, fixed_.data());
   }
 
   void extend(const std::int32_t* parts, bool last) {
-    const std::size_t width = std::max<std::size_t>(history_, 1);
     candidates_.clear();
     for (std::size_t h = 0; h < beam_.size(); ++h) {
-      more_.clear();
-      s_.features.dynamic_ids(parts, histories_.data() + h * width, [&](std::int32_t id) { more_.push_back(s_.item_of[static_cast<std::size_t>(id)]); });
-      std::sort(more_.begin(), more_.end());
-      scores_ = fixed_;
-      s_.scorer.add_more(more_, scratch_, scores_.data());
-      const std::uint8_t* may = s_.allowed.data() + static_cast<std::size_t>(beam_[h].tag) * (n_tags_ + 1);
-      const std::size_t before = candidates_.size();
-      for (std::size_t k = 0; k < n_tags_; ++k)
-        if (may[k] != 0 && (!last || s_.allowed[k * (n_tags_ + 1) + n_tags_] != 0))
-          candidates_.push_back({beam_[h].score + s_.scale * scores_[k] + s_.intercept[k], static_cast<std::uint32_t>(h), static_cast<std::int32_t>(k)});
-      if (candidates_.size() == before)  // nothing is allowed: rather an illegal tag than none
-        for (std::size_t k = 0; k < n_tags_; ++k)
-          candidates_.push_back({beam_[h].score + s_.scale * scores_[k] + s_.intercept[k] - 1e6, static_cast<std::uint32_t>(h), static_cast<std::int32_t>(k)});
+      score(parts, histories_.data() + h * width_);
+      add_candidates(h, last, true);
     }
-    std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+    if (candidates_.empty())  // rather an illegal sequence than none
+      for (std::size_t h = 0; h < beam_.size(); ++h) {
+        score(parts, histories_.data() + h * width_);
+        add_candidates(h, last, false);
+      }
+    if (s_.beam == 1)
+      std::swap(candidates_[0], *std::max_element(candidates_.begin(), candidates_.end(), worse));
+    else
+      std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return worse(b, a); });
+    keep_best();
+  }
+
+  // The scores of the tags for a history, as logarithms of a softmax.
+  void score(const std::int32_t* parts, const std::int32_t* history) {
+    more_.clear();
+    s_.features.dynamic_ids(parts, history, [&](std::int32_t id) { more_.push_back(s_.item_of[static_cast<std::size_t>(id)]); });
+    std::sort(more_.begin(), more_.end());
+    sums_ = fixed_;
+    s_.scorer.add_more(more_, scratch_, sums_.data());
+    tag_scores(s_, sums_, scores_);
+    if (s_.beam == 1) return;
+    const double largest = *std::max_element(scores_.begin(), scores_.end());
+    double sum = 0;
+    for (const double v : scores_) sum += std::exp(kSharpness * (v - largest));
+    for (double& v : scores_) v = kSharpness * (v - largest) - std::log(sum);
+  }
+
+  void add_candidates(std::size_t h, bool last, bool legal) {
+    const std::uint8_t* may = s_.allowed.data() + static_cast<std::size_t>(beam_[h].tag) * (n_tags_ + 1);
+    for (std::size_t k = 0; k < n_tags_; ++k)
+      if (!legal || (may[k] != 0 && (!last || s_.allowed[k * (n_tags_ + 1) + n_tags_] != 0)))
+        candidates_.push_back({beam_[h].worth + scores_[k], static_cast<std::uint32_t>(h), static_cast<std::int32_t>(k)});
+  }
+
+  void keep_best() {
     next_.clear();
     next_histories_.clear();
     for (const Candidate& c : candidates_) {
       if (next_.size() == s_.beam) break;
+      const auto before = histories_.begin() + static_cast<std::ptrdiff_t>(c.from * width_);
       own_.assign(1, c.tag);
-      own_.insert(own_.end(), histories_.begin() + static_cast<std::ptrdiff_t>(c.from * width),
-                  histories_.begin() + static_cast<std::ptrdiff_t>((c.from + 1) * width - 1));
+      own_.insert(own_.end(), before, before + static_cast<std::ptrdiff_t>(width_ - 1));
       bool known = false;
       for (std::size_t h = 0; h < next_.size() && !known; ++h)
-        known = std::equal(own_.begin(), own_.end(), next_histories_.begin() + static_cast<std::ptrdiff_t>(h * width));
+        known = std::equal(own_.begin(), own_.end(), next_histories_.begin() + static_cast<std::ptrdiff_t>(h * width_));
       if (known) continue;
       steps_.push_back({c.tag, beam_[c.from].step});
-      next_.push_back({c.score, static_cast<std::int32_t>(steps_.size()) - 1, c.tag});
+      next_.push_back({c.worth, static_cast<std::int32_t>(steps_.size()) - 1, c.tag});
       next_histories_.insert(next_histories_.end(), own_.begin(), own_.end());
     }
     std::swap(beam_, next_);
     std::swap(histories_, next_histories_);
   }
 
-  // The best sequence from its last step back.
-  void trace(std::size_t length, std::size_t begin, std::size_t end, std::int32_t* tags) const {
-    std::int32_t at = length > 0 ? beam_[0].step : -1;
-    for (std::size_t t = length; at >= 0; at = steps_[static_cast<std::size_t>(at)].before) {
-      --t;
-      tags[s_.features.backward() ? end - 1 - t : begin + t] = steps_[static_cast<std::size_t>(at)].tag;
-    }
-  }
+  static bool worse(const Candidate& a, const Candidate& b) { return a.worth < b.worth; }
+
+  static constexpr double kSharpness = 2;  // scores of about +-1 tell tags apart: probabilities of about 0.98 and 0.02
 
   const TagSearch& s_;
-  std::size_t n_tags_, history_;
+  std::size_t n_tags_, width_;  // tags in a history
   ConjunctionScorer::Scratch scratch_;
   std::vector<Item> items_, more_;
-  std::vector<float> fixed_, scores_;
+  std::vector<float> fixed_, sums_;
+  std::vector<double> scores_;
   std::vector<Hypothesis> beam_, next_;
   std::vector<std::int32_t> histories_, next_histories_, own_;
   std::vector<Candidate> candidates_;
@@ -132,6 +170,7 @@ class SentenceDecoder {
 
 inline void decode(const TagSearch& search, const TokenRows& rows, std::span<const std::int64_t> offsets, int threads, std::int32_t* tags) {
   const auto cuts = balanced_cuts(offsets, threads);
+  expect(offsets.size() - 1);
   run_parts(threads, [&](int p) {
     SentenceDecoder decoder(search);
     for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {

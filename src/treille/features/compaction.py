@@ -49,6 +49,7 @@ class Representation:
     why: str
     sizes: str
     core: Any  # what solvers in the core take
+    weights: bool = True  # whether solvers give the weights of cells, not only the coefficients of examples
 
     def read(self, cells: np.ndarray) -> np.ndarray:
         """The weight of every feature, from the cells that a solver returns: one row per feature, one column per function."""

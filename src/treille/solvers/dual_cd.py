@@ -77,14 +77,14 @@ class DualCD(BaseSolver):
             "poll": run.poll,
         }
         if problem.classes is not None:
-            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, weights=True, **options)
+            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, weights=form.weights, **options)
         else:
             assert isinstance(problem.loss, EpsilonInsensitive)
             y = np.ascontiguousarray(problem.targets.reshape(n, -1).T).ravel()
             answers = _core.dual_cd_regression(y=y, epsilon=float(problem.loss.epsilon), **options)
-        return Solution(
-            answers.bias,
-            answers.alpha.reshape(n_problems, n),
-            replace(summary(answers, run.seed), representation=str(form)),
-            weights=form.read(answers.weights.reshape(-1, n_problems)),
-        )
+        report = replace(summary(answers, run.seed), representation=str(form))
+        alpha = answers.alpha.reshape(n_problems, n)
+        if not form.weights:
+            signs = np.stack([problem.y(k) for k in range(n_problems)])
+            return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
+        return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))

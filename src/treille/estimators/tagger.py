@@ -1,0 +1,383 @@
+"""Sequence tagging by classification of tokens."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from treille import _core
+from treille.estimators.persistence import estimator_spec, save_estimator
+from treille.estimators.plan import Plan
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import check_positive, check_whole, effective_n_jobs
+from treille.kernels import Kernel
+from treille.kernels.callable import as_kernel
+from treille.kernels.conjunctions import Conjunctions, conjunctions_of
+from treille.solvers import DualCD, Problem, Report
+from treille.solvers.problem import LOSSES
+from treille.solvers.progress import progress_bar, stage
+from treille.solvers.report import Solution
+from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
+from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
+from treille.tagging import is_chunk_tag as is_chunk
+from treille.tagging.schemes import scheme_named
+from treille.tagging.sentences import Column, one_column
+from treille.tagging.templates import TAG
+
+MULTICLASS = ("rest", "pairs")
+NO_PAIRS = np.empty(0, np.int32)
+
+
+class Decision(NamedTuple):
+    """Why a token got its tag: the features with their shares of the score of the tag, the largest first.
+
+    The shares sum to ``score - intercept``. The weight of a conjunction is shared equally among its features.
+    """
+
+    token: Any
+    tag: str
+    score: float
+    intercept: float
+    shares: list[tuple[str, float]]
+    conjunctions: list[tuple[str, float]]
+
+
+@dataclass(eq=False, repr=False)
+class Tagger(BaseEstimator):
+    """Tags the tokens of sentences: parts of speech, chunks, names. One support vector machine per tag, and a beam over sequences.
+
+    A token's features come from templates: the words, affixes and parts of speech around it, and the tags given before it. A kernel
+    of degree 2 adds all conjunctions of two features, by explicit weights, so that tagging stays fast.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The constant
+        of the polynomial is left to the intercept, and values are divided by their mean square.
+    templates : list of str, path of a CRF++ template file, or None
+        Which features a token has, see `treille.tagging`. None: words, parts of speech, orthography and affixes of five tokens, and
+        the last two tags.
+    C : float
+        Weight of the losses against the regulariser.
+    loss : {"squared_hinge", "hinge"}
+    tol : float
+        Stop when the duality gap is at most this fraction of the primal value.
+    max_epochs : int
+        Maximum number of passes over the tokens.
+    min_count : int
+        Features that occur less often are left out.
+    scheme : "auto", None, or a scheme such as "BIOES"
+        How chunks are written while training and tagging; predictions are in the scheme of the training tags. "auto" keeps that
+        one, None treats tags as plain labels: any may follow any.
+    direction : {"forward", "backward"}
+        Tag from left to right, or from right to left.
+    beam : int
+        How many sequences are kept while tagging a sentence; 1 is greedy.
+    multiclass : {"rest", "pairs"}
+        One machine per tag against the rest, or one for each pair of tags.
+    n_jobs : int or None
+        Threads; None is 1, -1 is all. The result does not depend on it.
+    random_state : int
+        Seed of the order in which tokens are visited.
+    verbose : int
+        1 shows progress on a terminal.
+
+    Attributes
+    ----------
+    tags_ : list of str
+        The tags of the training sentences.
+    features_ : TokenFeatures
+        The features of tokens.
+    report_ : Report
+        Primal and dual value, gap, epochs, seconds, status, seed.
+    plan_ : Plan
+        The kernel, space and solver, and their sizes.
+
+    Examples
+    --------
+    >>> import treille
+    >>> X = [[("The", "DT"), ("cat", "NN"), ("sleeps", "VBZ")], [("A", "DT"), ("dog", "NN"), ("barks", "VBZ")]]
+    >>> y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"]]
+    >>> model = treille.Tagger(min_count=1).fit(X, y)
+    >>> model.predict([[("The", "DT"), ("bird", "NN"), ("sings", "VBZ")]])
+    [['B-NP', 'I-NP', 'B-VP']]
+    >>> model.score(X, y)
+    1.0
+    """
+
+    kernel: Kernel | None = None
+    templates: Any = None
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    tol: float = 1e-2
+    max_epochs: int = 1000
+    min_count: int = 2
+    scheme: str | None = "auto"
+    direction: str = "forward"
+    beam: int = 5
+    multiclass: str = "rest"
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
+
+    def fit(self, X: Any, y: Any) -> Tagger:
+        """Trains on sentences X with tags y, a list of tags for each sentence."""
+        self.check_parameters()
+        with stage("reading sentences", self.verbose):
+            sentences, given = Sentences(X), one_column(y, "tag")
+            if sentences.n_tokens == 0:
+                raise InputError("there are no tokens: fit needs at least one")
+            own = self._own_scheme(given)
+            tags = given if own is None or self.scheme == "auto" else convert(given, str(self.scheme))
+        kernel, why = as_kernel(self.kernel), "as given"
+        if kernel is None:
+            kernel, why = Conjunctions(2, min_support=3), "the default of Tagger"
+        with stage("computing features", self.verbose):
+            features, rows = TokenFeatures.fit(
+                self.templates,
+                sentences,
+                tags,
+                min_count=self.min_count,
+                direction=self.direction,
+                n_jobs=self.n_jobs,
+            )
+            if features.n_features == 0:
+                raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
+        item_of = _item_of(features)
+        squares, min_support = conjunctions_of(kernel, len(rows.indptr) - 1)
+        with stage("finding conjunctions", self.verbose):
+            space = ConjunctionSpace.of(rows.indptr, rows.ids, item_of, squares, min_support, self.n_jobs)
+        solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))
+        with stage("weighing conjunctions", self.verbose):
+            assert solution.coefficients is not None
+            weights = space.weights_of(solution.coefficients)
+        self.report_ = solution.report
+        self.plan_ = Plan(
+            kernel, why, ConjunctionSpace, "because features are binary", DualCD(), "because it works on rows",
+            solution.report.representation, space.sizes(),
+        )  # fmt: skip
+        self._keep(features, item_of, weights, solution.intercept, pairs, own)
+        return self
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
+
+        >>> import treille
+        >>> treille.Tagger(beam=0).check_parameters()
+        Traceback (most recent call last):
+        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1
+        """
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        for name in ("max_epochs", "min_count", "beam"):
+            check_whole(name, getattr(self, name))
+        check_whole("random_state", self.random_state, 0)
+        if self.loss not in LOSSES:
+            raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, LOSSES))}")
+        if self.multiclass not in MULTICLASS:
+            raise InputError(f"multiclass is {self.multiclass!r}, expected 'rest' or 'pairs'")
+        if self.scheme not in ("auto", None):
+            scheme_named(self.scheme)
+        kernel = as_kernel(self.kernel)
+        if kernel is not None:
+            kernel.check()
+            conjunctions_of(kernel, 1)
+
+    def _own_scheme(self, given: Sentences) -> str | None:
+        """The scheme of the training tags, or None where they are plain labels."""
+        column = given.columns[0]
+        wrong = [v for v in column.values if not is_chunk(v)]
+        if self.scheme is None or (wrong and self.scheme == "auto"):
+            return None
+        if wrong:
+            token = int(np.flatnonzero(column.codes == column.values.index(wrong[0]))[0])
+            raise InputError(
+                f"{given.place(token)}: the tag {wrong[0]!r} is not a chunk tag such as B-NP, which scheme={self.scheme!r} needs"
+            )
+        return detect_scheme(given)
+
+    def _solve(self, space: ConjunctionSpace, codes: np.ndarray, n_tags: int) -> tuple[Solution, np.ndarray]:
+        """The machines, and for each the pair of tags that it tells apart; no pairs where each is against the rest."""
+        loss, C = LOSSES[self.loss](), np.full(len(codes), float(self.C))
+        found = np.arange(n_tags, dtype=np.int32)
+        pairs = np.array(list(combinations(found, 2)), np.int32).reshape(-1, 2)
+        several = n_tags > 2 and self.multiclass == "pairs"
+        problems = [Problem(loss, codes, C, True, found)]
+        if several:
+            problems = [Problem(loss, codes, C * np.isin(codes, pair), True, pair[:1]) for pair in pairs]
+        solutions = []
+        with progress_bar(len(pairs) if several else n_tags, self.tol, self.verbose) as progress:
+            for k, problem in enumerate(problems):
+                solutions.append(
+                    DualCD().solve(
+                        problem,
+                        space,
+                        tol=self.tol,
+                        max_epochs=self.max_epochs,
+                        seed=self.random_state + k,
+                        n_jobs=self.n_jobs,
+                        progress=progress,
+                    )
+                )
+        return Solution.combined(solutions), pairs if several else NO_PAIRS
+
+    def _keep(
+        self,
+        features: TokenFeatures,
+        item_of: np.ndarray,
+        weights: ConjunctionWeights,
+        intercept: np.ndarray,
+        pairs: np.ndarray,
+        own_scheme: str | None,
+    ) -> None:
+        self.features_, self.item_of_, self.weights_ = features, item_of, weights
+        self.intercept_, self.pairs_, self.own_scheme_ = intercept, pairs, own_scheme
+        self.tags_ = list(features.tags)
+        used = own_scheme if self.scheme == "auto" else self.scheme
+        allowed = np.ones((len(self.tags_) + 1,) * 2, bool)
+        if own_scheme is not None:
+            allowed = allowed_transitions(self.tags_, str(used))
+        self.allowed_ = allowed if features.direction == "forward" else allowed.T
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """The tags of sentences: a list for each."""
+        return list(self.tagged(X))
+
+    def tagged(self, X: Any) -> Sentences:
+        """The same as `Sentences` with one column."""
+        check_is_fitted(self, "weights_")
+        check_whole("beam", self.beam)
+        sentences = Sentences(X)
+        codes = _core.decode_tags(
+            self.features_.core,
+            self.weights_.scorer,
+            self.item_of_,
+            self.intercept_,
+            self.weights_.scale,
+            self.pairs_.ravel(),
+            np.ascontiguousarray(self.allowed_, np.uint8).ravel(),
+            self.beam,
+            self.features_.batch(sentences),
+            effective_n_jobs(self.n_jobs),
+        )
+        tags = Sentences.of_columns([Column(codes, self.tags_)], sentences.offsets)
+        if self.own_scheme_ is None or self.scheme == "auto":
+            return tags
+        return Sentences(convert(tags, self.own_scheme_))
+
+    def score(self, X: Any, y: Any) -> float:
+        """F1 of chunks, as conlleval computes it; the share of tokens with the right tag where tags are plain labels."""
+        predicted = self.tagged(X)
+        true = one_column(y, "tag")
+        if self.own_scheme_ is not None:
+            return chunk_scores(true, predicted).f1
+        known = [self.tags_.index(v) if v in self.tags_ else -1 for v in true.columns[0].values]
+        if not np.array_equal(true.offsets, predicted.offsets):
+            raise InputError("the tags do not have the lengths of the sentences")
+        return float((np.array(known, np.int32)[true.columns[0].codes] == predicted.columns[0].codes).mean())
+
+    def explain(self, sentence: Any, count: int = 10) -> list[Decision]:
+        """Why the tokens of a sentence get their tags: shares of single features, and the conjunctions with the largest shares.
+
+        >>> import treille
+        >>> model = treille.Tagger(min_count=1).fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
+        >>> decision = model.explain(["to", "go"])[1]
+        >>> decision.tag, decision.shares[0][0]
+        ('VB', 'word[-1]=to')
+        """
+        check_is_fitted(self, "weights_")
+        if len(self.pairs_):
+            raise InputError("multiclass is 'pairs', where a tag has no score of its own to explain: use 'rest'")
+        sentences = Sentences([sentence])
+        tags = replace_scheme(self.tagged(sentences), self)
+        rows = self.features_.transform_tagged(sentences, tags, self.n_jobs)
+        feature_of = np.empty_like(self.item_of_)
+        feature_of[self.item_of_] = np.arange(len(self.item_of_))
+        tokens = sentences[0]
+        decisions = []
+        for t, tag in enumerate(tags[0]):
+            k = self.tags_.index(tag)
+            items = np.sort(self.item_of_[rows.ids[rows.indptr[t] : rows.indptr[t + 1]]])
+            shares: dict[int, float] = {}
+            found = self.weights_.scorer.patterns(items, k)
+            for path, value in found:
+                for item in path:
+                    shares[item] = shares.get(item, 0.0) + self.weights_.scale * value / len(path)
+            named = sorted(shares.items(), key=lambda pair: -abs(pair[1]))[:count]
+            largest = sorted(found, key=lambda pair: -abs(pair[1]))[:count]
+            name = self.features_.name
+            decisions.append(
+                Decision(
+                    tokens[t],
+                    tag,
+                    sum(shares.values()) + float(self.intercept_[k]),
+                    float(self.intercept_[k]),
+                    [(name(int(feature_of[item])), share) for item, share in named],
+                    [
+                        (" & ".join(name(int(feature_of[item])) for item in path), self.weights_.scale * value)
+                        for path, value in largest
+                    ],
+                )
+            )
+        return decisions
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file that `treille.load` reads."""
+        check_is_fitted(self, "weights_")
+        spec, features = self.features_.state()
+        weights_spec, weights = self.weights_.state()
+        spec = estimator_spec(self) | {
+            "kernel": self.plan_.kernel.spec(),
+            "report": self.report_.as_dict(),
+            "features": spec,
+            "weights": weights_spec,
+            "own_scheme": self.own_scheme_ or "",
+        }
+        arrays = {f"features.{name}": array for name, array in features.items()}
+        arrays |= {f"weights.{name}": array for name, array in weights.items()}
+        arrays |= {"intercept": self.intercept_, "pairs": self.pairs_.ravel()}
+        save_estimator(path, spec, arrays, np.array(self.tags_))
+
+    def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
+        self.kernel = Kernel.from_spec(stored.value(spec, "kernel", dict))
+        self.check_parameters()
+        parts = {
+            part: {n.removeprefix(f"{part}."): a for n, a in arrays.items() if n.startswith(f"{part}.")}
+            for part in ("features", "weights")
+        }
+        features = TokenFeatures.load(stored.value(spec, "features", dict), parts["features"])
+        weights = ConjunctionWeights.load(stored.value(spec, "weights", dict), parts["weights"])
+        intercept = stored.array(arrays, "intercept", np.float64)
+        pairs = stored.indices(arrays, "pairs", max(1, len(features.tags))).reshape(-1, 2)
+        n_functions = len(pairs) or len(features.tags)
+        sound = features.tags == classes.tolist() and weights.n_functions == n_functions == len(intercept)
+        own = stored.value(spec, "own_scheme", str) or None
+        if not sound or weights.n_items != features.n_features or (own and scheme_named(own) != own):
+            raise InputError("the weights in the file do not fit its features and tags")
+        self.report_ = Report.from_dict(stored.value(spec, "report", dict))
+        sizes = f"{len(weights.levels):,} conjunctions with weight"
+        self.plan_ = Plan(self.kernel, "from the model file", sizes=sizes)
+        self._keep(features, _item_of(features), weights, intercept, pairs if len(pairs) else NO_PAIRS, own)
+
+
+def replace_scheme(tags: Sentences, model: Tagger) -> Sentences:
+    """Tags in the scheme that the model works in."""
+    if model.own_scheme_ is None or model.scheme == "auto":
+        return tags
+    return Sentences(convert(tags, str(model.scheme)))
+
+
+def _item_of(features: TokenFeatures) -> np.ndarray:
+    """The item of each feature: rare ones first, as mining needs it, and those of tags last, as the decoder does."""
+    of_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
+    order = np.lexsort((-np.arange(features.n_features), of_tags[features.feature_templates]))
+    item_of = np.empty(features.n_features, np.uint32)
+    item_of[order] = np.arange(features.n_features)
+    return item_of

@@ -1,0 +1,137 @@
+"""Binary examples with conjunctions of their features: rows for solvers, and functions that score new examples fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.data.base import readable_size
+from treille.features.compaction import Representation
+from treille.features.rows import Rows
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
+from treille.spaces.rows import RowsSpace
+
+NO_CELL = 2**32 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class ConjunctionSpace(RowsSpace):
+    """Binary examples with the features sqrt(c_k) for each conjunction of k columns that occurs in `min_support` examples or more.
+
+    Conjunctions that occur in the same examples share one column, a cell, so rows have about a third of the entries. Made by `of`.
+    """
+
+    cells: Any = None
+    n_items: int = 0
+    squares: np.ndarray | None = None  # c_1, c_2, ...
+
+    @classmethod
+    def of(
+        cls,
+        indptr: np.ndarray,
+        columns: np.ndarray,
+        item_of: np.ndarray,
+        squares: np.ndarray,
+        min_support: int = 1,
+        n_jobs: int | None = None,
+    ) -> ConjunctionSpace:
+        """The space of examples that have the columns ``columns[indptr[i]:indptr[i + 1]]``; column j is item ``item_of[j]``, rare items first.
+
+        Values are divided by the root of their mean square, so that C means the same for every degree.
+
+        >>> space = ConjunctionSpace.of(
+        ...     np.array([0, 2, 3]), np.array([0, 1, 0], np.int32), np.array([1, 0], np.uint32), np.array([3.0, 2.0])
+        ... )
+        >>> space.sizes(), space.rows.diag().round(3).tolist()
+        ('2 examples, 3 conjunctions in 2 cells, 3 entries, 120 bytes of rows', [1.455, 0.545])
+        """
+        threads = effective_n_jobs(n_jobs)
+        cells = _core.ConjunctionCells(
+            indptr, columns, item_of, len(item_of), len(squares), min_support, threads
+        )
+        entries = cells.take_rows()
+        values = cells.squares(squares)
+        norms = np.add.reduceat(np.append(values[entries[1]], 0.0), entries[0][:-1]) * (np.diff(entries[0]) > 0)
+        scale = 1 / np.sqrt(norms.mean()) if norms.any() else 1.0
+        rows = Rows(*entries, np.full(len(norms), scale), norms, len(values), np.sqrt(values))
+        return cls(None, None, None, rows, n_jobs, cells=cells, n_items=len(item_of), squares=squares)  # type: ignore[arg-type]
+
+    @property
+    def scale(self) -> float:
+        """By which values are multiplied."""
+        return float(self.rows.scale[0]) if len(self.rows) else 1.0
+
+    def represented(self, representation: str, n_problems: int) -> Representation:
+        """The rows by cell, whatever is asked for: no other form is smaller."""
+        rows = self.rows
+        arrays = (rows.indptr, rows.entries, rows.code_bits, rows.codebook, rows.scale)
+        core = _core.CodedRows(*arrays, rows.n_features, self.cells.n_shared).weighted(rows.column_weights)
+        sizes = f"{self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, {rows.n_entries:,} entries"
+        return Representation("cells", "because conjunctions of the same examples share one", sizes, core, weights=False)
+
+    def weights_of(self, coefficients: np.ndarray) -> ConjunctionWeights:
+        """The functions sum_i coefficients[i, k] k(x_i, x), as weights of the conjunctions that have some."""
+        assert self.squares is not None
+        n_functions = coefficients.shape[1]
+        scaled = np.ascontiguousarray(coefficients * self.scale).ravel()
+        words, at = _core.weight_lists(self.rows.coded(), scaled, n_functions)
+        levels, items, cells = self.cells.patterns((at > 0).astype(np.uint8))
+        lists = np.append(at, np.uint32(0))[np.minimum(cells, len(at))]
+        arrays = (levels, items, lists, words)
+        return ConjunctionWeights(*arrays, self.n_items, n_functions, self.squares, self.scale)
+
+    def sizes(self) -> str:
+        rows = self.rows
+        return (
+            f"{len(rows):,} examples, {self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, {rows.n_entries:,} entries,"
+            f" {readable_size(rows.nbytes)} of rows"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ConjunctionWeights:
+    """Functions of sets of items: f_k(x) = scale sum over the conjunctions P in x of squares[|P| - 1] v_k(P).
+
+    Conjunctions are the nodes of trees in depth-first order: ``levels`` and ``items``; ``lists`` say where the weights of each begin in
+    ``words``, as the core reads them.
+    """
+
+    levels: np.ndarray
+    items: np.ndarray
+    lists: np.ndarray
+    words: np.ndarray
+    n_items: int
+    n_functions: int
+    squares: np.ndarray
+    scale: float
+
+    @cached_property
+    def scorer(self) -> Any:
+        """The functions as the core evaluates them."""
+        arrays = (self.levels, self.items, self.lists, self.words)
+        return _core.ConjunctionScorer(*arrays, self.n_items, self.n_functions, self.squares)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file stores; `load` is the inverse."""
+        arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}
+        return {"n_items": self.n_items, "n_functions": self.n_functions, "scale": self.scale}, arrays
+
+    @classmethod
+    def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConjunctionWeights:
+        """The functions that `state` describes, checked before the core reads them."""
+        n_items, n_functions = stored.whole(spec, "n_items", most=NO_CELL - 1), stored.whole(spec, "n_functions")
+        squares, words = stored.array(arrays, "squares", np.float64), stored.array(arrays, "words", np.uint32)
+        levels, items = stored.array(arrays, "levels", np.uint8), stored.array(arrays, "items", np.uint32)
+        lists = stored.array(arrays, "lists", np.uint32)
+        weights = cls(levels, items, lists, words, n_items, n_functions, squares, stored.number(spec, "scale"))
+        try:
+            weights.scorer  # noqa: B018 (computed here, so that what does not fit is refused)
+        except ValueError as error:
+            raise InputError(f"{error} in the file") from None
+        return weights
