@@ -7,44 +7,64 @@
 #include <utility>
 
 #include "features/product_expansion.hpp"
+#include "features/product_numbering.hpp"
 #include "features/row_builder.hpp"
-#include "features/sorted_keys.hpp"
 #include "parallel.hpp"
 
 namespace treille {
 namespace {
 
 // Contiguous shares of the examples with about equal numbers of products; no thread for less than 20,000.
-std::vector<std::size_t> shares(const Factors& factors, int threads) {
-  std::vector<std::int64_t> offsets{0};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    double count = 1;
-    for (std::size_t step = 0; step < factors.steps(); ++step) {
-      const auto& indptr = factors.rows[step % factors.rows.size()].indptr;
-      const auto length = static_cast<double>(indptr[i + 1] - indptr[i]);
-      count *= factors.degree == 1 ? length : (length + static_cast<double>(step)) / static_cast<double>(step + 1);
-    }
-    offsets.push_back(offsets.back() + static_cast<std::int64_t>(std::min(count, 1e12)));
-  }
+std::vector<std::size_t> shares(const std::vector<std::int64_t>& offsets, int threads) {
   return balanced_cuts(offsets, static_cast<int>(std::min<std::int64_t>(threads, 1 + offsets.back() / 20000)));
 }
 
-// The products of one share of the examples, numbered by a policy (see below) and written to `part`. Look-ups in the last table wait in
-// a queue until their memory has arrived.
-template <class Tables>
-class ShareWriter {
+// Writes the rows of all shares of the examples: make(first example, part) is the Receiver of a share.
+template <class Make>
+std::vector<RowPart> write_shares(const Factors& factors, const std::vector<std::size_t>& cuts, Make&& make) {
+  std::vector<RowPart> parts(cuts.size() - 1);
+  expect(factors.size());
+  run_parts(static_cast<int>(parts.size()), [&](int p) {
+    const auto share = static_cast<std::size_t>(p);
+    auto writer = make(cuts[share], parts[share]);
+    Expansion expansion(factors, writer);
+    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
+      expansion.row(i);
+      writer.end_row();
+    }
+    writer.finish();
+  });
+  return parts;
+}
+
+// Writes products whose ids are known.
+struct NumberedWriter {
+  using Prefix = std::uint32_t;
+  const Array<std::uint32_t>& first;
+  const std::uint32_t* next;
+  RowPart& part;
+
+  Prefix extend(std::size_t step, Prefix prefix, std::uint32_t feature) const { return step == 0 ? first[feature] : prefix; }
+  static bool known(Prefix) { return true; }
+  void add(Prefix prefix, std::uint32_t, double value) { part.add(prefix + *next++, value); }
+  void end_row() { part.end_row(); }
+  void finish() {}
+};
+
+// Writes the products that are in the tables. Look-ups in the last one wait in a queue until their memory has arrived.
+class SearchingWriter {
  public:
   using Prefix = std::uint32_t;
-  ShareWriter(Tables tables, RowPart& part) : tables_(std::move(tables)), part_(part) {}
+  SearchingWriter(const std::vector<ProductTable>& tables, RowPart& part) : tables_(tables), last_(tables.back()), part_(part) {}
 
-  Prefix extend(std::size_t step, Prefix prefix, std::uint32_t feature) {
-    return step == 0 ? feature : tables_.number(step - 1, product_key(prefix, feature));
+  Prefix extend(std::size_t step, Prefix prefix, std::uint32_t feature) const {
+    return step == 0 ? feature : tables_[step - 1].find(product_key(prefix, feature));
   }
   static bool known(Prefix prefix) { return prefix != ProductTable::kAbsent; }
   void add(Prefix prefix, std::uint32_t feature, double value) {
     const std::uint64_t key = product_key(prefix, feature);
     const std::uint32_t tag = ProductTable::tag_of(key);
-    tables_.last().prefetch_slot(tag);
+    last_.prefetch_slot(tag);
     push({key, value, tag, false});
   }
   void end_row() { push({0, 0, 0, true}); }
@@ -64,54 +84,21 @@ class ShareWriter {
   void push(const Waiting& next) {
     if (count_ - done_ == kQueue) resolve();
     queue_[count_++ % kQueue] = next;
-    if (count_ >= kQueue) tables_.last().prefetch_key(queue_[(count_ - 1 - kKeyAhead) % kQueue].tag);
+    if (count_ >= kQueue) last_.prefetch_key(queue_[(count_ - 1 - kKeyAhead) % kQueue].tag);
   }
   void resolve() {
     const Waiting& next = queue_[done_++ % kQueue];
     if (next.ends_row) return part_.end_row();
-    const std::uint32_t id = tables_.last_number(next.key, next.tag);
+    const std::uint32_t id = last_.find(next.key, next.tag);
     if (id != ProductTable::kAbsent) part_.add(id, next.value);
   }
 
-  Tables tables_;
+  const std::vector<ProductTable>& tables_;
+  const ProductTable& last_;
   RowPart& part_;
   std::array<Waiting, kQueue> queue_;
   std::size_t count_ = 0, done_ = 0;
 };
-
-struct Inserting {
-  std::vector<ProductTable>& tables;
-
-  ProductTable& last() { return tables.back(); }
-  std::uint32_t number(std::size_t table, std::uint64_t key) { return tables[table].insert(key); }
-  std::uint32_t last_number(std::uint64_t key, std::uint32_t tag) { return tables.back().insert(key, tag); }
-};
-
-struct Finding {
-  const std::vector<ProductTable>& tables;
-
-  const ProductTable& last() { return tables.back(); }
-  std::uint32_t number(std::size_t table, std::uint64_t key) { return tables[table].find(key); }
-  std::uint32_t last_number(std::uint64_t key, std::uint32_t tag) { return tables.back().find(key, tag); }
-};
-
-// Writes the rows of all shares, share p with the tables make(p).
-template <class Make>
-std::vector<RowPart> write_shares(const Factors& factors, const std::vector<std::size_t>& cuts, Make&& make) {
-  std::vector<RowPart> parts(cuts.size() - 1);
-  expect(factors.size());
-  run_parts(static_cast<int>(parts.size()), [&](int p) {
-    const auto share = static_cast<std::size_t>(p);
-    ShareWriter writer(make(share), parts[share]);
-    Expansion expansion(factors, writer);
-    for (std::size_t i = cuts[share]; i < cuts[share + 1]; ++i) {
-      expansion.row(i);
-      writer.end_row();
-    }
-    writer.finish();
-  });
-  return parts;
-}
 
 std::size_t table_count(std::size_t steps) { return std::max<std::size_t>(steps, 2) - 1; }
 
@@ -156,42 +143,66 @@ struct SizeCounter {
   }
 };
 
+std::vector<SizeCounter> count_shares(const Factors& factors, const std::vector<std::size_t>& cuts) {
+  std::vector<SizeCounter> counters(cuts.size() - 1);
+  expect(factors.size());
+  run_parts(static_cast<int>(counters.size()), [&](int p) {
+    Expansion expansion(factors, counters[static_cast<std::size_t>(p)]);
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      tick();
+      expansion.row(i);
+    }
+  });
+  return counters;
+}
+
 }  // namespace
 
 ProductFeatures ProductFeatures::fit(const Factors& factors, int threads, CodedEntries& rows) {
-  const auto cuts = shares(factors, threads);
-  std::vector<std::vector<ProductTable>> found(cuts.size() - 1);
-  for (auto& tables : found) tables.resize(table_count(factors.steps()));
-  auto parts = write_shares(factors, cuts, [&](std::size_t p) { return Inserting{found[p]}; });
-
-  ProductFeatures features(factors.steps());
-  std::vector<Array<std::uint32_t>> renamed;  // the products of each share before this step
-  for (std::size_t table = 0; table < table_count(factors.steps()); ++table) {
-    std::vector<Array<std::uint64_t>> keys;
-    for (auto& tables : found) keys.push_back(std::move(tables[table]).take_keys());
-    for (auto& tables : found) tables[table] = ProductTable();
-    features.tables_.emplace_back(merge_sorted(std::move(keys), renamed));
-  }
-  rows = join_parts(std::move(parts), {renamed.begin(), renamed.end()}, features.size());
-  return features;
+  const auto offsets = product_offsets(factors);
+  NumberedProducts numbers = number_products(factors, offsets, threads);
+  auto parts = write_shares(factors, shares(offsets, threads), [&](std::size_t first, RowPart& part) {
+    return NumberedWriter{numbers.first, numbers.ids.data() + offsets[first], part};
+  });
+  numbers.ids = {};
+  rows = join_parts(std::move(parts), {}, numbers.keys.back().size());
+  std::vector<ProductTable> tables;
+  for (auto& keys : numbers.keys) tables.emplace_back(std::move(keys));
+  return {factors.steps(), std::move(tables)};
 }
 
-ProductFeatures::ProductFeatures(std::span<const std::int64_t> tuples, std::size_t steps) : steps_(steps), tables_(table_count(steps)) {
+ProductFeatures::ProductFeatures(std::size_t steps, std::vector<ProductTable> tables) : steps_(steps) {
+  found_->tables = std::move(tables);
+}
+
+const std::vector<ProductTable>& ProductFeatures::searchable() const {
+  std::call_once(found_->built, [&] {
+    for (auto& table : found_->tables) table.build();
+  });
+  return found_->tables;
+}
+
+ProductFeatures::ProductFeatures(std::span<const std::int64_t> tuples, std::size_t steps) : steps_(steps) {
+  auto& tables = found_->tables;
+  tables.resize(table_count(steps));
   for (std::size_t at = 0; at + steps <= tuples.size(); at += steps) {
     poll();
     auto factor = [&](std::size_t step) { return static_cast<std::uint32_t>(tuples[at + step]); };
-    std::uint32_t prefix = steps > 1 ? factor(0) : tables_[0].insert(product_key(0, factor(0)));
-    for (std::size_t step = 1; step < steps; ++step) prefix = tables_[step - 1].insert(product_key(prefix, factor(step)));
+    std::uint32_t prefix = steps > 1 ? factor(0) : tables[0].insert(product_key(0, factor(0)));
+    for (std::size_t step = 1; step < steps; ++step) prefix = tables[step - 1].insert(product_key(prefix, factor(step)));
   }
 }
 
 CodedEntries ProductFeatures::transform(const Factors& factors, int threads) const {
-  return join_parts(write_shares(factors, shares(factors, threads), [&](std::size_t) { return Finding{tables_}; }), {}, size());
+  const auto& tables = searchable();
+  const auto cuts = shares(product_offsets(factors), threads);
+  return join_parts(write_shares(factors, cuts, [&](std::size_t, RowPart& part) { return SearchingWriter(tables, part); }), {}, size());
 }
 
 void ProductFeatures::tuple(std::size_t id, std::int64_t* out) const {
-  for (std::size_t step = steps_; step-- > 1; id = tables_[step - 1].prefix(id)) out[step] = tables_[step - 1].feature(id);
-  out[0] = static_cast<std::int64_t>(steps_ > 1 ? id : tables_[0].feature(id));
+  const auto& tables = found_->tables;
+  for (std::size_t step = steps_; step-- > 1; id = tables[step - 1].prefix(id)) out[step] = tables[step - 1].feature(id);
+  out[0] = static_cast<std::int64_t>(steps_ > 1 ? id : tables[0].feature(id));
 }
 
 Buffer<std::int64_t> ProductFeatures::tuples(int threads) const {
@@ -207,16 +218,7 @@ Buffer<std::int64_t> ProductFeatures::tuples(int threads) const {
 }
 
 ProductSizes estimate_products(const Factors& factors, int threads) {
-  const auto cuts = shares(factors, threads);
-  std::vector<SizeCounter> counters(cuts.size() - 1);
-  expect(factors.size());
-  run_parts(static_cast<int>(counters.size()), [&](int p) {
-    Expansion expansion(factors, counters[static_cast<std::size_t>(p)]);
-    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
-      tick();
-      expansion.row(i);
-    }
-  });
+  auto counters = count_shares(factors, shares(product_offsets(factors), threads));
   for (const auto& other : counters) {
     counters[0].products.add(other.products);
     counters[0].values.add(other.values);

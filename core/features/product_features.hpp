@@ -8,7 +8,10 @@
 // of the tuples, whatever the number of threads.
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "features/coded_rows.hpp"
@@ -43,16 +46,23 @@ class ProductFeatures {
   // Rows of other examples; products that are no feature have no entry.
   CodedEntries transform(const Factors& factors, int threads) const;
 
-  std::size_t size() const { return tables_.back().size(); }
+  std::size_t size() const { return found_->tables.back().size(); }
   std::size_t steps() const { return steps_; }
   void tuple(std::size_t id, std::int64_t* out) const;
   Buffer<std::int64_t> tuples(int threads) const;
 
  private:
-  explicit ProductFeatures(std::size_t steps) : steps_(steps) {}
+  // The tables of the second step and all after it; of the first if there is no other.
+  struct Tables {
+    std::vector<ProductTable> tables;
+    std::once_flag built;
+  };
+  ProductFeatures(std::size_t steps, std::vector<ProductTable> tables);
+  // Their slots are built when rows are asked for: models keep only some of the features that they were fitted with.
+  const std::vector<ProductTable>& searchable() const;
 
   std::size_t steps_;
-  std::vector<ProductTable> tables_;  // of the second step and all after it; of the first if there is no other
+  std::unique_ptr<Tables> found_ = std::make_unique<Tables>();
 };
 
 // How many different products, and how many different values, examples have: within a few percent, in little memory, at a fraction of

@@ -21,23 +21,28 @@ class ProductTable {
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
   ProductTable() { resize_slots(6); }
-  // Key k has the id k; they differ.
-  explicit ProductTable(Array<std::uint64_t> keys) : keys_(std::move(keys)) {
+  // Key k has the id k; they differ. Nothing can be found before build().
+  explicit ProductTable(Array<std::uint64_t> keys) : keys_(std::move(keys)) {}
+  void build() {
+    if (!slots_.empty()) return;
     int bits = 6;
     while (size() * 10 > (std::size_t{7} << bits)) ++bits;
     resize_slots(bits);
-    for (std::size_t id = 0; id < size(); ++id) {
-      poll();
-      if (id + kAhead < size()) prefetch_slot(tag_of(keys_[id + kAhead]));
-      place({tag_of(keys_[id]), static_cast<std::uint32_t>(id)});
+    try {
+      for (std::size_t id = 0; id < size(); ++id) {
+        poll();
+        if (id + kAhead < size()) prefetch_slot(tag_of(keys_[id + kAhead]));
+        place({tag_of(keys_[id]), static_cast<std::uint32_t>(id)});
+      }
+    } catch (...) {
+      slots_.clear();
+      throw;
     }
   }
 
   static std::uint32_t tag_of(std::uint64_t key) { return static_cast<std::uint32_t>((key ^ key >> 31) * 0x9E3779B97F4A7C15u >> 32); }
 
   std::size_t size() const { return keys_.size(); }
-  const Array<std::uint64_t>& keys() const { return keys_; }
-  Array<std::uint64_t> take_keys() && { return std::move(keys_); }
   std::uint32_t prefix(std::size_t id) const { return static_cast<std::uint32_t>(keys_[id] >> 32); }
   std::uint32_t feature(std::size_t id) const { return static_cast<std::uint32_t>(keys_[id]); }
 

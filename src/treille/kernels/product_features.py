@@ -149,9 +149,8 @@ def _row_lengths(rows: FeatureRows) -> np.ndarray:
 
 def _bytes(count: int, products: float, values: float) -> float:
     """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
-    bits = np.log2(max(products, 1)) + np.log2(max(values, 2))
-    row = (4 if bits < 31 else 8) + 4 * (values > 60) + 4 * (products > 1 << 26)
-    return count * row + 52 * products + 40 * values
+    row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
+    return count * row + 20 * products + 50 * values
 
 
 def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
