@@ -162,15 +162,20 @@ def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _unscaled(rows: list[FeatureRows], degree: int) -> tuple[list[FeatureRows], np.ndarray, np.ndarray]:
-    """Factors without the scale of every row where possible, so that their products have few different values; the scale of the
-    products, and their squared norms without it."""
+    """The factors, the scale of the rows of their products, and the squared norms of these without it.
+
+    The factors lose their own scales, so that normalised counts have few different products, unless these may over- or underflow.
+    """
     plain = [replace(each, scale=np.ones(len(each))) if isinstance(each, Rows) else each for each in rows]
-    with np.errstate(over="ignore", under="ignore"):  # what is not finite is refused where norms are used
-        sq_norms = np.prod([each.diag() for each in plain], axis=0) ** degree
-        scale = np.prod([each.scale for each in rows if isinstance(each, Rows)], axis=0) ** degree * np.ones(len(rows[0]))
-        if ((sq_norms > 1e200) | ((0 < sq_norms) & (sq_norms < 1e-200))).any():  # products with the scale may be ordinary numbers
-            return rows, np.ones(len(scale)), np.prod([each.diag() for each in rows], axis=0) ** degree
-    return plain, scale, sq_norms
+    with np.errstate(all="ignore"):  # what is not finite is refused where norms are used
+        sizes = degree * np.sum([np.log10(each.diag()) for each in plain], axis=0)
+        if (np.isfinite(sizes) & (np.abs(sizes) > 200)).any():
+            plain = rows
+        scale = np.ones(len(rows[0]))
+        for own, each in zip(rows, plain, strict=True):
+            if isinstance(own, Rows) and own is not each:
+                scale *= own.scale**degree
+        return plain, scale, np.prod([each.diag() for each in plain], axis=0) ** degree
 
 
 class ProductMap(FeatureMap):
