@@ -76,9 +76,7 @@ def test_it_learns_what_its_matrix_learns(data, normalized):
     ours = SVC(kernel, tol=1e-8, max_epochs=100_000).fit(X, y)
     assert ours.plan_.space.name == "rows"
     theirs = SVC("precomputed", tol=1e-8).fit(kernel(X), y)
-    np.testing.assert_allclose(
-        ours.decision_function(X[:40]), theirs.decision_function(kernel(X[:40], X)), atol=1e-3
-    )
+    np.testing.assert_allclose(ours.decision_function(X[:40]), theirs.decision_function(kernel(X[:40], X)), atol=1e-3)
 
 
 def test_it_learns_what_a_linear_kernel_cannot():

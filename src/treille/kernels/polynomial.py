@@ -23,9 +23,9 @@ from treille.kernels.product_features import ProductKernel, ProductMap
 class Polynomial(ProductKernel):
     """The polynomial kernel on rows of numbers: k(x, y) = (coef0 + x . y) ** degree.
 
-    Its features are the products of up to `degree` columns (of exactly `degree` if `coef0` is 0), so a linear solver trains the exact
-    polynomial SVM. An example with p nonzero numbers has (p + degree over degree) of them; with too many, estimators use the kernel
-    matrix.
+    Its features are the products of up to `degree` columns (of exactly `degree` if `coef0` is 0), so a linear solver
+    trains the exact polynomial SVM. An example with p nonzero numbers has (p + degree over degree) of them; with too
+    many, estimators use the kernel matrix.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ class PolynomialMap(ProductMap):
 def conjunction_coefficients(degree: int, coef0: float = 1.0) -> np.ndarray:
     """c_0 .. c_d such that (coef0 + s) ** d = sum over k of c_k (s over k), for whole numbers s >= 0.
 
-    For rows x and y of zeros and ones, s = x . y counts their common features, and (s over k) the common conjunctions of k features. So a
-    feature of value sqrt(c_k) per conjunction of k features gives the polynomial kernel exactly. c_k is the sum over r of
-    (d over r) coef0^(d - r) k! S(r, k), S the Stirling numbers of the second kind.
+    For rows x and y of zeros and ones, s = x . y counts their common features, and (s over k) their common conjunctions
+    of k features. So one feature of value sqrt(c_k) per conjunction of k features gives the polynomial kernel exactly.
+    c_k is the sum over r of (d over r) coef0^(d - r) k! S(r, k), S the Stirling numbers of the second kind.
 
     >>> conjunction_coefficients(2).tolist(), conjunction_coefficients(3).tolist()
     ([1.0, 3.0, 2.0], [1.0, 7.0, 12.0, 6.0])
