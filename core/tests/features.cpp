@@ -11,6 +11,7 @@
 #include "features/csr.hpp"
 #include "features/row_builder.hpp"
 #include "features/rows.hpp"
+#include "products.hpp"
 
 namespace treille::tests {
 namespace {
@@ -285,6 +286,7 @@ void parts_keep_any_ids_and_values() {
 
 void features() {
   parts_keep_any_ids_and_values();
+  products();
   concatenated_rows_are_dense_rows();
   long_rows_are_the_same_with_two_threads();
   for (const int threads : {1, 3}) {

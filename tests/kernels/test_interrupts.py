@@ -7,8 +7,9 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from treille import Lattices, Strings, Trees
+from treille import Lattices, Strings, Trees, Vectors
 from treille.kernels import (
     AllSubstrings,
     GappedKmer,
@@ -16,6 +17,7 @@ from treille.kernels import (
     Mismatch,
     NGram,
     PartialTree,
+    Polynomial,
     RootPaths,
     Subpath,
     Subsequence,
@@ -50,8 +52,18 @@ def bushes(count, children):
     return ["(s " + " ".join(f"(x ({c} {c}) (y {c}))" for c in each) + ")" for each in labels]
 
 
+def numbers(n_rows, n_columns, each):
+    random = np.random.default_rng(0)
+    columns = random.integers(n_columns, size=n_rows * each)
+    return sp.csr_matrix((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, each)), (n_rows, n_columns))
+
+
 def features(kernel, batch, n_jobs):
     kernel.fit_features(batch, n_jobs)
+
+
+def new_rows(kernel, batch, n_jobs):
+    kernel.fit_features(batch[:9])[0].transform(batch, n_jobs)
 
 
 def gram(kernel, batch, n_jobs):
@@ -78,6 +90,9 @@ WORK = {
     "partial trees": (gram, PartialTree(), lambda: Trees(bushes(2000, 40))),
     "one wide tree": (gram, PartialTree(), lambda: Trees(["(a " + "(b c) " * 60_000 + ")"])),
     "subpaths": (gram, Subpath(), lambda: Trees(bushes(12_000, 60))),
+    "products of columns": (features, Polynomial(2), lambda: Vectors(numbers(40_000, 20_000, 60))),
+    "products of three columns of long rows": (features, Polynomial(3), lambda: Vectors(numbers(3, 2000, 600))),
+    "products of columns in new rows": (new_rows, Polynomial(2), lambda: Vectors(numbers(200_000, 500, 60))),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

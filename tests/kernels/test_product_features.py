@@ -5,12 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from treille import InputError, Strings
-from treille.kernels import Columns, Kernel, Linear, NGram, Power, Product, Subsequence
+from treille import InputError, Strings, _core
+from treille.kernels import Columns, Kernel, Linear, NGram, Power, Product, Subsequence, product_features
 from treille.testing import check_kernel
 from twins import ngram_kernel
 
@@ -167,9 +168,91 @@ def test_products_without_features_are_refused(kernel, message):
     assert message in str(refused.value)
 
 
-def test_too_many_products_are_refused():
-    with pytest.raises(InputError, match=r"has [\d,]+ products of features in these examples, more than 16,777,216"):
-        treille.Features(NGram(3) ** 6).fit(DNA)
+@pytest.mark.parametrize("kernel", [NGram(3) ** 12, NGram(2) ** 20 * NGram(3), (1 + NGram(1)) ** 900], ids=repr)
+def test_too_many_products_are_refused_before_they_are_computed(kernel):
+    size = r"has [\d,]+ products of features in these examples, which would take [\d.]+ GB, but [\d.]+ GB are free"
+    with pytest.raises(InputError, match=size + ": use its matrix.* smaller degree.*Conjunctions with a larger min_"):
+        treille.Features(kernel).fit(DNA)
+    assert not kernel.prefers_features(Strings(DNA * 100))
+
+
+def test_the_limit_is_the_free_memory(monkeypatch):
+    kernel, batch = (
+        (1 + NGram(1)) ** 2,
+        Strings(DNA),
+    )  # 2,960 products of 15 different ones: 24 kB, and a bound of 250 kB
+    for free, enough in ((1_000_000, True), (50_000, True), (20_000, False)):
+        monkeypatch.setattr(product_features, "available_memory", lambda free=free: free)
+        assert kernel.prefers_features(batch) == enough
+        if enough:
+            assert kernel.fit_features(batch)[1].n_features == 15
+        else:
+            with pytest.raises(InputError, match=r"has 2,960 products .* would take \d+\.\d kB, but 20\.0 kB are free"):
+                kernel.fit_features(batch)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_estimates_of_different_products_are_close(degree):
+    X = sp.random(400, 80, density=0.2, random_state=degree, format="csr")
+    arrays = [(X.indptr.astype(np.int64), X.indices.astype(np.uint32), X.data)]
+    features, rows = (Linear() ** degree).fit_features(treille.Vectors(X))
+    for threads in (1, 2):
+        products, values = _core.estimate_products(arrays, degree, threads)
+        assert products == pytest.approx(features.n_features, rel=0.06)
+        assert values == pytest.approx(len(rows.codebook), rel=0.06)
+
+
+def test_a_degree_that_no_features_have_uses_the_matrix():
+    kernel = NGram(1).normalized() ** 100_000
+    assert not kernel.prefers_features(Strings(["a"] * 9))
+    assert kernel(["a", "b"]).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match="has the degree 100000, and features up to 1000: use its matrix"):
+        kernel.fit_features(Strings(["a"]))
+
+
+def test_a_large_degree_has_features():
+    rows = treille.Features(NGram(1).normalized() ** 1000).fit_rows(["a", "ab", "b"])
+    assert rows.n_features == 1001
+    np.testing.assert_allclose(
+        rows.gram(None, 1), (NGram(1).normalized() ** 1000)(["a", "ab", "b"]), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])
+def test_normalised_factors_of_any_scale_have_features(scale):
+    X, kernel = scale * RANDOM.normal(size=(12, 3)), Linear().normalized() ** 4
+    _, rows = kernel.fit_features(treille.Vectors(X))
+    np.testing.assert_allclose(rows.gram(None, 1), kernel(X), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(rows.diag(), 1)
+
+
+def test_normalised_counts_take_four_bytes_per_entry():
+    _, rows = (NGram(2).normalized() * NGram(1).normalized()).fit_features(Strings(DNA))
+    assert rows.entries.itemsize == 4
+    assert len(rows.codebook) < 100
+
+
+@pytest.mark.parametrize("kernel", [NGram(3) * (1 + NGram(2)), (0.5 + NGram(2)) ** 3, NGram(4) ** 1], ids=repr)
+def test_rows_do_not_depend_on_the_number_of_threads(kernel):
+    batch, half = Strings(DNA * 3), Strings(DNA[:100])
+    one, *others = (kernel.fit_features(batch, n_jobs) for n_jobs in (1, 2, 3))
+    part = kernel.fit_features(half)[0]
+    assert np.array_equal(one[0].tuples, np.unique(one[0].tuples, axis=0)), "in lexicographic order"
+    for n_jobs, (features, rows) in enumerate(others, 2):
+        assert np.array_equal(features.tuples, one[0].tuples)
+        for mine, theirs in ((rows, one[1]), (features.transform(batch, n_jobs), one[1])):
+            for name in ("indptr", "entries", "codebook"):
+                assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
+        new = part.transform(batch, n_jobs)
+        np.testing.assert_allclose(new.diag(), rows.diag())
+        assert np.array_equal(new.to_csr().toarray(), part.transform(batch).to_csr().toarray())
+
+
+def test_fitted_features_are_pickled():
+    features, rows = ((1 + NGram(2)) ** 2).fit_features(Strings(DNA[:20]))
+    again = pickle.loads(pickle.dumps(features))
+    assert [again.name(i) for i in range(again.n_features)] == [features.name(i) for i in range(features.n_features)]
+    assert np.array_equal(again.transform(Strings(DNA[:20])).to_csr().toarray(), rows.to_csr().toarray())
 
 
 @pytest.mark.parametrize("tuples", [[[0, 0, 0]], [[0, 9]], [[-1, 0]], [0, 0], [[0, 0], [0, 0]]], ids=str)

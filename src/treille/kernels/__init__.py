@@ -14,6 +14,7 @@ from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
+from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
@@ -40,6 +41,7 @@ __all__ = [
     "NGram",
     "Normalized",
     "PartialTree",
+    "Polynomial",
     "Power",
     "Precomputed",
     "Product",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from treille import _core
 from treille.data import Batch
+from treille.data.base import available_memory, readable_size
 from treille.features import CenteredRows, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
@@ -20,7 +20,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import own_part, part_of
 from treille.kernels.base import Kernel
 
-MOST = 1 << 24  # products of features of all examples together: about a gigabyte while they are computed
+MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
 
 
 class ProductKernel(Kernel):
@@ -29,7 +29,7 @@ class ProductKernel(Kernel):
     For ``left * right``, a feature is a pair z, z' with the value phi_z(x) psi_z'(x). For ``k ** d`` it is a multiset of d features
     with the value sqrt(d! / (m_1! m_2! ...)) phi_z1(x)^m_1 phi_z2(x)^m_2 ... An example with p and q features has p q of the first
     kind, and (p + d - 1 over d) of the second. So features pay off if examples have few: they are preferred if all examples
-    together have at most n^2 products of features, n the number of examples, and at most 2^24.
+    together have at most n^2 products of features, n the number of examples, and these fit in memory.
     """
 
     _kept: tuple[Any, ...] | None = None  # a batch, parameters, and the features of the factors fitted on it
@@ -41,6 +41,10 @@ class ProductKernel(Kernel):
     @abstractmethod
     def exponent(self) -> int:
         """The degree of a power, 1 for a product."""
+
+    def map_type(self) -> type[ProductMap]:
+        """The class of its fitted features."""
+        return ProductMap
 
     @property
     def has_features(self) -> bool:
@@ -55,8 +59,11 @@ class ProductKernel(Kernel):
             return self.has_features
         if not all(factor.prefers_features(own_part(factor, batch), n_jobs) for factor in self.factors()):
             return False
+        if self.exponent() > MOST_DEGREE:
+            return False
         fitted = self._fit_factors(batch, n_jobs)
-        few = self._count(fitted[1]) <= min(len(batch) ** 2, MOST)
+        count = self._count(fitted[1])
+        few = count <= len(batch) ** 2 and self._needed(count, fitted[1], n_jobs) <= available_memory()
         if few:  # fit_features, which usually comes next, need not fit the factors again
             self._kept = weakref.ref(batch), self.get_params(), fitted
         return few
@@ -65,13 +72,20 @@ class ProductKernel(Kernel):
         for factor in self.factors():
             if not factor.has_features:
                 raise InputError(f"{self!r} has no explicit features, since {factor!r} has none")
+        if self.exponent() > MOST_DEGREE:
+            raise InputError(
+                f"{self!r} has the degree {self.exponent()}, and features up to {MOST_DEGREE}: use its matrix, kernel(X, Y)"
+            )
         maps, rows = self._fit_factors(batch, n_jobs)
         count = self._count(rows)
-        if count > MOST:
+        needed, available = self._needed(count, rows, n_jobs), available_memory()
+        if needed > available:
             raise InputError(
-                f"{self!r} has {count:,} products of features in these examples, more than {MOST:,}: use its matrix, kernel(X, Y)"
+                f"{self!r} has {count:,} products of features in these examples, which would take {readable_size(int(needed))}, "
+                f"but {readable_size(available)} are free: use its matrix, kernel(X, Y), or a smaller degree; for features that "
+                "are 0 or 1, Conjunctions with a larger min_support"
             )
-        return ProductMap.fit(self, maps, rows, effective_n_jobs(n_jobs))
+        return self.map_type().fit(self, maps, rows, effective_n_jobs(n_jobs))
 
     def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
         kept, self._kept = self._kept, None
@@ -90,6 +104,17 @@ class ProductKernel(Kernel):
             products = np.prod([(lengths[0] + t) / (t + 1) for t in range(self.exponent())], axis=0)
         return int(min(products.sum().round(), 1e18))
 
+    def _needed(self, count: int, rows: list[FeatureRows], n_jobs: int | None) -> float:
+        """Bytes for so many products of features: a bound, or an estimate if the bound is more than the free memory."""
+        most, least = _bytes(count, count, count), _bytes(count, 1, 1)
+        if most <= available_memory():
+            return most
+        if least > available_memory():
+            return least
+        threads = effective_n_jobs(n_jobs)
+        arrays = [_arrays(each, threads) for each in _unscaled(rows, self.exponent())[0]]
+        return _bytes(count, *_core.estimate_products(arrays, self.exponent(), threads))
+
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
             factor.load_features(own, part_of(arrays, str(place)))
@@ -98,9 +123,11 @@ class ProductKernel(Kernel):
         tuples = stored.array(arrays, "tuples", np.int64, ndim=2)
         sound = tuples.shape[1] == len(maps) * self.exponent() and tuples.min(initial=0) >= 0
         widths = [each.n_features for each in maps] * self.exponent() if sound else []
-        if not sound or (tuples >= np.array(widths)).any() or len(np.unique(tuples, axis=0)) != len(tuples):
-            raise InputError("the products in the file do not fit their factors")
-        return ProductMap(self, maps, tuples)
+        if sound and not (tuples >= np.array(widths)).any():
+            features = self.map_type().of(self, maps, tuples)
+            if features.n_features == len(tuples):
+                return features
+        raise InputError("the products in the file do not fit their factors")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
@@ -120,116 +147,83 @@ def _row_lengths(rows: FeatureRows) -> np.ndarray:
     return np.sum(dense, axis=0)
 
 
-@dataclass
-class _Found:
-    """Products of the first features: the row, the id of the product so far, and the value of each."""
-
-    row: np.ndarray
-    prefix: np.ndarray
-    last: np.ndarray  # the last factor, and how many times in a row it occurs
-    run: np.ndarray
-    value: np.ndarray
-
-    def kept(self, some: np.ndarray) -> _Found:
-        return _Found(self.row[some], self.prefix[some], self.last[some], self.run[some], self.value[some])
+def _bytes(count: int, products: float, values: float) -> float:
+    """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
+    row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
+    return count * row + 20 * products + 50 * values
 
 
-Number = Callable[[int, np.ndarray], np.ndarray]  # (step, keys) -> ids of the keys, -1 where unknown
+def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The entries of a factor as the core takes them."""
+    matrix = rows.to_csr(threads)
+    matrix.sum_duplicates()
+    ids = matrix.indices.astype(np.uint32, copy=False)
+    return matrix.indptr.astype(np.int64), ids, matrix.data
 
 
-def _expand(rows: list[sp.csr_matrix], degree: int, number: Number) -> _Found:
-    """All products of one feature of each of `rows`, or, if there is only one, of `degree` features of it in order of their ids."""
-    n = rows[0].shape[0]
-    lengths = np.diff(rows[0].indptr)
-    columns = rows[0].indices.astype(np.int64)
-    found = _Found(np.repeat(np.arange(n), lengths), number(0, columns), columns, np.ones_like(columns), rows[0].data)
-    found = found.kept(found.prefix >= 0)
-    for step in range(1, len(rows) * degree):
-        other = rows[step % len(rows)]
-        widths = np.diff(other.indptr)[found.row]
-        left = np.repeat(np.arange(len(found.row)), widths)
-        ends = np.cumsum(widths)
-        right = np.arange(len(left)) - np.repeat(ends - widths, widths) + other.indptr[found.row[left]]
-        column = other.indices[right].astype(np.int64)
-        if degree > 1:
-            rising = column >= found.last[left]
-            left, right, column = left[rising], right[rising], column[rising]
-        run = np.where(column == found.last[left], found.run[left] + 1, 1)
-        factor = np.sqrt((step + 1) / run) if degree > 1 else 1.0
-        prefix = number(step, found.prefix[left] * other.shape[1] + column)
-        with np.errstate(over="ignore"):  # what is not finite is refused where the rows are used
-            value = found.value[left] * other.data[right] * factor
-        found = _Found(found.row[left], prefix, column, run, value)
-        found = found.kept(prefix >= 0)
-    return found
+def _unscaled(rows: list[FeatureRows], degree: int) -> tuple[list[FeatureRows], np.ndarray, np.ndarray]:
+    """The factors, the scale of the rows of their products, and the squared norms of these without it.
+
+    The factors lose their own scales, so that normalised counts have few different products, unless these may over- or underflow.
+    """
+    plain = [replace(each, scale=np.ones(len(each))) if isinstance(each, Rows) else each for each in rows]
+    with np.errstate(all="ignore"):  # what is not finite is refused where norms are used
+        sizes = degree * np.sum([np.log10(each.diag()) for each in plain], axis=0)
+        if (np.isfinite(sizes) & (np.abs(sizes) > 200)).any():
+            plain = rows
+        scale = np.ones(len(rows[0]))
+        for own, each in zip(rows, plain, strict=True):
+            if isinstance(own, Rows) and own is not each:
+                scale *= own.scale**degree
+        return plain, scale, np.prod([each.diag() for each in plain], axis=0) ** degree
 
 
 class ProductMap(FeatureMap):
     """Products of features: row j of `tuples` holds the ids of the factors of feature j."""
 
-    def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], tuples: np.ndarray):
+    def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], products: _core.ProductFeatures):
         self.kernel = kernel
         self.maps = maps
         self.degree = kernel.exponent()
-        self.tuples = tuples
+        self.products = products
+
+    @classmethod
+    def of(cls, kernel: ProductKernel, maps: list[FeatureMap], tuples: np.ndarray) -> ProductMap:
+        """The map with these features; tuples that occur again are left out."""
+        flat = np.ascontiguousarray(tuples, np.int64).ravel()
+        return cls(kernel, maps, _core.ProductFeatures.of(flat, tuples.shape[1]))
 
     @classmethod
     def fit(
         cls, kernel: ProductKernel, maps: list[FeatureMap], rows: list[FeatureRows], threads: int
     ) -> tuple[ProductMap, Rows]:
         """The map of all products in the examples with these rows, and the rows of the products."""
-        tuples = np.empty((1, 0), np.int64)
-        matrices = [each.to_csr(threads) for each in rows]
-
-        def number(step: int, keys: np.ndarray) -> np.ndarray:
-            nonlocal tuples
-            known, ids = np.unique(keys, return_inverse=True)
-            prefix, column = np.divmod(known, matrices[step % len(matrices)].shape[1]) if step else (0 * known, known)
-            tuples = np.hstack([tuples[prefix], column[:, None]])
-            return ids
-
-        found = _expand(matrices, kernel.exponent(), number)
-        features = cls(kernel, maps, tuples)
-        return features, features._rows(found, np.arange(len(tuples)), rows, threads)
+        plain, scale, sq_norms = _unscaled(rows, kernel.exponent())
+        arrays = [_arrays(each, threads) for each in plain]
+        products, coded = _core.ProductFeatures.fit(arrays, kernel.exponent(), threads)
+        return cls(kernel, maps, products), Rows(*coded, scale, sq_norms, len(products))
 
     @property
     def n_features(self) -> int:
-        return len(self.tuples)
+        return len(self.products)
+
+    @property
+    def tuples(self) -> np.ndarray:
+        """The ids of the factors, one row per feature."""
+        return self.products.tuples(1).reshape(self.n_features, len(self.maps) * self.degree)
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         threads = effective_n_jobs(n_jobs)
         factors = zip(self.kernel.factors(), self.maps, strict=True)
         rows = [each.transform(own_part(factor, batch), n_jobs) for factor, each in factors]
-        matrices = [each.to_csr(threads) for each in rows]
-        steps, ids = [], np.zeros(self.n_features, np.int64)
-        for step, column in enumerate(self.tuples.T):
-            known, ids = np.unique(ids * matrices[step % len(matrices)].shape[1] + column, return_inverse=True)
-            steps.append(known)
-
-        def number(step: int, keys: np.ndarray) -> np.ndarray:
-            known = steps[step]
-            if len(known) == 0:
-                return np.full(len(keys), -1, np.int64)
-            at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            return np.where(known[at] == keys, at, -1)
-
-        found = _expand(matrices, self.degree, number)
-        feature = np.empty(self.n_features, np.int64)
-        feature[ids] = np.arange(self.n_features)
-        return self._rows(found, feature, rows, threads)
-
-    def _rows(self, found: _Found, ids: np.ndarray, rows: list[FeatureRows], threads: int) -> Rows:
-        n = len(rows[0])
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(found.row, minlength=n))])
-        matrix = sp.csr_matrix((found.value, found.prefix, indptr), shape=(n, self.n_features))
-        with np.errstate(over="ignore"):
-            sq_norms = np.prod([each.diag() for each in rows], axis=0) ** self.degree
-        return Rows.from_csr(matrix, sq_norms, ids=ids, n_features=self.n_features, threads=threads)
+        plain, scale, sq_norms = _unscaled(rows, self.degree)
+        coded = self.products.transform([_arrays(each, threads) for each in plain], self.degree, threads)
+        return Rows(*coded, scale, sq_norms, self.n_features)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
         maps = self.maps * self.degree
-        return ", ".join(each.name(int(z)) for each, z in zip(maps, self.tuples[id], strict=True))
+        return ", ".join(each.name(z) for each, z in zip(maps, self.products.tuple(id), strict=True))
 
     def restrict(self, ids: np.ndarray) -> ProductMap:
         tuples = self.tuples[ids]
@@ -237,9 +231,12 @@ class ProductMap(FeatureMap):
         used = [each.needed(some) for each, some in zip(self.maps, used, strict=True)]
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
-        return ProductMap(self.kernel, maps, np.stack(columns, axis=1))
+        return self.of(self.kernel, maps, np.stack(columns, axis=1))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]
         arrays = {f"{place}.{name}": a for place, (_, own) in enumerate(states) for name, a in own.items()}
         return {"factors": [spec for spec, _ in states]}, arrays | {"tuples": self.tuples}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self.kernel, self.maps, self.tuples)

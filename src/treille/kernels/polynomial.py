@@ -1,0 +1,116 @@
+"""The polynomial kernel on rows of numbers."""
+
+from __future__ import annotations
+
+from math import comb, inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from treille.data import Batch, Vectors
+from treille.features import FeatureMap
+from treille.features.feature_map import check_id
+from treille.io.errors import InputError
+from treille.io.parameters import check_whole
+from treille.kernels.additive import AdditiveMap
+from treille.kernels.algebra import Constant, Sum, raise_to
+from treille.kernels.base import Kernel, changeable
+from treille.kernels.linear import Linear
+from treille.kernels.product_features import ProductKernel, ProductMap
+
+
+class Polynomial(ProductKernel):
+    """The polynomial kernel on rows of numbers: k(x, y) = (coef0 + x . y) ** degree.
+
+    Its features are the products of up to `degree` columns (of exactly `degree` if `coef0` is 0), so a linear solver
+    trains the exact polynomial SVM. An example with p nonzero numbers has (p + degree over degree) of them; with too
+    many, estimators use the kernel matrix.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1. With 1 and ``coef0=0`` it is `Linear`.
+    coef0 : float
+        At least 0. The larger it is, the less products of many columns count against those of few.
+
+    Examples
+    --------
+    >>> from treille.kernels import Polynomial
+    >>> Polynomial(2)([[1.0, 2.0], [0.0, 3.0]]).tolist()
+    [[36.0, 49.0], [49.0, 100.0]]
+    >>> features, rows = Polynomial(2).fit_features(Polynomial(2).batch([{"red": 1, "round": 1}]))
+    >>> [features.name(i) for i in range(features.n_features)]
+    ['constant', 'red', 'round', 'red * red', 'red * round', 'round * round']
+    """
+
+    def __init__(self, degree: int = 2, coef0: float = 1.0):
+        self.degree = degree
+        self.coef0 = coef0
+
+    def check(self) -> None:
+        check_whole("degree", self.degree)
+        if not isinstance(self.coef0, Real) or isinstance(self.coef0, bool) or not 0 <= float(self.coef0) < inf:
+            raise InputError(f"coef0 is {self.coef0!r}, expected a number of at least 0")
+
+    @property
+    def reads_numbers(self) -> bool:
+        return True
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
+        return Linear().batch(X, n_jobs)
+
+    def factors(self) -> list[Kernel]:
+        return [Sum(Constant(float(self.coef0)), Linear()) if self.coef0 else Linear()]
+
+    def exponent(self) -> int:
+        return int(self.degree)
+
+    def map_type(self) -> type[ProductMap]:
+        return PolynomialMap
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        K = changeable(Linear().gram(left, right, n_jobs))
+        K += float(self.coef0)
+        return raise_to(K, self.exponent())
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return raise_to(Linear().diagonal(batch, n_jobs) + float(self.coef0), self.exponent())
+
+
+class PolynomialMap(ProductMap):
+    """Products of columns; the constant counts as one."""
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        names = [name for name in map(self._factor, self.products.tuple(id)) if name]
+        return " * ".join(names) or "constant"
+
+    def _factor(self, id: int) -> str:
+        """The name of a column; "" for the constant."""
+        columns: FeatureMap = self.maps[0]
+        if isinstance(columns, AdditiveMap):
+            constant, columns = columns.maps
+            id -= constant.n_features
+        return columns.name(id) if id >= 0 else ""
+
+
+def conjunction_coefficients(degree: int, coef0: float = 1.0) -> np.ndarray:
+    """c_0 .. c_d such that (coef0 + s) ** d = sum over k of c_k (s over k), for whole numbers s >= 0.
+
+    For rows x and y of zeros and ones, s = x . y counts their common features, and (s over k) their common conjunctions
+    of k features. So one feature of value sqrt(c_k) per conjunction of k features gives the polynomial kernel exactly.
+    c_k is the sum over r of (d over r) coef0^(d - r) k! S(r, k), S the Stirling numbers of the second kind.
+
+    >>> conjunction_coefficients(2).tolist(), conjunction_coefficients(3).tolist()
+    ([1.0, 3.0, 2.0], [1.0, 7.0, 12.0, 6.0])
+    """
+    d, c = int(degree), int(coef0) if float(coef0).is_integer() else float(coef0)
+    onto, sums = [1] + d * [0], (d + 1) * [0 * c]  # onto[k] = k! S(r, k), the number of maps of r elements onto k
+    for r in range(d + 1):
+        sums = [total + comb(d, r) * c ** (d - r) * each for total, each in zip(sums, onto, strict=True)]
+        onto = [0] + [k * (onto[k] + onto[k - 1]) for k in range(1, d + 1)]
+    try:
+        return np.array([float(each) for each in sums])
+    except OverflowError:
+        raise InputError(f"the degree {d} has coefficients too large for a float64: use a smaller degree") from None
