@@ -10,10 +10,10 @@
 
 from importlib.metadata import version
 
-from treille import automata, kernels, solvers, trees
+from treille import automata, kernels, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, load
+from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, Tagger, load
 from treille.io.errors import InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
@@ -33,6 +33,7 @@ __all__ = [
     "Report",
     "Ridge",
     "Strings",
+    "Tagger",
     "Trees",
     "Vectors",
     "automata",
@@ -43,5 +44,6 @@ __all__ = [
     "register",
     "reverse_complement",
     "solvers",
+    "tagging",
     "trees",
 ]

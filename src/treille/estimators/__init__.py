@@ -7,5 +7,6 @@ from treille.estimators.plan import Plan
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
 from treille.estimators.svr import SVR
+from treille.estimators.tagger import Tagger
 
-__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Plan", "Ridge", "load"]
+__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Plan", "Ridge", "Tagger", "load"]

@@ -19,7 +19,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
-from treille.kernels.conjunctions import Conjunctions, conjunctions_of
+from treille.kernels.conjunctions import conjunctions_of
+from treille.kernels.polynomial import Polynomial
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
@@ -138,7 +139,7 @@ class Tagger(BaseEstimator):
             tags = given if own is None or self.scheme == "auto" else convert(given, str(self.scheme))
         kernel, why = as_kernel(self.kernel), "as given"
         if kernel is None:
-            kernel, why = Conjunctions(2, min_support=3), "the default of Tagger"
+            kernel, why = Polynomial(2), "the default of Tagger"
         with stage("computing features", self.verbose):
             features, rows = TokenFeatures.fit(
                 self.templates,

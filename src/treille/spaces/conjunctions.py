@@ -117,6 +117,9 @@ class ConjunctionWeights:
         arrays = (self.levels, self.items, self.lists, self.words)
         return _core.ConjunctionScorer(*arrays, self.n_items, self.n_functions, self.squares)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "scorer"}
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores; `load` is the inverse."""
         arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}

@@ -133,6 +133,10 @@ class TokenFeatures:
         features = _pruned(found, values, item_names, names, direction, feature_templates, feature_codes)
         return features, features.transform_tagged(sentences, gold, n_jobs)
 
+    def __reduce__(self) -> Any:
+        given = (self.templates, self.values, self.items, self.tags, self.direction)
+        return TokenFeatures, (*given, self.feature_templates, self.feature_codes)
+
     @property
     def n_features(self) -> int:
         """Number of features; ids are 0 .. n_features - 1."""
