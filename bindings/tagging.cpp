@@ -99,6 +99,8 @@ void bind_tagging(nb::module_& m) {
       .def_prop_ro(
           "item_offsets", [](const TokenText& self) { return give(self.item_offsets); }, nb::rv_policy::move)
       .def_prop_ro("item_names", [](const TokenText& self) { return strings_of(self.item_names); })
+      .def_prop_ro(
+          "weights", [](const TokenText& self) { return give(self.weights); }, nb::rv_policy::move)
       .def_prop_ro("n_item_names", [](const TokenText& self) { return self.item_names.size(); })
       .def_prop_ro(
           "offsets", [](const TokenText& self) { return give(self.offsets); }, nb::rv_policy::move)

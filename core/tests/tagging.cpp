@@ -61,10 +61,11 @@ void columns_come_back() {
 void faults_have_a_line() {
   const auto ragged = parse_columns("a b\n\nc\n", {false, false, 0}, 1, true);
   check(ragged.fault.line == 3 && ragged.fault.found == 1);
-  const auto weighted = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc:2\n", 1, true);
-  check(weighted.fault.line == 3 && weighted.fault.field == "c:2");
-  const auto items = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc", 1, true);
+  const auto weighted = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc:x\n", 1, true);
+  check(weighted.fault.line == 3 && weighted.fault.field == "c:x");
+  const auto items = parse_items("B\ta\\:b:1\ta\\:b:3\n\nI\tc", 1, true);
   check(items.items.size() == 2 && items.offsets.size() == 3 && items.item_names.size() == 2);
+  check(items.weights[0] == 3 && items.weights[1] == 1);
 }
 
 // Features counted, looked up, and found by a decoder, against a map from (template, codes) to the number of occurrences.

@@ -2,9 +2,9 @@
 
 import os
 
-from . import svmlight, text_files, trees
+from . import crfsuite, svmlight, text_files, trees
 
-FAMILIES = (trees, svmlight, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
+FAMILIES = (trees, svmlight, crfsuite, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
 SUFFIXES = {format: suffixes for family in FAMILIES for format, suffixes in family.SUFFIXES.items()}
 
 

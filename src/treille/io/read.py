@@ -49,9 +49,9 @@ def read(
     Parameters
     ----------
     format : str or None
-        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight; for trees trees, conllu, newick or
-        xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name,
-        otherwise by the content.
+        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight or crfsuite; for trees trees,
+        conllu, newick or xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by
+        the name, otherwise by the content.
     text : str or None
         The field of the text, or several joined with one blank: `title+body`. The columns of a table without a header are called
         1, 2, 3 and so on.
