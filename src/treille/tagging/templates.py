@@ -29,7 +29,7 @@ from treille.tagging.attributes import NAME
 
 REACH = 32  # the largest offset, as in the core
 COLUMNS = ("word", "pos")
-ATOM = re.compile(r"(?:(word|pos|x\d+)\.)?(\w+)\[([-+]?\d{1,3})\]")
+ATOM = re.compile(r"(?:(word|pos|x\d{1,6})\.)?(\w+)\[([-+]?\d{1,3})\]")
 MACRO = re.compile(r"%x\[\s*([-+]?\d{1,3})\s*,\s*(\d{1,6})\s*\]")
 TAG, ITEMS = -1, -2  # in place of a column
 
