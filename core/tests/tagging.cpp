@@ -1,11 +1,13 @@
 // Tokens of texts, and their features.
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <sstream>
 #include <string>
 
 #include "check.hpp"
+#include "small_sort.hpp"
 #include "tagging/columns.hpp"
 #include "tagging/token_features.hpp"
 
@@ -148,9 +150,21 @@ void features_of_tokens_are_those_of_the_definition() {
   }
 }
 
+void few_and_many_numbers_are_sorted() {
+  std::mt19937 random(3);
+  for (std::size_t n = 0; n < 200; ++n) {
+    std::vector<std::int32_t> values(n);
+    for (std::size_t k = 0; k < n; ++k) values[k] = static_cast<std::int32_t>(7 * k);
+    std::shuffle(values.begin(), values.end(), random);
+    sort_distinct(values);
+    check(std::ranges::is_sorted(values) && (n == 0 || values.back() == static_cast<std::int32_t>(7 * (n - 1))));
+  }
+}
+
 }  // namespace
 
 void tagging() {
+  few_and_many_numbers_are_sorted();
   features_of_tokens_are_those_of_the_definition();
   columns_come_back();
   faults_have_a_line();

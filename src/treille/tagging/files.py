@@ -25,7 +25,7 @@ def read_sentences(source: conll.Source, *, separator: str | None = None, encodi
     Parameters
     ----------
     source : path or binary stream
-        It may be compressed by gzip; ``"-"`` is standard input.
+        A file may be compressed by gzip, bzip2 or xz; ``"-"`` is standard input.
     separator : {None, "\\t", " "}
         None decides by the first line.
 
