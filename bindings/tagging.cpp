@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "tagging/columns.hpp"
 #include "tagging/decode.hpp"
-#include "tagging/token_features.hpp"
+#include "tokens.hpp"
 
 using namespace nb::literals;
 
@@ -29,46 +29,6 @@ nb::typed<nb::list, nb::str> strings_of(const Interner<char>& values) {
     out.append(nb::steal(text));
   }
   return out;
-}
-
-// Atoms of templates as Python holds them: those of template t are rows offsets[t] .. offsets[t + 1], static ones first.
-struct TemplatesIn {
-  In<std::int32_t> offsets, attributes, distances;
-
-  std::vector<Template> read() const {
-    std::vector<Template> out(offsets.size() - 1);
-    for (std::size_t t = 0; t < out.size(); ++t)
-      for (std::int32_t a = view(offsets)[t]; a < view(offsets)[t + 1]; ++a) {
-        const std::int32_t attribute = view(attributes)[static_cast<std::size_t>(a)], offset = view(distances)[static_cast<std::size_t>(a)];
-        if (attribute == kTag)
-          out[t].distances.push_back(offset);
-        else
-          out[t].fixed.push_back({attribute, offset});
-      }
-    return out;
-  }
-};
-
-struct TokenBatchIn {
-  std::vector<In<std::int32_t>> columns;
-  std::vector<std::size_t> column_of;
-  std::vector<In<std::int32_t>> maps;
-  In<std::int64_t> offsets;
-  In<std::int32_t> items, item_map;
-  In<std::int64_t> item_offsets;
-
-  TokenBatch read() const {
-    TokenBatch out{{}, column_of, {}, view(offsets), view(items), view(item_map), view(item_offsets)};
-    for (const auto& column : columns) out.columns.push_back(view(column));
-    for (const auto& map : maps) out.maps.push_back(view(map));
-    return out;
-  }
-};
-
-using TokenRowsOut = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int32_t>>;
-
-TokenRowsOut give_tokens(TokenRows&& rows) {
-  return {give(std::move(rows.indptr)), give(std::move(rows.ids)), give(std::move(rows.parts))};
 }
 
 }  // namespace
@@ -100,6 +60,8 @@ void bind_tagging(nb::module_& m) {
       .def_prop_ro(
           "item_offsets", [](const TokenText& self) { return give(self.item_offsets); }, nb::rv_policy::move)
       .def_prop_ro("item_names", [](const TokenText& self) { return strings_of(self.item_names); })
+      .def_prop_ro(
+          "weights", [](const TokenText& self) { return give(self.weights); }, nb::rv_policy::move)
       .def_prop_ro("n_item_names", [](const TokenText& self) { return self.item_names.size(); })
       .def_prop_ro(
           "offsets", [](const TokenText& self) { return give(self.offsets); }, nb::rv_policy::move)

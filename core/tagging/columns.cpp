@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "interrupt.hpp"
@@ -53,6 +54,7 @@ void drop_open_sentence(TokenText& out) {
   if (out.item_offsets.size() > n + 1) {
     out.item_offsets.resize(n + 1);
     out.items.resize(static_cast<std::size_t>(out.item_offsets.back()));
+    out.weights.resize(out.items.size());
   }
 }
 
@@ -78,16 +80,16 @@ void intern(TokenText& out, std::size_t column, std::string_view field) {
   out.codes[column].push_back(static_cast<std::int32_t>(out.values[column].add(std::span(field.data(), field.size()))));
 }
 
-// A feature without its escapes; false if it has a weight other than 1.
-bool unescape(std::string_view field, std::string& name) {
+// A feature without its escapes, and its weight; false if that is not a finite number.
+bool unescape(std::string_view field, std::string& name, double& weight) {
   name.clear();
+  weight = 1;
   for (std::size_t k = 0; k < field.size(); ++k) {
     if (field[k] == '\\' && k + 1 < field.size() && (field[k + 1] == ':' || field[k + 1] == '\\')) {
       name += field[++k];
     } else if (field[k] == ':') {
-      double weight = 0;
       const auto [rest, error] = std::from_chars(field.data() + k + 1, field.data() + field.size(), weight);
-      return error == std::errc() && rest == field.data() + field.size() && weight == 1;
+      return error == std::errc() && rest == field.data() + field.size() && std::isfinite(weight);
     } else {
       name += field[k];
     }
@@ -132,23 +134,27 @@ TokenText parse_items(std::string_view text, std::int64_t first_line, bool end) 
   out.codes.resize(1);
   out.values.resize(1);
   std::vector<std::string_view> fields;
-  std::vector<std::int64_t> last_token;  // by feature
+  std::vector<std::int64_t> last_place;  // by feature
   std::string name;
+  double weight = 1;
   auto token = [&](std::size_t at, std::size_t last, std::size_t, std::int64_t line) {
     split(text.substr(at, last - at), true, fields);
     intern(out, 0, fields[0]);
-    const auto number = static_cast<std::int64_t>(out.lines.size());
     for (std::size_t k = 1; k < fields.size(); ++k) {
       if (fields[k].empty()) continue;
-      if (!unescape(fields[k], name)) {
+      if (!unescape(fields[k], name, weight)) {
         out.fault = {line, 0, std::string(fields[k])};
         return false;
       }
       const std::size_t item = out.item_names.add(std::span<const char>(name));
-      if (item == last_token.size()) last_token.push_back(-1);
-      if (last_token[item] == number) continue;
-      last_token[item] = number;
+      if (item == last_place.size()) last_place.push_back(-1);
+      if (last_place[item] >= out.item_offsets.back()) {  // twice in this token
+        out.weights[static_cast<std::size_t>(last_place[item])] = weight;
+        continue;
+      }
+      last_place[item] = static_cast<std::int64_t>(out.items.size());
       out.items.push_back(static_cast<std::int32_t>(item));
+      out.weights.push_back(weight);
     }
     out.item_offsets.push_back(static_cast<std::int64_t>(out.items.size()));
     out.lines.push_back(line);

@@ -23,7 +23,7 @@ struct ColumnFormat {
 struct TextFault {
   std::int64_t line = 0;
   std::size_t found = 0;   // columns
-  std::string field = {};  // CRFsuite: the feature with a weight other than 1
+  std::string field = {};  // CRFsuite: the feature whose weight is not a finite number
 };
 
 struct TokenText {
@@ -35,8 +35,9 @@ struct TokenText {
   std::int64_t lines_read = 0;             // within these bytes
   TextFault fault;
 
-  // CRFsuite: the features of token i are items[item_offsets[i] .. item_offsets[i + 1]), each at most once.
+  // CRFsuite: the features of token i are items[item_offsets[i] .. item_offsets[i + 1]), each at most once: its last weight counts.
   Array<std::int32_t> items;
+  Array<double> weights;
   Array<std::int64_t> item_offsets = {0};
   Interner<char> item_names;
 };
@@ -44,7 +45,7 @@ struct TokenText {
 // The sentences of a text. If it does not `end` here, what follows the last blank line is left unread.
 TokenText parse_columns(std::string_view text, const ColumnFormat& format, std::int64_t first_line, bool end);
 
-// The same for `label TAB feature TAB feature ...`; \: and \\ are escapes, and `:1` may follow a feature.
+// The same for `label TAB feature TAB feature ...`; \: and \\ are escapes, and `:weight` may follow a feature.
 TokenText parse_items(std::string_view text, std::int64_t first_line, bool end);
 
 // The text with a separator and names[codes[i]] inserted where token i ends.

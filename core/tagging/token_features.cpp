@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "parallel.hpp"
+#include "small_sort.hpp"
 
 namespace treille {
 namespace {
@@ -218,7 +219,7 @@ TokenRows TokenFeatures::rows(const TokenBatch& batch, const GoldTags* gold, int
           for (std::size_t d = 0; d < n_parts; ++d)
             out.parts[static_cast<std::size_t>(i) * n_parts + d] = reader.part(dynamic_[d], i, begin, end, key.data());
         }
-        std::sort(own.begin() + static_cast<std::ptrdiff_t>(start), own.end());
+        sort_distinct(std::span(own).subspan(start));
         out.indptr[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(own.size());
       }
     }

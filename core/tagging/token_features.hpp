@@ -6,7 +6,7 @@
 // dynamic template. Exact: hashes only say where to look.
 //
 // Single atoms are looked up once for each distinct value of a batch, so that a token costs one copy of a few ids for each column and
-// offset, and the sorting of its row: about 1 microsecond for the 45 templates of the defaults.
+// offset, and the sorting of its row: about half a microsecond for the 45 templates of the defaults.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,11 +1,13 @@
 // Tokens of texts, and their features.
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <sstream>
 #include <string>
 
 #include "check.hpp"
+#include "small_sort.hpp"
 #include "tagging/columns.hpp"
 #include "tagging/token_features.hpp"
 
@@ -61,10 +63,11 @@ void columns_come_back() {
 void faults_have_a_line() {
   const auto ragged = parse_columns("a b\n\nc\n", {false, false, 0}, 1, true);
   check(ragged.fault.line == 3 && ragged.fault.found == 1);
-  const auto weighted = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc:2\n", 1, true);
-  check(weighted.fault.line == 3 && weighted.fault.field == "c:2");
-  const auto items = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc", 1, true);
+  const auto weighted = parse_items("B\ta\\:b:1\ta\\:b\n\nI\tc:x\n", 1, true);
+  check(weighted.fault.line == 3 && weighted.fault.field == "c:x");
+  const auto items = parse_items("B\ta\\:b:1\ta\\:b:3\n\nI\tc", 1, true);
   check(items.items.size() == 2 && items.offsets.size() == 3 && items.item_names.size() == 2);
+  check(items.weights[0] == 3 && items.weights[1] == 1);
 }
 
 // Features counted, looked up, and found by a decoder, against a map from (template, codes) to the number of occurrences.
@@ -147,9 +150,21 @@ void features_of_tokens_are_those_of_the_definition() {
   }
 }
 
+void few_and_many_numbers_are_sorted() {
+  std::mt19937 random(3);
+  for (std::size_t n = 0; n < 200; ++n) {
+    std::vector<std::int32_t> values(n);
+    for (std::size_t k = 0; k < n; ++k) values[k] = static_cast<std::int32_t>(7 * k);
+    std::shuffle(values.begin(), values.end(), random);
+    sort_distinct(values);
+    check(std::ranges::is_sorted(values) && (n == 0 || values.back() == static_cast<std::int32_t>(7 * (n - 1))));
+  }
+}
+
 }  // namespace
 
 void tagging() {
+  few_and_many_numbers_are_sorted();
   features_of_tokens_are_those_of_the_definition();
   columns_come_back();
   faults_have_a_line();

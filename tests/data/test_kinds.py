@@ -20,6 +20,7 @@ DATA = {
     "integers": ([np.arange(3), np.arange(2)], Strings),
     "numbers": (np.eye(2), Vectors),
     "dicts": ([{"gc": 0.5}], Vectors),
+    "sets of names": ([{"word=the", "title"}], Vectors),
     "tuples": ([("S", ("NP",))], Trees),
     "machines": ([MACHINE], Lattices),
     "batch": (Trees(["(S (NP))"]), Trees),
@@ -28,6 +29,7 @@ DATA = {
 FILES = {
     "a.csv": ("text,label\nred wine,red\n", Strings),
     "a.svm": ("1 1:0.5 2:1\n", Vectors),
+    "a.crfsuite": ("NN\tword=vine\ttitle\n", Vectors),
     "a.trees": ("(S (NP he) (VP sat))\n", Trees),
     "a.plf": ("((('vine', 0.5, 1),),)\n", Lattices),
 }
@@ -132,12 +134,12 @@ def test_a_new_kind_is_one_class_and_one_registration(monkeypatch, tmp_path):
     monkeypatch.setattr(registry, "_registered", {})
     treille.register(Sets)
     treille.register(Overlap)
-    X, y = [{"a", "b"}, {"a"}, {"c"}, {"c", "d"}], [0, 0, 1, 1]
+    X, y = [{1, 2}, {1}, {3}, {3, 4}], [0, 0, 1, 1]
     assert kind_of(X) is Sets
     model = treille.SVC().fit(X, y)
     assert model.plan_.kernel_why == "chosen: sets are compared by their common symbols"
     model.save(tmp_path / "m.treille")
-    new = [{"a", "x"}, {"d"}, {"b", "c"}]
+    new = [{1, 9}, {4}, {2, 3}]
     assert np.array_equal(treille.load(tmp_path / "m.treille").decision_function(new), model.decision_function(new))
     with pytest.raises(InputError, match="found sets, expected strings"):
         NGram(2)(Sets(X))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from treille import Batch, InputError, Vectors
+from treille import SVC, Batch, InputError, Vectors
+from treille.kernels import Linear
 
 ROWS = [[1.5, 0.0, -2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 1.0], [4.0, 0.0, 0.0]]
 DENSE = np.array(ROWS)
@@ -78,6 +79,41 @@ def test_dicts_have_their_names_sorted_and_zero_where_a_name_is_missing():
     assert batch.names == ["a", "b", "c"]
     assert batch.to_csr().toarray().tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 0.5]]
     assert list(batch) == [{"a": 1.0, "b": 1.0}, {}, {"c": 0.5}]
+
+
+def test_str_in_dicts_are_columns_of_ones():
+    batch = Vectors(
+        [{"word": "The", "title": True, "length": 3, "affix": ["T", "Th"]}, {"word": "cat", "title": False}]
+    )
+    assert list(batch) == [
+        {"affix=T": 1.0, "affix=Th": 1.0, "length": 3.0, "title": 1.0, "word=The": 1.0},
+        {"word=cat": 1.0},
+    ]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
+def test_lists_and_sets_of_str_are_binary_features(kind):
+    batch = Vectors([kind(["pos=DT", "word=the"]), kind([]), kind(["word=cat", "word=the"])])
+    assert batch.names == ["pos=DT", "word=cat", "word=the"]
+    assert batch.to_csr().toarray().tolist() == [[1, 0, 1], [0, 0, 0], [0, 1, 1]]
+
+
+def test_a_feature_counts_once_however_often_it_is_listed():
+    assert list(Vectors([["a", "b", "a"]])) == [{"a": 1.0, "b": 1.0}]
+
+
+def test_a_kernel_of_numbers_reads_lists_of_str_as_binary_features():
+    assert Linear()([["a", "b"], {"b", "c"}]).tolist() == [[2, 1], [1, 2]]
+    model = SVC(kernel=Linear(), C=10).fit([["a", "b"], ["a"], ["c"], ["b", "c"]], [0, 0, 1, 1])
+    assert model.predict([["a", "d"], {"c"}]).tolist() == [0, 1]
+    assert SVC(C=10).fit([{"a", "b"}, {"a"}, {"c"}], [0, 0, 1]).predict([{"c"}]).tolist() == [1]
+
+
+@given(st.lists(st.lists(st.text(max_size=2), max_size=4), max_size=6))
+def test_binary_features_are_those_of_the_rows(rows):
+    batch = Vectors(list(map(set, rows)))
+    assert [set(row) for row in batch] == list(map(set, rows))
+    assert all(value == 1.0 for value in batch.values)
 
 
 def test_a_frame_of_any_library_keeps_the_names_of_its_columns():
@@ -163,7 +199,12 @@ def test_a_damaged_state_is_refused():
         ([[1, 2], [3]], r"row 1 has 1 numbers, expected 2 like the rows before it"),
         ([[1, "2"]], r"row 0, column 1 is '2' \(str\), expected a number"),
         ([[1, 2j]], r"row 0, column 1 is '2j' \(complex\), expected a number"),
-        ([{"a": "1"}], r"row 0, 'a' is '1' \(str\), expected a number"),
+        ([{"a": b"1"}], r"row 0, 'a' is \"b'1'\" \(bytes\), expected a number"),
+        ([{"a": ["b", 1]}], r"row 0, 'a' is .* \(list\), expected a number"),
+        ([["a"], ["b", 1]], r"row 1: '1' is int, expected str like the features before it"),
+        ([["a"], ["b", []]], r"row 1: '\[\]' is list, expected str like the features before it"),
+        ([{"a"}, 3], r"row 1 is int, expected a list or set of str like the rows before it"),
+        ([{"a"}, "ab"], r"row 1 is str, expected a list or set of str like the rows before it"),
         ([{"a": None}], r"row 0, 'a' is missing"),
         ([{1: 2.0}], r"row 0: the name 1 is int, expected str"),
         ([{"a": 1}, [1]], r"row 1 is list, expected a dict like the rows before it"),
@@ -211,6 +252,10 @@ def test_two_columns_of_a_frame_with_one_name_are_refused():
         (sp.csr_matrix(DENSE), True),
         (ROWS, True),
         ([{"a": 1}], True),
+        ([{"a"}], True),
+        ([frozenset()], True),
+        ([["a", "b"]], False),  # words
+        ([{1}], False),
         (Frame(a=[1]), True),
         (Vectors(ROWS), True),
         (np.array([[1, 2], [3, 4]]), False),  # integers are sequences of symbols

@@ -11,6 +11,7 @@ from treille import Lattices, Strings, Trees, Vectors
 from treille.io.parts import ColumnParts
 from treille.io.symbols import read_symbols
 from treille.kernels.parse import default_kernel, parse_kernel
+from treille.tagging import read_features, read_sentences, read_templates, stream_sentences, write_sentences
 
 from . import mutations
 
@@ -50,6 +51,10 @@ DOCUMENTS: dict[str, Callable[[Path], Any]] = {
     "a.nwk": lambda path: Trees.from_newick(text(path)),
     "a.conllu": lambda path: Trees.from_conllu(text(path), label="form"),
     "a.symbols": read_symbols,
+    "a.conll": lambda path: (read_sentences(path), [b.with_tags(b.sentences) for b in stream_sentences(path, block=7)]),
+    "tabs.conll": lambda path: write_sentences(path.with_suffix(".out"), read_sentences(path), separator="\t"),
+    "a.crfsuite": read_features,
+    "a.template": read_templates,
     "a.kernel": lambda path: parse_kernel(text(path)),
 }
 

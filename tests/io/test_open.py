@@ -1,7 +1,9 @@
 """Opening files: gzip, standard input, encodings, and faults named by file and byte."""
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 from types import SimpleNamespace
 
@@ -25,8 +27,14 @@ def test_a_plain_file_is_read_with_its_line_ends_as_they_are(tmp_path):
     assert text_of(write(tmp_path, "a.txt", "é\r\nb\n".encode())) == "é\r\nb\n"
 
 
-def test_gzip_is_known_by_its_first_bytes_whatever_the_name(tmp_path):
-    assert text_of(write(tmp_path, "a.txt", gzip.compress(b"vine"))) == "vine"
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_are_known_by_their_first_bytes_whatever_the_name(pack, tmp_path):
+    assert text_of(write(tmp_path, "a.txt", pack(b"vine"))) == "vine"
+    assert text_of(write(tmp_path, "a.txt", pack(b"one ") + pack(b"two"))) == "one two"
+
+
+def test_a_text_that_begins_like_a_bzip2_file_is_a_text(tmp_path):
+    assert text_of(write(tmp_path, "a.txt", b"BZh9 vine")) == "BZh9 vine"
 
 
 def test_a_plain_file_that_is_called_gz_is_read_as_it_is(tmp_path):
@@ -97,6 +105,17 @@ def test_a_truncated_gzip_file_is_named(tmp_path, keep):
     path = write(tmp_path, "a.gz", gzip.compress(bytes(range(32, 127)) * 50)[:keep])
     with pytest.raises(InputError, match=r"a\.gz: damaged gzip file after .* Fetch it again"):
         text_of(path)
+
+
+@pytest.mark.parametrize(("pack", "name"), [(bz2.compress, "bzip2"), (lzma.compress, "xz")])
+def test_a_damaged_file_of_another_compression_is_named(pack, name, tmp_path):
+    content = bytearray(pack(bytes(range(32, 127)) * 50))
+    for keep in (15, len(content) - 9):
+        with pytest.raises(InputError, match=rf"a\.txt: damaged {name} file after .* Fetch it again"):
+            text_of(write(tmp_path, "a.txt", bytes(content[:keep])))
+    content[len(content) // 2] ^= 0xFF
+    with pytest.raises(InputError, match=rf"a\.txt: damaged {name} file"):
+        text_of(write(tmp_path, "a.txt", bytes(content)))
 
 
 def test_an_altered_gzip_file_is_named(tmp_path):

@@ -73,3 +73,24 @@ def test_scikit_learn_splits_sentences_and_lists():
 def test_what_is_no_list_of_tokens_is_refused_with_its_place(data, message):
     with pytest.raises(InputError, match=message):
         Sentences(data)
+
+
+def test_tokens_with_features_are_selected_and_pickled_like_others():
+    data = [[["a", "b"], []], [], [["c", "a"]]]
+    sentences = Sentences.of_features(data)
+    assert list(sentences) == data
+    assert list(sentences[[2, 0]]) == [data[2], data[0]]
+    assert sentences[0] == data[0]
+    assert list(pickle.loads(pickle.dumps(sentences))) == data
+    assert repr(sentences) == "Sentences(3 sentences, 3 tokens, 4 features)"
+    assert list(Sentences([[{"a": "x", "b": True}, {"n": {"m": "y"}}]])) == [[["a=x", "b"], ["n:m=y"]]]
+    assert [sorted(token) for token in Sentences([[{"q", "p"}, frozenset()]])[0]] == [["p", "q"], []]
+
+
+def test_a_column_is_separated_from_the_others():
+    words, tags = Sentences([[("a", "N", "O"), ("b", "V", "B")], []]).separate(1)
+    assert list(words) == [[("a", "O"), ("b", "B")], []]
+    assert list(tags) == [["N", "V"], []]
+    for sentences, column in ((Sentences([["a"]]), -1), (words, 2), (words, -3)):
+        with pytest.raises(InputError, match=f"column {column} cannot be separated: there (is 1 column|are 2 columns)"):
+            sentences.separate(column)

@@ -69,6 +69,8 @@ def test_a_template_file_of_crfpp(tmp_path):
         ("tag[0]", r"line 2: found 'tag\[0\]', expected a tag given before, such as tag\[-1\]"),
         ("prefix0[0]", r"'prefix0' in 'prefix0\[0\]' is unknown"),
         ("word[0]|word[40]", r"the offset in 'word\[40\]' is 40"),
+        ("x" + "1" * 5000 + ".lower[0]", r"line 2: found 'x111"),
+        ("x" + "1" * 5000 + "[0]", r"line 2: 'x111"),
         ("items|word[0]", r"found 'items' in the template"),
     ],
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -11,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data.alphabet import codes_of
-from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column
+from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column, running_sum
 from treille.data.format import count, listed
-from treille.io import stored, svmlight
+from treille.io import crfsuite, stored, svmlight
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
 
@@ -25,8 +26,10 @@ class Vectors(FlatBatch):
 
     Parameters
     ----------
-    data : 2-D array, sparse matrix, DataFrame, list of rows, list of dicts, or what `treille.io` read
-        A row per example. A dict holds the numbers that are not zero, by name; names of other dicts are zero in it.
+    data : 2-D array, sparse matrix, DataFrame, list of rows, list of dicts, list of sets, or what `treille.io` read
+        A row per example. A dict holds the numbers that are not zero, by name; names of other dicts are zero in it. A str in a
+        dict is the column ``name=value`` with the number 1, as are the str of a list or a set in it. A set, list or tuple of str
+        is a row of binary features: 1 in these columns. (Most kernels read lists of str as sequences of symbols.)
     names : list of str or None
         Names of the columns. A DataFrame and dicts have theirs; without names, columns are identified by position.
 
@@ -52,11 +55,13 @@ class Vectors(FlatBatch):
     >>> named = Vectors([{"length": 12, "gc": 0.5}, {"length": 7}])
     >>> named.names, named[1], named[:1]
     (['gc', 'length'], {'length': 7.0}, Vectors(1 row of 2 columns, 2 numbers not zero))
+    >>> Vectors([{"word=The", "title"}, ["word=cat"]]).names, Vectors([{"word": "The", "title": True}])[0]
+    (['title', 'word=The', 'word=cat'], {'title': 1.0, 'word=The': 1.0})
     """
 
     title = "rows of numbers"
     parts = NumberRows
-    formats = tuple(svmlight.TITLES)
+    formats = (*svmlight.TITLES, *crfsuite.TITLES)
     stored = ("values", "columns", "offsets")
     values: np.ndarray
     columns: np.ndarray
@@ -84,7 +89,7 @@ class Vectors(FlatBatch):
         first = first_item(data)
         if isinstance(first, (list, tuple, np.ndarray)):
             return any(isinstance(v, (float, np.floating)) for v in first)
-        return isinstance(first, Mapping)
+        return isinstance(first, Mapping) or (isinstance(first, Set) and all(isinstance(v, str) for v in first))
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
@@ -178,11 +183,13 @@ def _read(data: Any) -> tuple[sp.csr_matrix, list[str] | None]:
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes, Mapping)):
         raise InputError(
             f"found {type(data).__name__}, expected rows of numbers: an array, a sparse matrix, a DataFrame, a list of"
-            " lists or of dicts"
+            " lists, of dicts or of sets"
         )
     rows = list(data)
     if rows and isinstance(rows[0], Mapping):
         return _from_dicts(rows)
+    if _are_names(rows):
+        return _from_names(rows)
     return sp.csr_matrix(_from_lists(rows)), None
 
 
@@ -193,12 +200,61 @@ def _from_dicts(rows: list[Any]) -> tuple[sp.csr_matrix, list[str]]:
         for name in row:
             if not isinstance(name, str):
                 raise InputError(f"row {i}: the name {name!r} is {type(name).__name__}, expected str")
-    names = sorted(set().union(*rows))
-    place = codes_of(names)
-    columns = np.array([place[name] for row in rows for name in row], dtype=np.int32)
+    kinds = set(map(type, chain.from_iterable(row.values() for row in rows)))
+    if any(issubclass(kind, (str, list, tuple, Set)) for kind in kinds):
+        rows = [_with_names(row) for row in rows]
+    columns, offsets, names = _coded(rows)
     values = np.array([_float(v, f"row {i}, {n!r}") for i, row in enumerate(rows) for n, v in row.items()], np.float64)
-    offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return sp.csr_matrix((values, columns, offsets), shape=(len(rows), len(names))), names
+
+
+def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A dict in which a str is the column ``name=value`` with the number 1."""
+    numbers: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, str):
+            numbers[f"{name}={value}"] = 1.0
+        elif isinstance(value, (list, tuple, Set)) and all(isinstance(each, str) for each in value):
+            numbers.update((f"{name}={each}", 1.0) for each in value)
+        else:
+            numbers[name] = value
+    return numbers
+
+
+def _are_names(rows: list[Any]) -> bool:
+    """Whether rows are lists or sets of str: the first that is not empty decides between lists of str and of numbers."""
+    if not all(issubclass(kind, (list, tuple, Set)) for kind in set(map(type, rows))):
+        return bool(rows) and isinstance(rows[0], Set)
+    first = next((row for row in rows if row), ())
+    return any(isinstance(row, Set) for row in rows) or isinstance(next(iter(first), None), str)
+
+
+def _from_names(rows: list[Any]) -> tuple[sp.csr_matrix, list[str]]:
+    """Binary features: a 1 for each str, however often a list has it."""
+    for i, row in enumerate(rows):
+        if not isinstance(row, (list, tuple, Set)):
+            raise InputError(f"row {i} is {type(row).__name__}, expected a list or set of str like the rows before it")
+    try:
+        columns, offsets, names = _coded(rows)
+    except TypeError:  # a value that is not a str
+        i, value = next((i, v) for i, row in enumerate(rows) for v in row if not isinstance(v, str))
+        raise InputError(
+            f"row {i}: {str(value)[:40]!r} is {type(value).__name__}, expected str like the features before it"
+        ) from None
+    matrix = sp.csr_matrix((np.ones(len(columns)), columns, offsets), shape=(len(rows), len(names)))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix, names
+
+
+def _coded(rows: list[Any]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Columns and offsets of rows of names, and the names, sorted. Costs no Python code per name."""
+    names = sorted(set().union(*rows))
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError
+    place, lengths = codes_of(names), list(map(len, rows))
+    columns = np.fromiter(map(place.__getitem__, chain.from_iterable(rows)), np.int32, sum(lengths))
+    return columns, running_sum(lengths), names
 
 
 def _from_lists(rows: list[Any]) -> np.ndarray:

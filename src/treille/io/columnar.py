@@ -7,6 +7,7 @@ from typing import Any
 
 from .errors import InputError
 from .examples import Examples, Request
+from .open import COMPRESSED
 from .records import Records
 from .text_files import collect, examples_of
 
@@ -22,7 +23,7 @@ def guess_bytes(name: str, head: bytes) -> tuple[str, str] | None:
     >>> guess_bytes("a.parquet", b""), guess_bytes("-", b"PAR1"), guess_bytes("a.csv", b"text")
     (('parquet', 'name'), ('parquet', 'content'), None)
     """
-    stem = os.path.basename(name).lower().removesuffix(".gz")
+    stem = COMPRESSED.sub("", os.path.basename(name).lower())
     for format, suffixes in SUFFIXES.items():
         if stem.endswith(suffixes) or head.startswith(MAGIC[format]):
             return format, "name" if stem.endswith(suffixes) else "content"

@@ -3,8 +3,6 @@
 If the first line of tokens has a tab, columns are separated by single tabs, values may hold blanks, and lines that begin with `#`
 and have no tab are comments, as in CoNLL-U. Otherwise any run of blanks and tabs separates, and there are no comments: `#` is a
 token of the Penn Treebank. A line ``-DOCSTART-`` is a token like any other. Lines may end with CR LF.
-
-CRFsuite items: ``label TAB feature TAB feature ...``, with the same blank lines.
 """
 
 from __future__ import annotations
@@ -51,24 +49,10 @@ class TokenColumns:
         return text if self.encoding == "utf-8" else text.decode().encode(self.encoding)
 
 
-@dataclass(frozen=True, repr=False)
-class TokenItems:
-    """Tokens with labels and features: token i has ``names[items[k]]``, k from ``item_offsets[i]`` to ``item_offsets[i + 1]``."""
-
-    labels: np.ndarray
-    label_names: list[str]
-    items: np.ndarray
-    item_offsets: np.ndarray
-    names: list[str]
-    offsets: np.ndarray
-    lines: np.ndarray
-    source: str
-
-
 def read_columns(source: Source, separator: str | None = None, encoding: str = "utf-8") -> TokenColumns:
     """All tokens of a file, which may be compressed; `-` is standard input. See `stream_columns`."""
-    read, name = _reader(source, encoding)
-    text = _without_mark(read(-1))
+    read, name = reader(source, encoding)
+    text = without_mark(read(-1))
     tabs = bool(_separated_by_tabs(text, separator, True))
     return _columns(_core.parse_columns(text, tabs, tabs, 0, 1, True), text, tabs, name, 0, encoding)
 
@@ -80,13 +64,13 @@ def stream_columns(
 
     `separator` is ``"\\t"`` for single tabs, ``" "`` for runs of blanks and tabs, or None to decide by the first line.
     """
-    read, name = _reader(source, encoding)
+    read, name = reader(source, encoding)
     line, width, text, end, tabs = 1, 0, b"", False, None
     while not end:
         new = read(max(block, len(text)))
         text, end = text + new, not new
         if tabs is None:
-            text = _without_mark(text)
+            text = without_mark(text)
             tabs = _separated_by_tabs(text, separator, end)
             if tabs is None:
                 continue
@@ -96,26 +80,6 @@ def stream_columns(
             width = width or len(columns.codes)
             yield columns
         text, line = text[parsed.bytes_read :], line + parsed.lines_read
-
-
-def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
-    """All tokens of a file of CRFsuite. A feature may have the weight 1, as in ``name:1``, and no other."""
-    read, name = _reader(source, encoding)
-    parsed = _core.parse_items(_without_mark(read(-1)), 1, True)
-    line, _, field = parsed.fault
-    if line:
-        raise InputError(
-            f"{name}, line {line}: the feature {field[:40].decode(errors='replace')!r} has a weight, expected 1:"
-            " divide its values into ranges, with a feature for each; a colon inside a name is written \\:"
-        )
-    _check_text(parsed.codes[0], parsed.values[0], parsed.n_values[0], parsed.lines, name)
-    names = parsed.item_names
-    if len(names) < parsed.n_item_names:
-        at = int(np.flatnonzero(parsed.items == len(names))[0])
-        _refuse_bytes(parsed.lines[np.searchsorted(parsed.item_offsets, at, side="right") - 1], name)
-    return TokenItems(
-        parsed.codes[0], parsed.values[0], parsed.items, parsed.item_offsets, names, parsed.offsets, parsed.lines, name
-    )
 
 
 def write_columns(path: str | os.PathLike[str], columns: list[list[str]], offsets: np.ndarray, tabs: bool) -> None:
@@ -142,7 +106,7 @@ def _writable(value: str, tabs: bool) -> bool:
     return not any(c in value for c in "\t\r\n") and (tabs or (value != "" and " " not in value))
 
 
-def _reader(source: Source, encoding: str) -> tuple[Read, str]:
+def reader(source: Source, encoding: str) -> tuple[Read, str]:
     """A function that reads bytes of UTF-8, and the name of the source. Pipes give what has arrived."""
     named, pipe = isinstance(source, (str, os.PathLike)), False
     if isinstance(source, (str, os.PathLike)) and os.fspath(source) != STANDARD_INPUT:
@@ -174,7 +138,8 @@ def _reader(source: Source, encoding: str) -> tuple[Read, str]:
     return recoded, name
 
 
-def _without_mark(text: bytes) -> bytes:
+def without_mark(text: bytes) -> bytes:
+    """A text without its byte order mark."""
     return text.removeprefix(codecs.BOM_UTF8)
 
 
@@ -202,18 +167,19 @@ def _columns(parsed: Any, text: bytes, tabs: bool, source: str, width: int, enco
         )
     values = parsed.values
     for column, own, n in zip(codes, values, parsed.n_values, strict=True):
-        _check_text(column, own, n, lines, source)
+        check_text(column, own, n, lines, source)
     return TokenColumns(codes, values, parsed.offsets, lines, parsed.ends, text, tabs, source, encoding)
 
 
-def _check_text(codes: np.ndarray, values: list[str], n_values: int, lines: np.ndarray, source: str) -> None:
+def check_text(codes: np.ndarray, values: list[str], n_values: int, lines: np.ndarray, source: str) -> None:
     """Refuses a value that is not UTF-8: the list of values ends before the first of them."""
     if len(values) < n_values:
         for token in np.flatnonzero(codes == len(values))[:1]:
-            _refuse_bytes(lines[token], source)
+            refuse_bytes(lines[token], source)
 
 
-def _refuse_bytes(line: int, source: str) -> None:
+def refuse_bytes(line: int, source: str) -> None:
+    """Raises the error of a text that is not UTF-8."""
     raise InputError(
         f"{source}, line {line}: found bytes that are not utf-8 text. Name the file's encoding, for example --encoding latin-1"
         ' (encoding="latin-1" in Python)'

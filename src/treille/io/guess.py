@@ -2,9 +2,10 @@
 
 import os
 
-from . import svmlight, text_files, trees
+from . import crfsuite, svmlight, text_files, trees
+from .open import COMPRESSED
 
-FAMILIES = (trees, svmlight, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
+FAMILIES = (trees, svmlight, crfsuite, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
 SUFFIXES = {format: suffixes for family in FAMILIES for format, suffixes in family.SUFFIXES.items()}
 
 
@@ -16,7 +17,7 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     >>> guess("mail.csv.gz", "text,label"), guess("-", "text\\tlabel"), guess("mail.txt", "Well, then")
     (('csv', 'name'), ('tsv', 'content'), ('lines', 'content'))
     """
-    stem = os.path.basename(name).lower().removesuffix(".gz")
+    stem = COMPRESSED.sub("", os.path.basename(name).lower())
     named = next((format for format, suffixes in SUFFIXES.items() if stem.endswith(suffixes)), None)
     if named is not None and not (named == "tsv" and trees.guess_content(line, text)):
         return named, "name"

@@ -13,6 +13,7 @@ from .atomic_write import atomic_write
 from .errors import InputError
 from .fields import TEXTS
 from .machine import MachineParts
+from .open import COMPRESSED
 from .symbols import format_symbols, with_own_table
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 
@@ -41,7 +42,7 @@ def guess_lattices(name: str, head: bytes, text: str | None = None) -> tuple[str
     >>> guess_lattices("a.plf.gz", b""), guess_lattices("-", b"((('vine', 0, 1),),)"), guess_lattices("a.txt", b"vine")
     (('plf', 'name'), ('plf', 'content'), None)
     """
-    stem = os.path.basename(name).lower().removesuffix(".gz")
+    stem = COMPRESSED.sub("", os.path.basename(name).lower())
     line = head.lstrip().split(b"\n")[0].decode("utf-8", "replace")
     if kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head):
         return "kaldi", "content"

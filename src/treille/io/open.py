@@ -1,23 +1,33 @@
-"""Open a file, a gzip file or standard input as text. Errors in the bytes are reported by file and offset."""
+"""Open a file, compressed or not, or standard input as text. Errors in the bytes are reported by file and offset."""
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import difflib
 import gzip
 import io
+import lzma
 import os
+import re
 import stat
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .errors import InputError
 from .limits import Budget
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
+COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")  # names of compressed files
+MAGIC: tuple[tuple[str, re.Pattern[bytes], Callable[..., Any]], ...] = (
+    ("gzip", re.compile(rb"\x1f\x8b"), lambda file: gzip.GzipFile(fileobj=file)),
+    ("bzip2", re.compile(rb"BZh[1-9]1AY&SY"), bz2.BZ2File),
+    ("xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
+)
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -26,10 +36,10 @@ def source_name(path: str | os.PathLike[str]) -> str:
 
 
 def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> Text:
-    """Open `path` for reading text; `-` is standard input, gzip is recognised by its first bytes.
+    """Open `path` for reading text; `-` is standard input; gzip, bzip2 and xz are recognised by the first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
-    is not in this encoding or is a damaged gzip raises `InputError`. Standard input is read to its end, and left open.
+    is not in this encoding or is damaged raises `InputError`. Standard input is read to its end, and left open.
 
     >>> import gzip, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
@@ -105,12 +115,14 @@ class Bytes(io.BufferedIOBase):
 
     def __init__(self, file: io.BufferedReader, name: str, budget: Budget | None = None) -> None:
         self.name, self.count, self._file = name, 0, file
-        self._stream: io.BufferedReader | gzip.GzipFile = file
+        self._stream: Any = file
         self._budget: Budget | None = None
         self._ahead = b""
-        if file.peek(2)[:2] == b"\x1f\x8b":
+        head = file.peek(10)[:10]
+        self._format = next((format for format in MAGIC if format[1].match(head)), None)
+        if self._format is not None:
             source, size = _measured(file)
-            self._stream, self._budget = gzip.GzipFile(fileobj=source), budget or Budget(name, size)
+            self._stream, self._budget = self._format[2](source), budget or Budget(name, size)
 
     def readable(self) -> bool:
         return True
@@ -144,9 +156,11 @@ class Bytes(io.BufferedIOBase):
                 self._budget.spend(len(chunk))
                 return chunk
             return b"".join(iter(lambda: self._checked(read, CHUNK), b""))  # refused before it fills the memory
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            if self._format is None or (isinstance(error, OSError) and error.errno is not None):
+                raise
             reason = str(error).rstrip(".")
-            message = f"{self.name}: damaged gzip file after {self.count:,} bytes of text: {reason}. Fetch it again"
+            message = f"{self.name}: damaged {self._format[0]} file after {self.count:,} bytes of text: {reason}. Fetch it again"
             raise InputError(message) from error
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from .errors import InputError
 from .examples import Examples, Request
 from .guess import FAMILIES, guess
 from .label_files import Labels, with_labels
-from .open import STANDARD_INPUT, Text, open_text, source_name, text_of
+from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name, text_of
 from .several import joined, read_documents
 from .symbols import read_symbols
 from .text_files import split_head
@@ -49,9 +49,9 @@ def read(
     Parameters
     ----------
     format : str or None
-        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight; for trees trees, conllu, newick or
-        xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by the name,
-        otherwise by the content.
+        For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight or crfsuite; for trees trees,
+        conllu, newick or xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by
+        the name, otherwise by the content.
     text : str or None
         The field of the text, or several joined with one blank: `title+body`. The columns of a table without a header are called
         1, 2, 3 and so on.
@@ -173,7 +173,7 @@ def _read_members(path: Path, request: Request) -> Examples:
 def is_named(name: str) -> bool:
     """Whether the suffix of a name tells the format of a file."""
     known = (*(suffix for family in (*FAMILIES, columnar) for own in family.SUFFIXES.values() for suffix in own),)
-    return name.lower().removesuffix(".gz").endswith(known)
+    return COMPRESSED.sub("", name.lower()).endswith(known)
 
 
 def _read_several(paths: Sequence[Path], request: Request) -> Examples:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from .archive import Member
 from .errors import InputError
 from .examples import Examples, Request, unique
-from .open import text_of
+from .open import COMPRESSED, text_of
 from .parts import concatenated
 
 FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a field that is named
@@ -65,7 +65,7 @@ def class_names(paths: Sequence[str]) -> list[str]:
     >>> class_names(["vine.txt", "vine-red.txt"])
     ['vine', 'vine-red']
     """
-    stems = [re.sub(r"\.gz$", "", os.path.basename(path)) for path in paths]
+    stems = [COMPRESSED.sub("", os.path.basename(path)) for path in paths]
     stems = [os.path.splitext(stem)[0] for stem in stems]
     if len(set(stems)) < len(stems):
         stems = ["/".join(folders) for folders in _distinct([PurePosixPath(path).parts for path in paths])]

@@ -13,6 +13,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
+from .open import COMPRESSED
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
@@ -115,7 +116,7 @@ def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
 def documents(folder: str | os.PathLike[str]) -> list[Path]:
     """The XML and HTML documents in a folder and those inside it."""
     files = (file for file in Path(folder).rglob("*") if file.is_file())
-    return sorted(file for file in files if file.name.lower().removesuffix(".gz").endswith(DOCUMENTS))
+    return sorted(file for file in files if COMPRESSED.sub("", file.name.lower()).endswith(DOCUMENTS))
 
 
 def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:

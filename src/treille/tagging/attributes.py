@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-Derive = Callable[[str], str | None]
 RUNS = re.compile(r"(.)\1+", re.DOTALL)
 NAME = re.compile(r"(prefix|suffix)([1-9]\d?)|lower|shape|shortshape|ortho")
 
@@ -47,46 +46,45 @@ def orthographic(word: str) -> str:
     >>> [orthographic(word) for word in ("dog", "Dog", "IBM", "iPod", "vis-a-vis", "1990s", "3.5", "%")]
     ['lower', 'title', 'upper', 'mixed', 'lower+hyphen', 'lower+digit', 'number', 'punctuation']
     """
-    if not any(map(str.isalnum, word)):
+    return _class_of_shape(word.translate(_shapes))
+
+
+@lru_cache(1 << 16)
+def _class_of_shape(form: str) -> str:
+    letters = [c for c in form if c in "Xx"]
+    if not letters and "d" not in form:
         return "punctuation"
-    flags = []
-    if any(map(str.isalpha, word)):
-        first = next(filter(str.isalpha, word))
-        flags.append(
-            "lower"
-            if word == word.lower()
-            else "title"
-            if first.isupper() and word.replace(first, "", 1) == word.replace(first, "", 1).lower()
-            else "upper"
-            if word == word.upper()
-            else "mixed"
-        )
-        if any(map(str.isdigit, word)):
-            flags.append("digit")
-    else:
-        flags.append("number")
-    if "-" in word:
-        flags.append("hyphen")
-    return "+".join(flags)
+    flags = ["number"]
+    if letters:
+        capitals = letters.count("X")
+        title = capitals == 1 and letters[0] == "X"
+        flags = ["lower" if not capitals else "title" if title else "upper" if capitals == len(letters) else "mixed"]
+        flags += ["digit"] * ("d" in form)
+    return "+".join(flags + ["hyphen"] * ("-" in form))
 
 
-@lru_cache
-def derivation(name: str) -> Derive:
-    """The function of an attribute; a word shorter than an affix has none.
+def derived(name: str, words: Sequence[str]) -> Sequence[str | None]:
+    """An attribute of words, None where they have none; the empty name is the word itself.
 
-    >>> derivation("suffix3")("sing"), derivation("prefix4")("the")
-    ('ing', None)
+    >>> derived("suffix3", ["sing", "be"]), derived("", ["be"])
+    (['ing', None], ['be'])
     """
-    match = NAME.fullmatch(name)
-    if match is None:
+    if not name:
+        return words
+    affix = NAME.fullmatch(name)
+    if affix is None:
         raise KeyError(name)
-    if match[1]:
-        n = int(match[2])
-        place = slice(n) if match[1] == "prefix" else slice(-n, None)
-        return lambda word: word[place] if len(word) >= n else None
-    return {"lower": str.lower, "shape": shape, "shortshape": short_shape, "ortho": orthographic}[name]
+    n = int(affix[2] or 0)
+    if affix[1] == "prefix":
+        return [word[:n] if len(word) >= n else None for word in words]
+    if affix[1] == "suffix":
+        return [word[-n:] if len(word) >= n else None for word in words]
+    return list(map(DERIVE[name], words))
 
 
-def derived(name: str, words: Iterable[str]) -> list[str | None]:
-    """The attribute of words; the empty name is the word itself."""
-    return list(map(derivation(name), words)) if name else list(words)
+DERIVE: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "shape": shape,
+    "shortshape": short_shape,
+    "ortho": orthographic,
+}

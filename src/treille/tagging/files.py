@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from treille.data.format import count
-from treille.io import conll
+from treille.io import conll, crfsuite
 from treille.io.errors import InputError
 from treille.tagging.items import Items
 from treille.tagging.sentences import Column, Origin, Sentences, one_column
@@ -23,7 +25,7 @@ def read_sentences(source: conll.Source, *, separator: str | None = None, encodi
     Parameters
     ----------
     source : path or binary stream
-        It may be compressed by gzip; ``"-"`` is standard input.
+        A file may be compressed by gzip, bzip2 or xz; ``"-"`` is standard input.
     separator : {None, "\\t", " "}
         None decides by the first line.
 
@@ -47,8 +49,14 @@ def read_features(source: conll.Source, *, encoding: str = "utf-8") -> tuple[Sen
     >>> X[0], y[0]
     ([['word=The', 'bias'], ['word=cat', 'bias']], ['DT', 'NN'])
     """
-    read = conll.read_items(source, encoding)
+    read = crfsuite.read_items(source, encoding)
     origin = Origin(read.source, read.lines)
+    for k in np.flatnonzero(read.weights != 1)[:1]:
+        line = read.lines[np.searchsorted(read.item_offsets, k, side="right") - 1]
+        raise InputError(
+            f"{read.source}, line {line}: the feature {read.names[read.items[k]]!r} has the weight {read.weights[k]:g}, expected 1:"
+            " divide its values into ranges, with a feature for each"
+        )
     items = Items(read.items, read.item_offsets, read.names)
     labels = Sentences.of_columns([Column(read.labels, read.label_names)], read.offsets, origin)
     return Sentences._made((), read.offsets, items, origin), labels

@@ -29,7 +29,7 @@ from treille.tagging.attributes import NAME
 
 REACH = 32  # the largest offset, as in the core
 COLUMNS = ("word", "pos")
-ATOM = re.compile(r"(?:(word|pos|x\d+)\.)?(\w+)\[([-+]?\d{1,3})\]")
+ATOM = re.compile(r"(?:(word|pos|x\d{1,6})\.)?(\w+)\[([-+]?\d{1,3})\]")
 MACRO = re.compile(r"%x\[\s*([-+]?\d{1,3})\s*,\s*(\d{1,6})\s*\]")
 TAG, ITEMS = -1, -2  # in place of a column
 
@@ -171,7 +171,7 @@ def _atom(part: str, text: str, place: str) -> Atom:
         )
     column, name, offset = match[1], match[2], int(match[3])
     if abs(offset) > REACH:
-        raise InputError(f"{where}the offset in {part!r} is {offset}, expected -{REACH} to {REACH}")
+        raise InputError(f"{where}the offset in {part[:40]!r} is {offset}, expected -{REACH} to {REACH}")
     if name == "tag" and column is None:
         if offset >= 0:
             raise InputError(f"{where}found {part!r}, expected a tag given before, such as tag[-1]")
@@ -180,8 +180,8 @@ def _atom(part: str, text: str, place: str) -> Atom:
         return Atom(_column(name), "", offset)
     if not NAME.fullmatch(name):
         raise InputError(
-            f"{where}{name!r} in {part!r} is unknown, expected word, pos, x0, x1, ..., lower, prefix1, suffix1, ..., shape,"
-            " shortshape, ortho or tag"
+            f"{where}{name[:40]!r} in {part[:40]!r} is unknown, expected word, pos, x0, x1, ..., lower, prefix1, suffix1, ...,"
+            " shape, shortshape, ortho or tag"
         )
     return Atom(_column(column or "word"), name, offset)
 

@@ -1,0 +1,82 @@
+"""CRFsuite items: `label TAB feature TAB feature:weight ...`, a token on each line, and a blank line after each sentence.
+
+A colon in a name is written `\\:`, a backslash `\\\\`. A feature without a weight has the weight 1; one that a line has
+twice counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille import _core
+
+from .conll import Source, check_text, reader, refuse_bytes, without_mark
+from .errors import InputError
+from .examples import Examples, Request, against_the_rest, counted, note
+from .fields import choose
+from .labels import Found, labels_of
+from .records import NumberRows
+
+TITLES = {"crfsuite": "CRFsuite items"}
+SUFFIXES = {"crfsuite": (".crfsuite",)}
+
+
+@dataclass(frozen=True, repr=False)
+class TokenItems:
+    """Tokens with labels and features: token i has ``names[items[k]]``, k from ``item_offsets[i]`` to ``item_offsets[i + 1]``."""
+
+    labels: np.ndarray
+    label_names: list[str]
+    items: np.ndarray
+    weights: np.ndarray
+    item_offsets: np.ndarray
+    names: list[str]
+    offsets: np.ndarray  # of the sentences
+    lines: np.ndarray
+    source: str
+
+
+def guess_content(line: str, text: str | None) -> str | None:
+    """None: such a file is recognised only by its name."""
+    return None
+
+
+def read(stream: Iterator[str], request: Request) -> Examples:
+    """The tokens of a file as rows of numbers, and their labels."""
+    tokens = read_items(BytesIO("".join(stream).encode()), name=request.source)
+    fields = choose(["label", "text"], request.text, request.label, request.labelled, request.source)
+    names = [tokens.label_names[code] for code in tokens.labels.tolist()]
+    found: Found = list(zip(tokens.lines.tolist(), names, strict=True))
+    labels = labels_of(found, fields, request.source, request.skip_unlabelled)
+    matrix = sp.csr_matrix((tokens.weights, tokens.items, tokens.item_offsets), (len(names), len(tokens.names)))
+    matrix.sort_indices()
+    n, columns = counted(len(names), "example"), [f"{len(tokens.names):,} columns"]
+    label = f"label first on its line{against_the_rest(fields, labels or [])}"
+    understood_as = note(request, TITLES["crfsuite"] + request.how, n, columns, labels, label)
+    rows = NumberRows(matrix, tokens.names)
+    return Examples(rows, labels, "crfsuite", request.source, understood_as, tokens.lines.tolist())
+
+
+def read_items(source: Source, encoding: str = "utf-8", name: str = "") -> TokenItems:
+    """All tokens of a file."""
+    read, own_name = reader(source, encoding)
+    name = name or own_name
+    parsed = _core.parse_items(without_mark(read(-1)), 1, True)
+    line, _, field = parsed.fault
+    if line:
+        raise InputError(
+            f"{name}, line {line}: the weight in {field[:40].decode(errors='replace')!r} is not a finite number, expected"
+            " feature:weight; a colon inside a name is written \\:"
+        )
+    labels, lines, items, ends = parsed.codes[0], parsed.lines, parsed.items, parsed.item_offsets
+    check_text(labels, parsed.values[0], parsed.n_values[0], lines, name)
+    names = parsed.item_names
+    if len(names) < parsed.n_item_names:
+        at = int(np.flatnonzero(items == len(names))[0])
+        refuse_bytes(lines[np.searchsorted(ends, at, side="right") - 1], name)
+    return TokenItems(labels, parsed.values[0], items, parsed.weights, ends, names, parsed.offsets, lines, name)
