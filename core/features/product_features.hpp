@@ -2,10 +2,11 @@
 // Explicit features of products and powers of kernels.
 //
 // left * right: one feature per pair z, z' of features of both, phi_z(x) psi_z'(x). k ** d: one feature per multiset of d features,
-// sqrt(d! / (m_1! m_2! ...)) phi_z1(x)^m_1 phi_z2(x)^m_2 ... A product is built feature by feature, "step by step": p q of them in an
-// example with p and q features, (p + d - 1 over d) in a power. Each step has an exact table (prefix product, next feature) -> product;
-// those of the last step are the features. Time is linear in the number of products of all examples; ids rise in lexicographic order
-// of the tuples, whatever the number of threads.
+// sqrt(d! / (m_1! m_2! ...)) phi_z1(x)^m_1 phi_z2(x)^m_2 ... A product is built feature by feature, in steps: an example with p and q
+// features has p q of them, and (p + d - 1 over d) in a power. Each step has an exact table (product of the first features, next
+// feature) -> product; those of the last step are the features. Training examples are numbered by projection
+// (product_numbering.hpp), new ones are looked up in the tables. Time is linear in the number of products of all examples; ids rise in
+// lexicographic order of the tuples, whatever the number of threads.
 
 #include <cstdint>
 #include <memory>

@@ -98,10 +98,10 @@ class ProductKernel(Kernel):
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
         lengths = [_row_lengths(each).astype(np.float64) for each in rows]
-        if self.exponent() == 1:
-            products = np.prod(lengths, axis=0)
-        else:
-            products = np.prod([(lengths[0] + t) / (t + 1) for t in range(self.exponent())], axis=0)
+        products = np.ones(len(rows[0]))
+        with np.errstate(over="ignore"):
+            for step in range(len(rows) * self.exponent()):
+                products *= lengths[step] if self.exponent() == 1 else (lengths[0] + step) / (step + 1)
         return int(min(products.sum().round(), 1e18))
 
     def _needed(self, count: int, rows: list[FeatureRows], n_jobs: int | None) -> float:
@@ -121,7 +121,7 @@ class ProductKernel(Kernel):
             for place, (factor, own) in enumerate(zip(self.factors(), stored.value(spec, "factors", list), strict=True))
         ]
         tuples = stored.array(arrays, "tuples", np.int64, ndim=2)
-        sound = tuples.shape[1] == len(maps) * self.exponent() and tuples.min(initial=0) >= 0
+        sound = tuples.shape[1] == len(maps) * self.exponent() <= 2 * MOST_DEGREE and tuples.min(initial=0) >= 0
         widths = [each.n_features for each in maps] * self.exponent() if sound else []
         if sound and not (tuples >= np.array(widths)).any():
             features = self.map_type().of(self, maps, tuples)
