@@ -38,7 +38,7 @@ std::uint32_t ConjunctionCells::Table::add(std::uint64_t key, std::uint32_t supp
   const std::size_t slot = find(key);
   if (slots[slot] == kEmpty) {
     slots[slot] = static_cast<std::uint32_t>(cells.size());
-    cells.push_back({key, support});
+    cells.push_back({key, support, 0});
     members.resize(members.size() + static_cast<std::size_t>(degree), 0);
   }
   return slots[slot];
@@ -49,22 +49,77 @@ void ConjunctionCells::Table::place_all(std::size_t n_slots) {
   for (std::size_t c = 0; c < cells.size(); ++c) slots[find(cells[c].key)] = static_cast<std::uint32_t>(c);
 }
 
+ConjunctionCells::Database::Database(const ItemRows& given, int threads) : rows(given), index(given), cuts(root_cuts(given, threads)) {}
+
 ConjunctionCells::ConjunctionCells(const ItemRows& rows, int degree, std::size_t min_support, int threads)
-    : rows_(rows), index_(rows), degree_(degree), threads_(threads), min_support_(min_support), cuts_(root_cuts(rows, threads)) {
+    : all_(rows, threads),
+      degree_(degree),
+      threads_(threads),
+      min_support_(min_support),
+      twins_(rows.n_items, 0),
+      first_items_(find_twins()),
+      first_(first_items_.view(rows.n_items), threads) {
   for (;; ++salt_) {
     find_cells();
     if (write_rows()) break;
   }
 }
 
+RecodedItems ConjunctionCells::find_twins() {
+  const std::size_t n_items = all_.rows.n_items;
+  std::vector<Item> order(n_items), first(n_items, kNoItem);
+  std::iota(order.begin(), order.end(), Item{0});
+  auto less = [&](Item a, Item b) {
+    const auto x = all_.index.holders(a), y = all_.index.holders(b);
+    return x.size() != y.size() ? x.size() < y.size() : std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+  };
+  std::stable_sort(order.begin(), order.end(), less);
+  for (std::size_t k = 0; k < n_items; ++k) {
+    const Item leader = k > 0 && !less(order[k - 1], order[k]) ? first[order[k - 1]] : order[k];
+    first[order[k]] = leader;
+    ++twins_[leader];
+  }
+  for (Item item = 0; item < n_items; ++item)
+    if (first[item] != item) first[item] = kNoItem;
+  return RecodedItems(all_.rows.indptr, all_.rows.items, std::span<const Item>(first));
+}
+
+// For a pattern of first twins, how many patterns of k = 1 .. degree items it stands for: the coefficients of the product of
+// (1 + t)^twins - 1 over its items.
+class ConjunctionCells::Ways {
+ public:
+  Ways(std::span<const std::uint32_t> twins, int degree)
+      : twins_(twins), width_(static_cast<std::size_t>(degree) + 1), of_(width_ * width_, 0.0) {
+    of_[0] = 1;
+  }
+  // Patterns come depth first: of_ holds the coefficients of each part of the path.
+  void add(const Pattern& p, double* members) {
+    const double* before = of_.data() + (static_cast<std::size_t>(p.level) - 1) * width_;
+    double* own = of_.data() + static_cast<std::size_t>(p.level) * width_;
+    std::fill(own, own + width_, 0.0);
+    double choices = 1;
+    for (std::size_t k = 1; k < width_; ++k) {
+      choices *= (static_cast<double>(twins_[p.item]) - static_cast<double>(k) + 1) / static_cast<double>(k);
+      if (choices <= 0) break;
+      for (std::size_t j = 0; j + k < width_; ++j) own[j + k] += before[j] * choices;
+    }
+    for (std::size_t k = 1; k < width_; ++k) members[k - 1] += own[k];
+  }
+
+ private:
+  std::span<const std::uint32_t> twins_;
+  std::size_t width_;
+  std::vector<double> of_;
+};
+
 // make(part) gives the visitor of part p; each part is mined by one thread.
 template <class Make>
-void ConjunctionCells::mine_parts(Make&& make) const {
-  expect(rows_.n_items);
+void ConjunctionCells::mine_parts(const Database& database, Make&& make) const {
+  expect(database.rows.n_items);
   run_parts(threads_, [&](int p) {
-    Miner miner(rows_, index_, degree_, min_support_, salt_);
+    Miner miner(database.rows, database.index, degree_, min_support_, salt_);
     auto visitor = make(static_cast<std::size_t>(p));
-    for (std::size_t root = cuts_[static_cast<std::size_t>(p)]; root < cuts_[static_cast<std::size_t>(p) + 1]; ++root) {
+    for (std::size_t root = database.cuts[static_cast<std::size_t>(p)]; root < database.cuts[static_cast<std::size_t>(p) + 1]; ++root) {
       tick();
       miner.mine(static_cast<Item>(root), visitor);
     }
@@ -72,28 +127,32 @@ void ConjunctionCells::mine_parts(Make&& make) const {
 }
 
 void ConjunctionCells::find_cells() {
-  const auto width = static_cast<std::size_t>(degree_);
+  const std::size_t width = static_cast<std::size_t>(degree_), n = all_.rows.size();
   std::vector<Table> tables(static_cast<std::size_t>(threads_));
-  std::vector<Array<std::uint32_t>> alone(static_cast<std::size_t>(threads_));
-  struct Visitor : PatternVisitor<false> {
+  std::vector<Array<double>> alone(static_cast<std::size_t>(threads_));
+  struct Finder : PatternVisitor<false> {
     Table& table;
-    Array<std::uint32_t>& alone;
+    Array<double>& alone;
     std::size_t width;
+    Ways ways;
     void expect(std::uint64_t key) const {
       if (!table.slots.empty()) request(&table.slots[table.home(key)]);
     }
     std::uint32_t decide(const Pattern& p) {
-      if (p.support == 1)
-        ++alone[p.row * width + static_cast<std::size_t>(p.level) - 1];
-      else
-        ++table.members[table.add(p.key, p.support) * width + static_cast<std::size_t>(p.level) - 1];
+      if (p.support == 1) {
+        ways.add(p, alone.data() + p.row * width);
+      } else {
+        const std::uint32_t cell = table.add(p.key, p.support);
+        ++table.cells[cell].mined;
+        ways.add(p, table.members.data() + cell * width);
+      }
       return 0;
     }
   };
-  mine_parts([&](std::size_t p) {
-    alone[p].assign(rows_.size() * width, 0);
+  mine_parts(first_, [&](std::size_t p) {
+    alone[p].assign(n * width, 0);
     tables[p].degree = degree_;
-    return Visitor{{}, tables[p], alone[p], width};
+    return Finder{{}, tables[p], alone[p], width, Ways(twins_, degree_)};
   });
   Table& all = tables[0];
   alone_ = std::move(alone[0]);
@@ -101,14 +160,15 @@ void ConjunctionCells::find_cells() {
     const Table& own = tables[p];
     for (std::size_t c = 0; c < own.cells.size(); ++c) {
       if (c + 16 < own.cells.size()) request(&all.slots[all.home(own.cells[c + 16].key)]);
-      const std::size_t to = all.add(own.cells[c].key, own.cells[c].support) * width;
-      for (std::size_t l = 0; l < width; ++l) all.members[to + l] += own.members[c * width + l];
+      const std::uint32_t cell = all.add(own.cells[c].key, own.cells[c].support);
+      all.cells[cell].mined += own.cells[c].mined;
+      for (std::size_t l = 0; l < width; ++l) all.members[cell * width + l] += own.members[c * width + l];
     }
     std::transform(alone_.begin(), alone_.end(), alone[p].begin(), alone_.begin(), std::plus<>());
     tables[p] = {};
     alone[p] = {};
   }
-  if (all.cells.size() + rows_.size() >= kEmpty) throw std::length_error("more than 2^32 cells of conjunctions");
+  if (all.cells.size() + n >= kEmpty) throw std::length_error("more than 2^32 cells of conjunctions");
   // Frequent cells first; the order of the others must not depend on the number of threads.
   Array<std::uint32_t> order(all.cells.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -128,13 +188,13 @@ void ConjunctionCells::find_cells() {
   const std::size_t n_slots = std::max<std::size_t>(2, all.slots.size());
   tables.clear();
   table_.place_all(n_slots);
-  n_patterns_ = std::accumulate(table_.members.begin(), table_.members.end(), std::size_t{0});
-  n_patterns_ = std::accumulate(alone_.begin(), alone_.end(), n_patterns_);
+  const double shared = std::accumulate(table_.members.begin(), table_.members.end(), 0.0);
+  n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
 }
 
 // One pattern of each cell writes it into its rows. Two passes: the lengths of the rows, then the rows.
 bool ConjunctionCells::write_rows() {
-  const std::size_t n = rows_.size(), parts = static_cast<std::size_t>(threads_), width = static_cast<std::size_t>(degree_);
+  const std::size_t n = all_.rows.size(), parts = static_cast<std::size_t>(threads_), width = static_cast<std::size_t>(degree_);
   struct Part {
     Array<std::uint32_t> lengths, met;  // of the part's own cells in each row; patterns in several rows that each row holds
     Array<std::uint32_t> marks;         // for each pattern in several rows, 1 + the cell that it writes, or 0
@@ -159,7 +219,7 @@ bool ConjunctionCells::write_rows() {
       part.lengths[row] += mark - 1;
     }
   };
-  mine_parts([&](std::size_t p) {
+  mine_parts(first_, [&](std::size_t p) {
     all[p].lengths.assign(n, 0);
     all[p].met.assign(n, 0);
     return Counter{{}, table_, all[p], written.data()};
@@ -170,7 +230,7 @@ bool ConjunctionCells::write_rows() {
   indptr[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const auto own = std::span(alone_).subspan(i * width, width);
-    std::int64_t length = std::any_of(own.begin(), own.end(), [](auto count) { return count > 0; });
+    std::int64_t length = std::any_of(own.begin(), own.end(), [](double count) { return count > 0; });
     for (Part& part : all) length += part.lengths[i];
     indptr[i + 1] = indptr[i] + length;
   }
@@ -182,16 +242,13 @@ bool ConjunctionCells::write_rows() {
     std::uint32_t decide(const Pattern& p) { return p.support == 1 ? 0 : part.marks[part.next++]; }
     void each(std::uint32_t row, std::uint32_t mark) { entries[to[row]++] = mark - 1; }
   };
-  mine_parts([&](std::size_t p) {
+  mine_parts(first_, [&](std::size_t p) {
     Array<std::int64_t> to(indptr.data(), indptr.data() + n);
     for (std::size_t before = 0; before < p; ++before)
       for (std::size_t i = 0; i < n; ++i) to[i] += all[before].lengths[i];
     return Writer{{}, all[p], std::move(to), entries.data()};
   });
 
-  Array<std::uint32_t> members(table_.cells.size(), 0);
-  for (std::size_t c = 0; c < members.size(); ++c)
-    for (std::size_t l = 0; l < width; ++l) members[c] += table_.members[c * width + l];
   std::atomic<bool> wrong{false};
   const auto cuts = balanced_cuts({indptr.data(), n + 1}, threads_);
   run_parts(threads_, [&](int p) {
@@ -202,7 +259,7 @@ bool ConjunctionCells::write_rows() {
       std::size_t length = 0;
       for (const Part& part : all) met += part.met[i], length += part.lengths[i];
       const std::span row(entries.data() + indptr[i], length);
-      for (const std::uint32_t cell : row) due += members[cell];
+      for (const std::uint32_t cell : row) due += table_.cells[cell].mined;
       if (met != due) wrong = true;
       sorter.sort(row);
       if (static_cast<std::int64_t>(length) < indptr[i + 1] - indptr[i])
@@ -221,7 +278,7 @@ std::vector<double> ConjunctionCells::squares(std::span<const double> c) const {
   std::vector<double> sums(n_cells());
   for (std::size_t cell = 0; cell < n_cells(); ++cell) {
     const bool own = cell >= n_shared();
-    const std::uint32_t* members = own ? alone_.data() + (cell - n_shared()) * width : table_.members.data() + cell * width;
+    const double* members = own ? alone_.data() + (cell - n_shared()) * width : table_.members.data() + cell * width;
     for (std::size_t l = 0; l < width; ++l) sums[cell] += c[l] * members[l];
   }
   return sums;
@@ -254,7 +311,7 @@ std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::sp
       return 0;
     }
   };
-  mine_parts([&](std::size_t p) {
+  mine_parts(all_, [&](std::size_t p) {
     return Lister{{}, table_, kept, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)};
   });
   Part all = std::move(parts[0]);

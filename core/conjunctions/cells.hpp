@@ -8,6 +8,9 @@
 // sum of c_|P| over its patterns. What occurs in one row only is one cell for each row. Rows are written by cell, straight from the
 // projections: rows by pattern, several times as long, are never made, nor are the patterns listed before `patterns` is called.
 //
+// Items that occur in the same rows, such as a rare word and its affixes, are twins: only the first of them is mined, and stands for all.
+// A pattern of j such items stands for as many patterns of k items as there are ways to choose k of their twins, one at least of each.
+//
 // Which patterns occur in the same rows is decided by sums of 64-bit hashes. The rows are then checked: each must hold as many patterns
 // as its cells have. Where that fails the hashes are drawn again.
 
@@ -31,7 +34,7 @@ class ConjunctionCells {
   ConjunctionCells(const ItemRows& rows, int degree, std::size_t min_support, int threads);
 
   std::size_t n_shared() const { return table_.cells.size(); }  // cells that occur in several rows: the first ones, frequent ones before rare ones
-  std::size_t n_cells() const { return table_.cells.size() + rows_.size(); }  // then one for each row
+  std::size_t n_cells() const { return table_.cells.size() + all_.rows.size(); }  // then one for each row
   std::size_t n_patterns() const { return n_patterns_; }
 
   // Rows by cell, cells rising, all values 1.
@@ -49,10 +52,10 @@ class ConjunctionCells {
   struct Table {
     struct Cell {
       std::uint64_t key;
-      std::uint32_t support;
+      std::uint32_t support, mined;  // patterns of first twins
     };
     Array<Cell> cells;
-    Array<std::uint32_t> members;  // for each cell the number of its patterns of each level
+    Array<double> members;  // for each cell the number of its patterns of 1, 2, ... items
     Array<std::uint32_t> slots;
     int degree = 0;
 
@@ -61,19 +64,30 @@ class ConjunctionCells {
     std::uint32_t add(std::uint64_t key, std::uint32_t support);
     void place_all(std::size_t n_slots);
   };
+  // Rows, who holds each item, and the roots of each thread: those of thread p are [cuts[p], cuts[p + 1]).
+  struct Database {
+    ItemRows rows;
+    ItemIndex index;
+    std::vector<std::size_t> cuts;
+    Database(const ItemRows& given, int threads);
+  };
+  class Ways;
+
+  RecodedItems find_twins();
   void find_cells();
   bool write_rows();
   template <class Make>
-  void mine_parts(Make&& make) const;
+  void mine_parts(const Database& database, Make&& make) const;
 
-  ItemRows rows_;
-  ItemIndex index_;
+  Database all_;
   int degree_, threads_;
   std::size_t min_support_, n_patterns_ = 0;
   std::uint64_t salt_ = 0;
-  std::vector<std::size_t> cuts_;  // the roots of thread p are [cuts_[p], cuts_[p + 1])
+  std::vector<std::uint32_t> twins_;  // of each item, itself included; 0 where it is not the first
+  RecodedItems first_items_;          // the rows without other twins
+  Database first_;
   Table table_;
-  Array<std::uint32_t> alone_;  // for each row the number of patterns of each level that occur there only
+  Array<double> alone_;  // for each row the number of patterns of 1, 2, ... items that occur there only
   CodedEntries entries_;
 };
 

@@ -31,7 +31,8 @@ struct RecodedItems {
   Buffer<std::int64_t> indptr;
   Buffer<Item> items;
 
-  RecodedItems(std::span<const std::int64_t> from, std::span<const std::int32_t> columns, std::span<const Item> recode)
+  template <class Column>
+  RecodedItems(std::span<const std::int64_t> from, std::span<const Column> columns, std::span<const Item> recode)
       : indptr(from.size()), items(columns.size()) {
     std::int64_t to = 0;
     for (std::size_t i = 0; i + 1 < from.size(); ++i) {

@@ -111,10 +111,10 @@ def test_the_weights_are_those_of_the_polynomial_kernel():
 
 
 @pytest.mark.parametrize("multiclass", ["rest", "pairs"])
-@pytest.mark.parametrize("scheme", ["auto", "BIOES", "IOE1", None])
+@pytest.mark.parametrize("scheme", ["auto", "BIOES", "IOE2", None])
 def test_chunks_are_learned_in_every_scheme(multiclass, scheme):
     model = fitted(multiclass=multiclass, scheme=scheme)
-    assert model.score(X, Y) > 0.93
+    assert model.score(X, Y) > 0.9
     predicted = model.predict(NEW)
     assert chunk_scores(NEW_Y, predicted).f1 > 0.9
     assert {tag for tags in predicted for tag in tags} <= {tag for tags in Y for tag in tags}
