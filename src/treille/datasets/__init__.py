@@ -1,9 +1,21 @@
 """Datasets: functions of the standard library, and public sets from a folder."""
 
 from .functions import functions
-from .public import cslog, data_folder, fastsk, fisher_callhome, inex, kegg_glycan, reuters, trec_qc, treebank_sample
+from .public import (
+    conll2000,
+    cslog,
+    data_folder,
+    fastsk,
+    fisher_callhome,
+    inex,
+    kegg_glycan,
+    reuters,
+    trec_qc,
+    treebank_sample,
+)
 
 __all__ = [
+    "conll2000",
     "cslog",
     "data_folder",
     "fastsk",

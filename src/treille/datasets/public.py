@@ -10,6 +10,7 @@ from treille.data import Trees
 from treille.io import InputError, open_text, plf, read
 from treille.io.jsonl import records
 from treille.io.machine import MachineParts
+from treille.tagging import Sentences, read_sentences
 
 VARIABLE = "TREILLE_DATA"
 SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
@@ -49,6 +50,20 @@ def reuters(split: Split = "train") -> tuple[list[str], list[list[str]]]:
                 texts.append(" ".join(f"{story['title']} {story['body']}".split()))
                 topics.append(list(story["topics"]))  # type: ignore[call-overload]
     return texts, topics
+
+
+def conll2000(split: Split = "train") -> tuple[Sentences, Sentences]:
+    """CoNLL-2000 chunking: 8,936 sentences to train and 2,012 to test, words with their parts of speech, and chunk tags (IOB2).
+
+    Read from `conll2000/{train,test}.txt.gz`, CoNLL columns.
+
+    >>> if data_folder():
+    ...     X, y = conll2000("test")
+    ...     assert (len(X), X.n_tokens, y[0][:2]) == (2012, 47377, ["B-NP", "I-NP"])
+    """
+    parts = [read_sentences(_file("conll2000", f"{part}.txt.gz")) for part in _parts(split)]
+    sentences = parts[0] if len(parts) == 1 else Sentences([s for part in parts for s in part])
+    return sentences.separate()
 
 
 def fastsk(name: str, kind: Literal["dna", "protein"] = "dna", split: Split = "train") -> tuple[list[str], list[str]]:
