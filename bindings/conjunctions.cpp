@@ -49,11 +49,12 @@ void bind_conjunctions(nb::module_& m) {
           "The squared value of each cell, for the squared values c of patterns of 1, 2, ... columns.")
       .def(
           "patterns",
-          [](const CellsIn& self, In<std::uint8_t> kept) -> PatternsOut {
-            auto listed = unlocked([&] { return self.cells.patterns(view(kept)); });
+          [](const CellsIn& self, In<std::uint32_t> marks) -> PatternsOut {
+            if (marks.size() != self.cells.n_cells()) throw std::length_error("expected a number for each cell");
+            auto listed = unlocked([&] { return self.cells.patterns(view(marks)); });
             return {give(listed.first.levels), give(listed.first.items), give(listed.second)};
           },
-          "kept"_a, "Levels, items and cells of the patterns whose cells are kept, in depth-first order.");
+          "marks"_a, "Levels, items and marks of the patterns whose cells have a mark other than 0, in depth-first order.");
 
   m.def(
       "weight_lists",

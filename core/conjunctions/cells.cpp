@@ -284,16 +284,15 @@ std::vector<double> ConjunctionCells::squares(std::span<const double> c) const {
   return sums;
 }
 
-std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<const std::uint8_t> kept) const {
+std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::span<const std::uint32_t> marks) const {
   struct Part {
-    Array<std::uint8_t> levels;
-    Array<Item> items;
-    Array<std::uint32_t> cells;
+    PatternTrees trees;
+    Array<std::uint32_t> marks;
   };
   std::vector<Part> parts(static_cast<std::size_t>(threads_));
   struct Lister : PatternVisitor<true> {
     const Table& table;
-    std::span<const std::uint8_t> kept;
+    std::span<const std::uint32_t> marks;
     Part& part;
     std::vector<Item> path;
     int listed = 0;  // items of the path that are nodes already
@@ -301,30 +300,28 @@ std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::sp
     std::uint32_t decide(const Pattern& p) {
       path[static_cast<std::size_t>(p.level)] = p.item;
       listed = std::min(listed, p.level - 1);
-      const std::size_t cell = p.support == 1 ? table.cells.size() + p.row : table.slots[table.find(p.key)];
-      if (kept[cell] == 0) return 0;
+      const std::uint32_t mark = marks[p.support == 1 ? table.cells.size() + p.row : table.slots[table.find(p.key)]];
+      if (mark == 0) return 0;
       for (; listed < p.level; ++listed) {
-        part.levels.push_back(static_cast<std::uint8_t>(listed + 1));
-        part.items.push_back(path[static_cast<std::size_t>(listed) + 1]);
-        part.cells.push_back(listed + 1 == p.level ? static_cast<std::uint32_t>(cell) : kNoCell);
+        part.trees.levels.push_back(static_cast<std::uint8_t>(listed + 1));
+        part.trees.items.push_back(path[static_cast<std::size_t>(listed) + 1]);
+        part.marks.push_back(listed + 1 == p.level ? mark : 0);
       }
       return 0;
     }
   };
-  mine_parts(all_, [&](std::size_t p) {
-    return Lister{{}, table_, kept, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)};
-  });
+  mine_parts(all_, [&](std::size_t p) { return Lister{{}, table_, marks, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)}; });
   Part all = std::move(parts[0]);
   auto append = [](auto& to, auto& from) {
     to.insert(to.end(), from.begin(), from.end());
     from = {};
   };
   for (std::size_t p = 1; p < parts.size(); ++p) {
-    append(all.levels, parts[p].levels);
-    append(all.items, parts[p].items);
-    append(all.cells, parts[p].cells);
+    append(all.trees.levels, parts[p].trees.levels);
+    append(all.trees.items, parts[p].trees.items);
+    append(all.marks, parts[p].marks);
   }
-  return {PatternTrees{std::move(all.levels), std::move(all.items)}, std::move(all.cells)};
+  return {std::move(all.trees), std::move(all.marks)};
 }
 
 }  // namespace treille

@@ -43,9 +43,8 @@ class ConjunctionCells {
   // The sum of c_|P| over the patterns of each cell; `c` holds c_1 .. c_degree.
   std::vector<double> squares(std::span<const double> c) const;
 
-  // The patterns whose cell is `kept`, those that lead to them, and the cell of each: kNoCell where it is not kept.
-  static constexpr std::uint32_t kNoCell = ~std::uint32_t{0};
-  std::pair<PatternTrees, Array<std::uint32_t>> patterns(std::span<const std::uint8_t> kept) const;
+  // The patterns whose cell has a number in `marks` other than 0, and those that lead to them; and the number of each pattern's cell.
+  std::pair<PatternTrees, Array<std::uint32_t>> patterns(std::span<const std::uint32_t> marks) const;
 
  private:
   // Cells by key, in no order. Open addressing, at most half full.

@@ -7,31 +7,38 @@ namespace treille {
 WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<const double> coefficients, std::size_t n_functions)
     : words(1, 0), at(rows.n_features, 0) {
   const std::size_t n = rows.size(), n_cells = rows.n_features;
-  // The rows of each cell, of those with coefficients.
-  std::vector<std::uint8_t> counts(n, 0);
-  Array<std::int64_t> begin(n_cells + 1, 0);
-  auto of_row = [&](std::size_t i, auto&& use) {
-    for (const std::uint32_t entry : rows.row(i)) use(rows.id(entry));
+  // The coefficients that are not 0, row by row: most rows have one or two of them.
+  struct Coefficient {
+    std::uint32_t k;
+    double value;
   };
+  std::vector<Coefficient> used_coefficients;
+  std::vector<std::size_t> first(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto own = coefficients.subspan(i * n_functions, n_functions);
-    counts[i] = std::any_of(own.begin(), own.end(), [](double v) { return v != 0; });
-    if (counts[i] != 0) of_row(i, [&](std::size_t cell) { ++begin[cell + 1]; });
+    for (std::size_t k = 0; k < n_functions; ++k)
+      if (const double value = coefficients[i * n_functions + k]; value != 0) used_coefficients.push_back({static_cast<std::uint32_t>(k), value});
+    first[i + 1] = used_coefficients.size();
   }
+  // The rows of each cell, of those with coefficients.
+  Array<std::int64_t> begin(n_cells + 1, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    if (first[i] < first[i + 1])
+      for (const std::uint32_t entry : rows.row(i)) ++begin[rows.id(entry) + 1];
   for (std::size_t c = 0; c < n_cells; ++c) begin[c + 1] += begin[c];
   Buffer<std::uint32_t> holders(static_cast<std::size_t>(begin[n_cells]));
   for (std::size_t i = 0; i < n; ++i) {
     poll();
-    if (counts[i] != 0) of_row(i, [&](std::size_t cell) { holders[static_cast<std::size_t>(begin[cell]++)] = static_cast<std::uint32_t>(i); });
+    if (first[i] < first[i + 1])
+      for (const std::uint32_t entry : rows.row(i)) holders[static_cast<std::size_t>(begin[rows.id(entry)]++)] = static_cast<std::uint32_t>(i);
   }
   std::vector<double> sum(n_functions);
   for (std::size_t c = 0; c < n_cells; ++c) {
-    const std::int64_t first = c == 0 ? 0 : begin[c - 1], last = begin[c];
-    if (first == last) continue;
+    const std::int64_t from = c == 0 ? 0 : begin[c - 1], to = begin[c];
+    if (from == to) continue;
     std::fill(sum.begin(), sum.end(), 0.0);
-    for (std::int64_t h = first; h < last; ++h) {
-      const double* own = coefficients.data() + holders[static_cast<std::size_t>(h)] * n_functions;
-      for (std::size_t k = 0; k < n_functions; ++k) sum[k] += own[k];
+    for (std::int64_t h = from; h < to; ++h) {
+      const std::uint32_t i = holders[static_cast<std::size_t>(h)];
+      for (std::size_t e = first[i]; e < first[i + 1]; ++e) sum[used_coefficients[e].k] += used_coefficients[e].value;
     }
     const auto used = static_cast<std::size_t>(n_functions - static_cast<std::size_t>(std::count(sum.begin(), sum.end(), 0.0)));
     if (used == 0) continue;

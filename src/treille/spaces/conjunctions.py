@@ -17,8 +17,6 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.spaces.rows import RowsSpace
 
-NO_CELL = 2**32 - 1
-
 
 @dataclass(frozen=True, eq=False)
 class ConjunctionSpace(RowsSpace):
@@ -57,9 +55,10 @@ class ConjunctionSpace(RowsSpace):
         )
         entries = cells.take_rows()
         values = cells.squares(squares)
-        norms = np.add.reduceat(np.append(values[entries[1]], 0.0), entries[0][:-1]) * (np.diff(entries[0]) > 0)
+        n, ones = len(indptr) - 1, np.ones(len(indptr) - 1)
+        norms = _core.matvec(_core.CodedRows(*entries, ones, len(values), len(values)), values, 1, threads)
         scale = 1 / np.sqrt(norms.mean()) if norms.any() else 1.0
-        rows = Rows(*entries, np.full(len(norms), scale), norms, len(values), np.sqrt(values))
+        rows = Rows(*entries, np.full(n, scale), norms, len(values), np.sqrt(values))
         return cls(None, None, None, rows, n_jobs, cells=cells, n_items=len(item_of), squares=squares)  # type: ignore[arg-type]
 
     @property
@@ -81,8 +80,7 @@ class ConjunctionSpace(RowsSpace):
         n_functions = coefficients.shape[1]
         scaled = np.ascontiguousarray(coefficients * self.scale).ravel()
         words, at = _core.weight_lists(self.rows.coded(), scaled, n_functions)
-        levels, items, cells = self.cells.patterns((at > 0).astype(np.uint8))
-        lists = np.append(at, np.uint32(0))[np.minimum(cells, len(at))]
+        levels, items, lists = self.cells.patterns(at)
         arrays = (levels, items, lists, words)
         return ConjunctionWeights(*arrays, self.n_items, n_functions, self.squares, self.scale)
 
@@ -128,7 +126,7 @@ class ConjunctionWeights:
     @classmethod
     def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConjunctionWeights:
         """The functions that `state` describes, checked before the core reads them."""
-        n_items, n_functions = stored.whole(spec, "n_items", most=NO_CELL - 1), stored.whole(spec, "n_functions")
+        n_items, n_functions = stored.whole(spec, "n_items", most=2**32 - 2), stored.whole(spec, "n_functions")
         squares, words = stored.array(arrays, "squares", np.float64), stored.array(arrays, "words", np.uint32)
         levels, items = stored.array(arrays, "levels", np.uint8), stored.array(arrays, "items", np.uint32)
         lists = stored.array(arrays, "lists", np.uint32)
