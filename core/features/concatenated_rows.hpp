@@ -132,6 +132,16 @@ class ConcatenatedRows {
       w.parts[p].t = a * w.parts[p].t + b * v.parts[p].t;
     }
   }
+  // A centred part keeps the diagonal 0: divided, its weights would no longer be u - s m.
+  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (parts_[p].centre.mean.empty())
+        std::visit([&]<class R>(const R& rows) { rows.add_squares(i, a, in<R>(diagonal.parts[p])); }, parts_[p].rows);
+  }
+  void divide(Weights<double>& w, const Weights<double>& diagonal) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      std::visit([&]<class R>(const R& rows) { rows.divide(in<R>(w.parts[p]), in<R>(diagonal.parts[p])); }, parts_[p].rows);
+  }
   std::size_t n_entries() const {
     return sum_of([](const auto& rows) { return rows.n_entries(); });
   }

@@ -7,7 +7,8 @@
 //
 // A Newton step has three parts, and three kinds of passes over the rows:
 //   1. a and g from f: one axpy for each example with a_i > 0, the active ones
-//   2. H s = -g by conjugate gradients, in some steps: for each, one dot and one axpy per active example
+//   2. H s = -g by some steps of conjugate gradients, preconditioned by M = 1 + 0.01 diag(H - 1): for each, one dot and one axpy per
+//      active example
 //   3. w <- w + t s,  f <- f + t X s,  where t minimises P(w + t s) exactly: one dot for each example
 // For the squared hinge P is piecewise quadratic: once the active examples remain the same, a step solves the problem.
 //
@@ -15,14 +16,17 @@
 // slopes of the losses at f, loss_i(f_i) + loss_i*(-a_i y_i) = -a_i y_i f_i. So the gap is half a square:  P(w) - D(a) = 1/2 |g|^2.
 // It is always measured at f = X w, computed anew.
 //
-// Keerthi, DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", JMLR 2005, section 3; the end of the
-// conjugate gradients: Nash, Sofer, "Assessing a search direction within a truncated-Newton method", Operations Research Letters 1990.
+// Keerthi, DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", JMLR 2005, section 3. The end of the
+// conjugate gradients: Nash, Sofer, "Assessing a search direction within a truncated-Newton method", Operations Research Letters 1990. The
+// preconditioner: Hsia, Chiang, Lin, "Preconditioned conjugate gradient methods in truncated Newton frameworks for large-scale linear
+// classification", ACML 2018.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -83,8 +87,8 @@ class FiniteNewton {
       }
     f_.resize(all_.size());
     for (std::vector<double>* array : {&step_, &alpha_}) array->resize(all_.size());
-    // A block of rows has its own sum. There are so few blocks that the sums take at most half the memory of the rows, and little time;
-    // their number does not depend on that of the threads.
+    // There are so few blocks that their sums take at most half the memory of the rows, and little time. Their number does not depend on
+    // that of the threads.
     n_blocks_ = std::clamp<std::size_t>(std::min(rows.n_entries() >> 17, rows.n_entries() / (4 * rows.n_cells() + 1)), 1, kMostBlocks);
   }
 
@@ -113,7 +117,7 @@ class FiniteNewton {
   };
 
   void begin(std::span<const double> start) {
-    for (Vector* v : {&w_, &g_, &s_, &r_, &p_, &q_}) v->w = rows_.template zero<double>();
+    for (Vector* v : {&w_, &g_, &s_, &r_, &p_, &q_, &z_, &d_}) v->w = rows_.template zero<double>();
     for (std::size_t block = 1; block < n_blocks_; ++block) blocks_.push_back({rows_.template zero<double>()});
     if (start.empty()) return;
     for (std::size_t k = 0; k < all_.size(); ++k) alpha_[k] = Loss::feasible(C(k), start[all_[k]]);
@@ -144,31 +148,50 @@ class FiniteNewton {
     monitor_.relative_gap = primal_ > 0 ? gap_ / primal_ : 0.0;
   }
 
-  // H s = -g. The residual r is minus the gradient at w + s as far as the active examples remain the same, so no more is needed than
-  // a small one. Before that, conjugate gradients end when a step adds little to what the quadratic model has gained on average.
+  // H s = -g. The residual r is minus the gradient at w + s if the active examples remain the same, so the steps end when it is small.
+  // Before that, they end when one gains little of what the quadratic model has gained on average.
   bool find_direction() {
+    set_preconditioner();
     combine(0, s_, 0, s_);
     combine(0, r_, -1, g_);
-    combine(0, p_, 1, r_);
-    double rr = 2 * gap_, gained = 0;
+    double rz = divide_residual(), gained = 0;
+    combine(0, p_, 1, z_);
     const double enough = kEnough * options_.tol * primal_;
     for (int step = 1;; ++step) {
       combine(0, q_, 1, p_);
-      dots_.resize(active_.size());
-      add_active(q_, [&](std::size_t j) { return c_[j] * (dots_[j] = dot(active_[j], p_)); });
+      add_active(q_, [&](std::size_t j) { return c_[j] * dot(active_[j], p_); });
       if (stopped()) return false;
-      double curvature = inner(p_, p_);
-      for (std::size_t j = 0; j < active_.size(); ++j) curvature += c_[j] * dots_[j] * dots_[j];
-      const double a = rr / curvature, gain = 0.5 * a * rr, before = rr;
+      const double a = rz / inner(p_, q_), gain = 0.5 * a * rz, before = rz;
       if (!(a > 0)) break;
       combine(1, s_, a, p_);
       combine(1, r_, -a, q_);
-      rr = inner(r_, r_);
       gained += gain;
-      if (0.5 * rr <= enough || step * gain <= kLittle * gained || visits_ >= options_.max_epochs * size()) break;
-      combine(rr / before, p_, 1, r_);
+      if (0.5 * inner(r_, r_) <= enough || step * gain <= kLittle * gained || visits_ >= options_.max_epochs * size()) break;
+      rz = divide_residual();
+      combine(rz / before, p_, 1, z_);
     }
     return true;
+  }
+
+  // M - 1; kept from step to step while the curvatures remain much the same.
+  void set_preconditioner() {
+    const double total = std::accumulate(c_.begin(), c_.end(), 0.0);
+    if (std::abs(total - curvatures_) <= 0.2 * curvatures_) return;
+    curvatures_ = total;
+    combine(0, d_, 0, d_);
+    sum_active(d_, [&](std::size_t j, Vector& to) {
+      const double a = kPreconditioner * c_[j];
+      rows_.add_squares(all_[active_[j]], a, to.w);
+      to.b += a * options_.bias * options_.bias;
+    });
+  }
+
+  // z = M^-1 r, and returns r.z.
+  double divide_residual() {
+    combine(0, z_, 1, r_);
+    rows_.divide(z_.w, d_.w);
+    z_.b /= 1 + d_.b;
+    return inner(r_, z_);
   }
 
   void advance() {
@@ -207,21 +230,24 @@ class FiniteNewton {
   // v += sum of coefficient(j) x_i over the active examples, i the j-th of them.
   template <class Coefficient>
   void add_active(Vector& v, Coefficient&& coefficient) {
-    const std::size_t m = active_.size();
-    auto add_block = [&](std::size_t block, Vector& to) {
-      read(
-          m * block / n_blocks_, m * (block + 1) / n_blocks_, [&](std::size_t j) { return active_[j]; }, to,
-          [&](std::size_t j) {
-            const double a = coefficient(j);
-            rows_.axpy(all_[active_[j]], a, to.w);
-            to.b += a * options_.bias;
-          });
-    };
-    for_blocks([&](std::size_t block) {
-      if (block > 0) combine(0, blocks_[block - 1], 0, blocks_[block - 1]);
-      add_block(block, block > 0 ? blocks_[block - 1] : v);
+    sum_active(v, [&](std::size_t j, Vector& to) {
+      const double a = coefficient(j);
+      rows_.axpy(all_[active_[j]], a, to.w);
+      to.b += a * options_.bias;
     });
-    for (std::size_t block = 1; block < n_blocks_; ++block) combine(1, v, 1, blocks_[block - 1]);
+  }
+
+  // add(j, v) for the j-th active example, for all of them. A block of rows has its own sum.
+  template <class Add>
+  void sum_active(Vector& v, Add&& add) {
+    const std::size_t m = active_.size();
+    for_blocks([&](std::size_t block) {
+      Vector& to = block > 0 ? blocks_[block - 1] : v;
+      if (block > 0) combine(0, to, 0, to);
+      auto which = [&](std::size_t j) { return active_[j]; };
+      read(m * block / n_blocks_, m * (block + 1) / n_blocks_, which, to, [&](std::size_t j) { add(j, to); });
+    });
+    for (const Vector& sum : blocks_) combine(1, v, 1, sum);
     count(m);
   }
 
@@ -271,7 +297,7 @@ class FiniteNewton {
     w.b = a * w.b + b * v.b;
   }
 
-  static constexpr double kEnough = 0.25, kLittle = 0.5;
+  static constexpr double kEnough = 0.25, kLittle = 0.1, kPreconditioner = 0.01;
   static constexpr std::size_t kMostBlocks = 16, kRecordsAhead = 8, kEntriesAhead = 4;
 
   const R& rows_;
@@ -281,11 +307,12 @@ class FiniteNewton {
   std::vector<ExampleIndex> active_;    // positions with a_i > 0
   std::vector<double> y_C_, f_, step_;  // step_: X s
   std::vector<double> alpha_;
-  std::vector<double> c_, dots_;  // of the active examples: curvatures, and X p
-  Vector w_, g_, s_, r_, p_, q_;
+  std::vector<double> c_;  // curvatures of the active examples
+  Vector w_, g_, s_, r_, p_, q_, z_, d_;
   std::vector<Vector> blocks_;
   std::size_t n_blocks_ = 1;
   double primal_ = 0, gap_ = 0;
+  double curvatures_ = 0;  // their sum when the preconditioner was computed
   double least_primal_ = std::numeric_limits<double>::infinity(), least_gap_ = std::numeric_limits<double>::infinity();
   std::int64_t visits_ = 0;
   int idle_ = 0;

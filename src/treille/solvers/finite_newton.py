@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -14,9 +15,10 @@ from treille.solvers.report import Report, Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
+FEW_FEATURES = 20  # examples per feature from which on it is faster than DualCD: benchmarks/peers/newton.py
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass
-LITTLE = 0.5  # conjugate gradients end when a step gains this fraction of the mean gain
+LITTLE = 0.1  # conjugate gradients end when a step gains this fraction of the mean gain
 ENOUGH = 0.25  # or when the gap after the Newton step would be this fraction of what is asked
 STUCK = 5  # Newton steps without progress after which rounding is assumed to be the cause
 
@@ -49,12 +51,17 @@ class FiniteNewton(BaseSolver):
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
 
+    def recommended(self, space: RowsSpace | ProductSpace) -> bool:
+        return isinstance(space, RowsSpace) and FEW_FEATURES * space.n_features <= len(space)
+
     def _solve(self, problem: Problem, space: RowsSpace | ProductSpace, run: Run) -> Solution:
-        solve = _solve_on_rows if isinstance(space, RowsSpace) else _solve_on_products
-        return solve(problem, space, run)
+        if isinstance(space, RowsSpace):
+            return _solve_on_rows(problem, space, run)
+        return _solve_on_products(problem, space, run)
 
 
 def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
+    assert problem.classes is not None
     n_problems, n = problem.n_problems, len(problem)
     form = space.represented("auto", n_problems)
     answers = _core.finite_newton(
@@ -82,22 +89,20 @@ def _solve_on_products(problem: Problem, space: ProductSpace, run: Run) -> Solut
     """An epoch is a product. Up to eight problems advance together: a product has a column for each of them."""
     each = [Newton(problem, k, run) for k in range(problem.n_problems)]
     steps = [newton.steps() for newton in each]
-    wanted = [next(own, None) for own in steps]
+    wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
     reported = time.perf_counter()
-    while unfinished := [k for k, beta in enumerate(wanted) if beta is not None]:
-        active = unfinished[:WIDTH]
-        beta = np.stack([wanted[k] for k in active], axis=1)
+    while wanted:
+        active = list(wanted)[:WIDTH]
+        beta = np.stack([wanted.pop(k) for k in active], axis=1)
         products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
         for k, values in zip(active, products.T, strict=True):
             each[k].epochs += 1
-            try:
+            with suppress(StopIteration):
                 wanted[k] = steps[k].send(np.ascontiguousarray(values))
-            except StopIteration:
-                wanted[k] = None
         if time.perf_counter() - reported > POLL:
             reported = time.perf_counter()
             gap, epochs = max(each[k].relative_gap for k in active), max(each[k].epochs for k in active)
-            if not run.poll(len(each) - len(unfinished), epochs, gap):
+            if not run.poll(len(each) - len(wanted), epochs, gap):
                 for newton in each:
                     newton.time_left = False
     coefficients = np.stack([newton.beta for newton in each], axis=1)
@@ -117,9 +122,9 @@ class Newton:
 
         gradient   g = w - sum_i a_i y_i x_i  has  beta - a y          Hessian   H p  has  p + c K p,  c_i = loss_i''(f_i)
 
-    and the inner product of two vectors is u.Kv; the gap is 1/2 |g|^2. As K p is kept beside p, a step of conjugate gradients takes
-    one product, K (c K p), and so does a Newton step, K (a y). The latter also gives the decision values of w(a) = sum_i a_i y_i x_i.
-    If this w has a small gap, too, it is the solution: only examples with a_i > 0 are part of it.
+    and the inner product of two vectors is u.Kv; the gap is 1/2 |g|^2. As K p is kept beside p, a step of conjugate gradients
+    takes one product, K (c K p), and so does a Newton step, K (a y). The latter also gives the decision values of
+    w(a) = sum_i a_i y_i x_i. If this w has a small gap, too, it is the solution: only examples with a_i > 0 are part of it.
     """
 
     def __init__(self, problem: Problem, k: int, run: Run):
