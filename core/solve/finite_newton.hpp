@@ -87,9 +87,10 @@ class FiniteNewton {
       }
     f_.resize(all_.size());
     for (std::vector<double>* array : {&step_, &alpha_}) array->resize(all_.size());
-    // There are so few blocks that their sums take at most half the memory of the rows, and little time. Their number does not depend on
-    // that of the threads.
-    n_blocks_ = std::clamp<std::size_t>(std::min(rows.n_entries() >> 17, rows.n_entries() / (4 * rows.n_cells() + 1)), 1, kMostBlocks);
+    // Each block of rows has its own sum, so blocks are few: the sums take at most half the memory of the rows, and little time. Their
+    // number does not depend on that of the threads.
+    const std::size_t entries = rows.n_entries(), cells = rows.n_cells();
+    if (entries >= std::max(kManyEntries, 4 * cells)) n_blocks_ = std::clamp<std::size_t>(entries / (16 * cells + 1), 2, kMostBlocks);
   }
 
   // `start`: alphas whose w to begin from, or empty. Values that are not feasible are clipped.
@@ -298,7 +299,7 @@ class FiniteNewton {
   }
 
   static constexpr double kEnough = 0.25, kLittle = 0.1, kPreconditioner = 0.01;
-  static constexpr std::size_t kMostBlocks = 16, kRecordsAhead = 8, kEntriesAhead = 4;
+  static constexpr std::size_t kMostBlocks = 16, kManyEntries = 1 << 18, kRecordsAhead = 8, kEntriesAhead = 4;
 
   const R& rows_;
   const FiniteNewtonOptions& options_;
