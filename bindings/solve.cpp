@@ -15,6 +15,7 @@
 #include "representations/naive_rows.hpp"
 #include "representations/trie_rows.hpp"
 #include "rows.hpp"
+#include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "solve/planes.hpp"
 #include "solve/smo.hpp"
@@ -131,6 +132,8 @@ struct PartsIn {
 // The rows with W' in one of its representations.
 using FormsIn =
     std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
+// Those whose weights are vectors.
+using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
 
 // Calls `use` with the rows in the core's own form.
 template <class Use>
@@ -293,6 +296,21 @@ void bind_solve(nb::module_& m) {
       "seed"_a, "threads"_a, "poll"_a, "One problem of regression for each row of y; poll as in dual_cd.");
 
   m.def(
+      "finite_newton",
+      [](VectorsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool logistic, double bias,
+         double tol, std::int64_t max_epochs, int threads, nb::object poll) {
+        const FiniteNewtonOptions options{bias, tol, max_epochs, threads};
+        return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          auto run = [&]<class Loss>(Loss) {
+            newton_one_vs_rest<Loss>(rows, view(labels), view(classes), view(C), view(start), options, poll, keep);
+          };
+          logistic ? run(LogisticLoss()) : run(SquaredHingeLoss());
+        });
+      },
+      "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "logistic"_a, "bias"_a, "tol"_a, "max_epochs"_a, "threads"_a, "poll"_a,
+      "One two-class problem for each of `classes`, with the logistic loss or the squared hinge; poll as in dual_cd.");
+
+  m.def(
       "smo_stored",
       [](In<double> matrix, In<double> diagonal, In<std::int64_t> examples, In<double> y, In<double> p, In<double> C, In<double> d,
          In<double> start, double intercept, double tol, bool violation_stop, std::int64_t max_epochs, bool shrinking, int threads,
@@ -334,6 +352,15 @@ void bind_solve(nb::module_& m) {
         PlaneMixture(view(G), view(b)).solve({a.data(), a.size()}, tol);
       },
       "G"_a, "b"_a, "a"_a, "tol"_a, "min 1/2 a'Ga - b'a over a >= 0 that sum to 1, from `a` on and into it, to a gap of `tol`.");
+  m.def(
+      "line_minimum",
+      [](bool logistic, In<double> y_C, double slope, double curvature, In<double> outputs, In<double> direction) {
+        nb::gil_scoped_release release;
+        const auto minimum = logistic ? line_minimum<LogisticLoss> : line_minimum<SquaredHingeLoss>;
+        return minimum(slope, curvature, view(y_C), view(outputs), view(direction));
+      },
+      "logistic"_a, "y_C"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,
+      "The best step of Newton's method, where the objective has this slope, and its regulariser this curvature.");
   m.def(
       "best_step",
       [](In<double> y, In<double> C, bool squared, double slope, double curvature, In<double> outputs, In<double> direction) {

@@ -115,6 +115,40 @@ class ConcatenatedRows {
     for (const Part& part : parts_) std::visit([i](const auto& rows) { rows.prefetch(i); }, part.rows);
   }
 
+  // (u - s m).(u' - s' m) = u.u' - s t' - s' t + s s' |m|^2
+  double inner(const Weights<double>& v, const Weights<double>& w) const {
+    double sum = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const PartWeights<double>&a = v.parts[p], &b = w.parts[p];
+      sum += std::visit([&]<class R>(const R& rows) { return rows.inner(in<R>(a), in<R>(b)); }, parts_[p].rows);
+      sum += a.s * (b.s * mean_sq_[p] - b.t) - b.s * a.t;
+    }
+    return sum;
+  }
+  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      std::visit([&]<class R>(const R& rows) { rows.combine(a, in<R>(w.parts[p]), b, in<R>(v.parts[p])); }, parts_[p].rows);
+      w.parts[p].s = a * w.parts[p].s + b * v.parts[p].s;
+      w.parts[p].t = a * w.parts[p].t + b * v.parts[p].t;
+    }
+  }
+  // A centred part keeps the diagonal 0: divided, its weights would no longer be u - s m.
+  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (parts_[p].centre.mean.empty())
+        std::visit([&]<class R>(const R& rows) { rows.add_squares(i, a, in<R>(diagonal.parts[p])); }, parts_[p].rows);
+  }
+  void divide(Weights<double>& w, const Weights<double>& diagonal) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      std::visit([&]<class R>(const R& rows) { rows.divide(in<R>(w.parts[p]), in<R>(diagonal.parts[p])); }, parts_[p].rows);
+  }
+  std::size_t n_entries() const {
+    return sum_of([](const auto& rows) { return rows.n_entries(); });
+  }
+  std::size_t n_cells() const {
+    return sum_of([](const auto& rows) { return rows.n_cells(); });
+  }
+
   // w with one number per feature, the parts' features one after another, written to out[id * stride], which holds zeros.
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -126,6 +160,12 @@ class ConcatenatedRows {
   }
 
  private:
+  template <class Count>
+  std::size_t sum_of(Count&& count) const {
+    std::size_t sum = 0;
+    for (const Part& part : parts_) sum += std::visit(count, part.rows);
+    return sum;
+  }
   template <class R, class Real>
   static auto& in(PartWeights<Real>& w) {
     return *std::get_if<typename R::template Weights<Real>>(&w.u);

@@ -34,6 +34,38 @@ concept FeatureRows = RowsWithWeights<R, float> && RowsWithWeights<R, double> &&
   rows.prefetch(i);
 };
 
+// Rows whose weights are vectors, too: solvers in the primal add and multiply them.
+template <class R>
+concept VectorRows = FeatureRows<R> && requires(const R& rows, double a, typename R::template Weights<double>& w,
+                                                const typename R::template Weights<double>& v) {
+  { rows.inner(v, v) } -> std::convertible_to<double>;
+  rows.combine(a, w, a, v);                                  // w <- a w + b v
+  rows.add_squares(std::size_t{}, a, w);                     // w_z += a x_iz^2, where w is a diagonal matrix
+  rows.divide(w, v);                                         // w_z <- w_z / (1 + v_z), where v is a diagonal matrix
+  { rows.n_entries() } -> std::convertible_to<std::size_t>;  // that a pass over all rows reads
+  { rows.n_cells() } -> std::convertible_to<std::size_t>;    // numbers in w, those of rows not counted
+};
+
+// The loops of vectors of weights. Four sums, which the compiler may not make of one.
+inline double inner_product(const double* v, const double* w, std::size_t n) {
+  double s[4] = {0, 0, 0, 0};
+  std::size_t z = 0;
+  for (; z + 4 <= n; z += 4)
+    for (std::size_t k = 0; k < 4; ++k) s[k] += v[z + k] * w[z + k];
+  for (; z < n; ++z) s[0] += v[z] * w[z];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+inline void combine(double a, double* w, double b, const double* v, std::size_t n) {
+  if (a == 0)
+    for (std::size_t z = 0; z < n; ++z) w[z] = b * v[z];
+  else
+    for (std::size_t z = 0; z < n; ++z) w[z] = a * w[z] + b * v[z];
+}
+
+inline void divide(double* w, const double* diagonal, std::size_t n) {
+  for (std::size_t z = 0; z < n; ++z) w[z] /= 1 + diagonal[z];
+}
+
 // A dense matrix, row by row.
 class DenseRows {
  public:
@@ -74,6 +106,15 @@ class DenseRows {
   }
 
   void prefetch(std::size_t i) const { request(row(i)); }
+
+  double inner(const Weights<double>& v, const Weights<double>& w) const { return inner_product(v.data(), w.data(), m_); }
+  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const { treille::combine(a, w.data(), b, v.data(), m_); }
+  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+    for (std::size_t z = 0; z < m_; ++z) diagonal[z] += a * row(i)[z] * row(i)[z];
+  }
+  void divide(Weights<double>& w, const Weights<double>& diagonal) const { treille::divide(w.data(), diagonal.data(), m_); }
+  std::size_t n_entries() const { return n_ * m_; }
+  std::size_t n_cells() const { return m_; }
 
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
     for (std::size_t z = 0; z < m_; ++z) out[z * stride] = w[z];
@@ -185,6 +226,41 @@ class CodedRows {
     const char* stop = std::min(reinterpret_cast<const char*>(split(i)), first + 1024);
     for (; first < stop; first += 64) request(first);
   }
+
+  // |w|^2 is the sum of (u_z / s_z)^2, and of own_i^2 times the singletons' squares.
+  double inner(const Weights<double>& v, const Weights<double>& w) const {
+    double sum = 0;
+    if (squares_.empty())
+      sum = inner_product(v.shared.data(), w.shared.data(), data_.n_shared);
+    else
+      for (std::size_t id = 0; id < data_.n_shared; ++id)
+        if (squares_[id] > 0) sum += v.shared[id] * w.shared[id] / squares_[id];
+    if (data_.n_shared < data_.n_features)
+      for (std::size_t i = 0; i < size(); ++i) sum += v.own[i] * w.own[i] * rows_[i].singleton_sq;
+    return sum;
+  }
+  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const {
+    treille::combine(a, w.shared.data(), b, v.shared.data(), data_.n_shared);
+    treille::combine(a, w.own.data(), b, v.own.data(), size());
+  }
+  // On the singletons of a row, which always have weights in one proportion, the matrix is a number.
+  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+    a *= rows_[i].scale * rows_[i].scale;
+    auto add = [&](auto&& square) {
+      for (const Word* e = begin(i); e < split(i); ++e) diagonal.shared[id(*e)] += a * value(*e) * value(*e) * square(id(*e));
+    };
+    if (squares_.empty())
+      add([](std::size_t) { return 1.0; });
+    else
+      add([&](std::size_t z) { return squares_[z]; });
+    diagonal.own[i] += a * rows_[i].singleton_sq;
+  }
+  void divide(Weights<double>& w, const Weights<double>& diagonal) const {
+    treille::divide(w.shared.data(), diagonal.shared.data(), data_.n_shared);
+    treille::divide(w.own.data(), diagonal.own.data(), size());
+  }
+  std::size_t n_entries() const { return data_.entries.size(); }
+  std::size_t n_cells() const { return data_.n_shared; }
 
   // w with one number per feature, written to out[id * stride].
   void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {

@@ -9,6 +9,7 @@
 #include "fitted_rows.hpp"
 #include "gram_rows.hpp"
 #include "planes.hpp"
+#include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "text/ngram_features.hpp"
 
@@ -101,6 +102,46 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   check(std::abs(objectives[0] - objectives[1]) <= 2e-8 * objectives[0]);
 }
 
+// Newton's method has the optimum of dual coordinate descent, on folded rows with weights of columns, and the same
+// bits with one thread and with three.
+void newton_has_the_optimum_of_dual_cd(double bias) {
+  std::mt19937 random(5);
+  const Corpus corpus = random_corpus(random, 3000, 90, 3);
+  const Sequences data = corpus.view();
+  const std::size_t n = data.size();
+  const std::vector<double> orders{1.0}, scale(n, 0.2), C(n, 0.3);
+  const std::vector<std::int32_t> classes{1};
+  std::vector<std::int32_t> labels(n);
+  for (auto& label : labels) label = static_cast<std::int32_t>(random() % 2);
+  RowsWithNorms rows;
+  const auto features = NGramFeatures::fit(data, 4, 4, orders, 3, 2, rows);
+  std::vector<double> column_weights(features.size());
+  for (double& weight : column_weights) weight = static_cast<double>(random() % 3) / 2;
+  const CodedRows<std::uint32_t> space(folded_view(rows.entries, scale, features.size()), column_weights);
+  auto always = [](std::int64_t, std::int64_t, double) { return true; };
+  double best = 0;
+  solve_one_vs_rest(space, labels, classes, C, true, {}, DualCDOptions{bias, 1e-8, 100000, true, false, 1}, 1, always,
+                    [&](std::size_t, auto&& solution) { best = solution.primal; });
+  std::vector<double> alpha, start;
+  for (const int threads : {1, 3, 1})
+    newton_one_vs_rest<SquaredHingeLoss>(space, labels, classes, C, start, {bias, 1e-8, 100000, threads}, always,
+                                         [&](std::size_t, auto&& solution) {
+                                           check(solution.status == Status::converged && solution.gap() >= 0);
+                                           check(std::abs(solution.primal - best) <= 2e-8 * best);
+                                           check(start.empty() ? alpha.empty() || solution.alpha == alpha : solution.epochs <= 4);
+                                           alpha = solution.alpha;
+                                           if (threads == 3) start = alpha;
+                                         });
+  newton_one_vs_rest<LogisticLoss>(space, labels, classes, C, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
+    check(solution.status == Status::converged);
+    for (const double a : solution.alpha) check(0 < a && a < 0.3);
+  });
+  bool stop = false;  // a run that is stopped still reports the values of its w
+  newton_one_vs_rest<SquaredHingeLoss>(
+      space, labels, classes, C, {}, {bias, 0.0, 1 << 30, 2}, [&](std::int64_t, std::int64_t, double) { return stop; },
+      [&](std::size_t, auto&& solution) { check(solution.status != Status::converged && solution.primal >= best * (1 - 2e-8)); });
+}
+
 void kernel_values_equal_their_definition(int n, int threads) {
   std::mt19937 random(static_cast<unsigned>(n));
   const Corpus corpus = random_corpus(random, 43, 14, 3);
@@ -125,6 +166,7 @@ void solve() {
     }
     no_step_is_better_than_the_best(squared);
   }
+  for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);
   for (const std::size_t n : {1, 2, 7, 60})
     for (const std::size_t rank : {1, 3, 80}) mixtures_of_planes_are_proven(n, rank);

@@ -6,9 +6,19 @@ import pytest
 
 import treille
 from treille import SVC, SVR, InputError, Ridge, Strings
-from treille.estimators.plan import choose_kernel
-from treille.kernels import AllSubstrings, NGram, Subsequence
-from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations
+from treille.estimators.plan import choose_kernel, plan
+from treille.kernels import AllSubstrings, Linear, NGram, Subsequence
+from treille.solvers import (
+    SMO,
+    Cholesky,
+    ConjugateGradient,
+    CuttingPlane,
+    DualCD,
+    FiniteNewton,
+    NormalEquations,
+    Problem,
+)
+from treille.solvers.problem import Logistic
 from treille.spaces import Nystrom, RowsSpace
 
 TEXT = (
@@ -184,3 +194,24 @@ def test_weights_by_classes_are_a_default_only_where_there_are_classes():
     assert classifier.plan_.kernel.needs_labels
     assert not regressor.plan_.kernel.needs_labels
     assert classifier.predict(X).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("n", "loss", "solver"),
+    [(200, "squared_hinge", FiniteNewton), (100, "squared_hinge", DualCD), (200, "hinge", DualCD)],
+)
+def test_newton_steps_are_chosen_for_smooth_losses_and_few_features(n, loss, solver):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 10))
+    y = X[:, 0] + random.normal(size=n) > 0
+    model = SVC(Linear(), loss=loss).fit(X, y)
+    assert type(model.plan_.solver) is solver
+    assert model.report_.status == "converged"
+
+
+def test_the_logistic_loss_has_a_solver_on_rows_and_products():
+    for kernel, space in ((NGram(2), "rows"), (AllSubstrings(), "product")):
+        problem = Problem(Logistic(), np.array(CODES), np.ones(len(CODES)), True, np.array([1]))
+        chosen, built = plan(kernel, "", kernel.batch(TEXTS), problem)
+        assert (chosen.space.name, type(chosen.solver)) == (space, FiniteNewton)
+        assert chosen.solver.solve(problem, built).report.status == "converged"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations
+from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, FiniteNewton, NormalEquations
 from treille.testing import check_solver
 
 SOLVERS = [
@@ -15,6 +15,7 @@ SOLVERS = [
     DualCD(representation="trie"),
     DualCD(representation="naive"),
     CuttingPlane(),
+    FiniteNewton(),
     SMO(),
     SMO(cache_mb=0.005),
     NormalEquations(),

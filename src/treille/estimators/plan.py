@@ -10,12 +10,22 @@ from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
-from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, NormalEquations, Problem
+from treille.solvers import (
+    SMO,
+    Cholesky,
+    ConjugateGradient,
+    CuttingPlane,
+    DualCD,
+    FiniteNewton,
+    NormalEquations,
+    Problem,
+)
 from treille.solvers.solver import Solver, check_supported, supports
 from treille.spaces import GramSpace, Nystrom, ProductSpace, RowsSpace
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
 SOLVERS = {  # what "auto" chooses from, preferred ones first
+    FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
     DualCD: "because it works on rows and reports its duality gap",
     NormalEquations: "because there are few features",
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",

@@ -2,6 +2,7 @@
 
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
+from treille.solvers.finite_newton import FiniteNewton
 from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution
@@ -15,6 +16,7 @@ __all__ = [
     "ConvergenceWarning",
     "CuttingPlane",
     "DualCD",
+    "FiniteNewton",
     "NormalEquations",
     "Problem",
     "Report",

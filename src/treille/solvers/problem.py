@@ -1,9 +1,10 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import xlogy
 
 from treille.io.errors import InputError
 
@@ -13,6 +14,8 @@ INTERCEPTS = (False, True, "free")
 @dataclass(frozen=True)
 class Loss:
     """What a decision value f costs an example with target y, before it is multiplied by C."""
+
+    of_classes: ClassVar[bool] = False  # y = +1 or -1, and the coefficient of an example is y times its dual variable
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss of each example."""
@@ -26,6 +29,8 @@ class Loss:
 @dataclass(frozen=True)
 class Hinge(Loss):
     """max(0, 1 - y f), for y = +1 or -1."""
+
+    of_classes = True
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1 - y * f)
@@ -43,6 +48,20 @@ class SquaredHinge(Hinge):
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * beta - quarter_squares(beta, C)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(-y f)), for y = +1 or -1."""
+
+    of_classes = True
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, -y * f)
+
+    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        alpha = y * beta
+        return xlogy(C, C) - xlogy(alpha, alpha) - xlogy(C - alpha, C - alpha)
 
 
 @dataclass(frozen=True)
@@ -144,7 +163,7 @@ class Problem:
         object.__setattr__(self, "C", np.ascontiguousarray(self.C, np.float64))
         if self.classes is not None:
             object.__setattr__(self, "classes", np.ascontiguousarray(self.classes, np.int32))
-        if isinstance(self.loss, Hinge) != (self.classes is not None):
+        if self.loss.of_classes != (self.classes is not None):
             raise InputError(
                 f"{self.loss!r} with classes={self.classes!r}: classes are for losses of classes, which need them"
             )

@@ -1,0 +1,212 @@
+"""FiniteNewton beside LIBLINEAR's primal Newton method (-s 2) and beside DualCD: the squared hinge to the same gap.
+
+    TREILLE_DATA=folder python benchmarks/peers/newton.py [--parts liblinear solvers] [--write docs/generated/newton]
+
+The jobs take turns, on the same matrix, with one thread, and are timed by the processor time they use. LIBLINEAR reports no gap:
+it runs with the largest eps of a grid whose w has the requested gap, computed here as 1/2 |gradient|^2, as in FiniteNewton.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from _cells import fastsk, reviews
+
+from harness import Page, arguments, ratio, shown
+
+EPS = tuple(float(f"{10**-e:.3g}") for e in np.arange(0.0, 8.01, 0.25))
+EPOCHS = 1000  # the default of SVC
+Data = tuple[sp.csr_matrix, np.ndarray]
+
+
+def of_kernel(kernel: Any, examples: tuple[list[str], np.ndarray]) -> Data:
+    import treille
+
+    texts, labels = examples
+    return treille.Features(kernel, n_jobs=2).fit_transform(texts), (labels == np.unique(labels)[1]).astype(int)
+
+
+def words() -> Data:
+    from treille.kernels import NGram
+
+    return of_kernel(NGram(2, min_n=1, unit="word").normalized(), reviews())
+
+
+def characters() -> Data:
+    from treille.kernels import NGram
+
+    return of_kernel(NGram(5).normalized(), reviews())
+
+
+def dna() -> Data:
+    from treille.kernels import NGram
+
+    return of_kernel(NGram(6, min_n=1).normalized(), fastsk("EP300", "dna"))
+
+
+def tokens(n: int = 40_000, n_features: int = 60_000, per_row: int = 45) -> Data:
+    """Binary features of tokens, as a tagger has them: their frequencies fall like those of words."""
+    random = np.random.default_rng(0)
+    chance = 1 / np.arange(1, n_features + 1)
+    columns = random.choice(n_features, size=(n, per_row), p=chance / chance.sum())
+    matrix = sp.csr_matrix((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, per_row)))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    w = random.normal(size=matrix.shape[1]) * (random.random(matrix.shape[1]) < 0.3)
+    return matrix, (matrix @ w + 1.5 * random.normal(size=n) > 0).astype(int)
+
+
+def numbers(n: int, n_features: int) -> Data:
+    """Dense columns of numbers, and classes that overlap."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, n_features))
+    y = X @ random.normal(size=n_features) / np.sqrt(n_features) + random.normal(size=n) > 0
+    return sp.csr_matrix(X), y.astype(int)
+
+
+DATA: dict[str, Callable[[], Data]] = {
+    "reviews, words 1-2": words,
+    "reviews, characters 5": characters,
+    "DNA, characters 1-6": dna,
+    "tokens, 45 binary features": tokens,
+    "dense, 100 columns": lambda: numbers(20_000, 100),
+    "dense, 10 columns": lambda: numbers(100_000, 10),
+    "dense, 2000 columns": lambda: numbers(500, 2000),
+}
+
+
+class Liblinear:
+    """LIBLINEAR's primal Newton method on a given matrix. Building the problem is not timed."""
+
+    def __init__(self, matrix: sp.csr_matrix, y: np.ndarray):
+        from liblinear.liblinearutil import problem
+
+        self.matrix, self.signs = sp.hstack([matrix, np.ones((len(y), 1))]).tocsr(), np.where(y == 1, 1.0, -1.0)
+        self.problem = problem(self.signs, matrix, bias=1)
+
+    def train(self, C: float, eps: float) -> Any:
+        from liblinear.liblinearutil import parameter, train
+
+        return train(self.problem, parameter(f"-s 2 -c {C} -B 1 -e {eps} -q"))
+
+    def gap(self, C: float, eps: float) -> float:
+        model = self.train(C, eps)
+        w = np.array(model.w[: self.matrix.shape[1]]) * model.label[0]
+        slack = np.maximum(0, 1 - self.signs * (self.matrix @ w))
+        gradient = w - self.matrix.T @ (2 * C * slack * self.signs)
+        return float(0.5 * gradient @ gradient / (0.5 * w @ w + C * (slack**2).sum()))
+
+    def eps_for(self, C: float, gap: float) -> float | None:
+        return next((eps for eps in EPS if self.gap(C, eps) <= gap), None)
+
+
+def space_of(matrix: sp.csr_matrix) -> Any:
+    from treille.kernels import Linear
+    from treille.spaces import RowsSpace
+
+    return RowsSpace.build(Linear(), Linear().batch(matrix))
+
+
+def train(solver: Any, space: Any, y: np.ndarray, C: float, gap: float, epochs: int = 10**6) -> Any:
+    """The report of a run."""
+    from treille.solvers import ConvergenceWarning, Problem
+    from treille.solvers.problem import SquaredHinge
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        problem = Problem(SquaredHinge(), y, np.full(len(y), C), True, np.array([1]))
+        return solver.solve(problem, space, tol=gap, max_epochs=epochs).report
+
+
+def in_turns(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[float]]:
+    """Processor seconds."""
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            begun = time.process_time()
+            job()
+            seconds[name].append(time.process_time() - begun)
+    return seconds
+
+
+def against_liblinear(page: Page, repeats: int) -> None:
+    rows = []
+    for name, load in DATA.items():
+        matrix, y = load()
+        peer, space = Liblinear(matrix, y), space_of(matrix)
+        for C, gap in ((1.0, 1e-2), (1.0, 1e-3), (1.0, 1e-5), (10.0, 1e-3)):
+            rows.append([name, f"{C:g}", f"{gap:g}", *beside(peer, space, y, C, gap, repeats)])
+            print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    header = ("data", "C", "relative gap", "FiniteNewton", "LIBLINEAR -s 2", "times faster", "LIBLINEAR's eps")
+    page.table(f"Processor seconds, median (minimum) of {repeats}, one thread", header, rows)
+
+
+def beside(peer: Liblinear, space: Any, y: np.ndarray, C: float, gap: float, repeats: int) -> list[Any]:
+    from treille.solvers import FiniteNewton
+
+    eps = peer.eps_for(C, gap)
+    jobs: dict[str, Callable[[], Any]] = {"ours": lambda: train(FiniteNewton(), space, y, C, gap)}
+    if eps is None:
+        return [shown(in_turns(jobs, repeats)["ours"]), "-", "-", "-"]
+    seconds = in_turns(jobs | {"theirs": lambda: peer.train(C, eps)}, repeats)
+    return [shown(seconds["ours"]), shown(seconds["theirs"]), ratio(seconds["theirs"], seconds["ours"]), eps]
+
+
+def against_dual_cd(page: Page, repeats: int) -> None:
+    from treille.solvers import DualCD, FiniteNewton
+
+    rows = []
+    for name, load in DATA.items():
+        matrix, y = load()
+        space = space_of(matrix)
+        for C in (0.1, 1.0, 10.0, 100.0):
+            cells = [
+                " / ".join(time_to(gap, solver, space, y, C) for solver in (FiniteNewton(), DualCD()))
+                for gap in (1e-2, 1e-4, 1e-6)
+            ]
+            rows.append([name, f"{matrix.shape[0]:,}", f"{matrix.shape[1]:,}", f"{C:g}", *cells])
+            print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    header = ("data", "examples", "features", "C", "gap 0.01", "gap 0.0001", "gap 0.000001")
+    page.table(
+        f"FiniteNewton / DualCD: processor seconds, one thread, at most {EPOCHS} epochs (>: gap not reached)",
+        header,
+        rows,
+    )
+
+
+def time_to(gap: float, solver: Any, space: Any, y: np.ndarray, C: float) -> str:
+    """Of one run, or the faster of two where it is short."""
+    best = np.inf
+    for _ in range(2):
+        begun = time.process_time()
+        report = train(solver, space, y, C, gap, EPOCHS)
+        best = min(best, time.process_time() - begun)
+        if best > 1:
+            break
+    return f"{best:.2g}" if report.status == "converged" else f"> {best:.2g}"
+
+
+PARTS = {"liblinear": against_liblinear, "solvers": against_dual_cd}
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--parts", choices=PARTS, nargs="+")
+    options = parser.parse_args()
+    for part in options.parts or PARTS:
+        page = Page(f"Newton's method in the primal: {part}", ("liblinear-official",))
+        PARTS[part](page, options.repeats)
+        page.write(options.write, part)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""Newton's method in the primal: the Python side of core/solve/finite_newton.hpp, and the same on products."""
+
+import time
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit
+
+from treille import _core
+from treille.io.parameters import effective_n_jobs
+from treille.solvers.problem import Logistic, Problem, SquaredHinge
+from treille.solvers.report import Report, Solution, summary
+from treille.solvers.solver import BaseSolver, Run
+from treille.spaces import ProductSpace, RowsSpace
+
+FEW_FEATURES = 20  # examples per feature from which on it is faster than DualCD: benchmarks/peers/newton.py
+POLL = 0.05  # seconds
+WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass
+LITTLE = 0.1  # conjugate gradients end when a step gains this fraction of the mean gain
+ENOUGH = 0.25  # or when the gap after the Newton step would be this fraction of what is asked
+STUCK = 5  # Newton steps without progress after which rounding is assumed to be the cause
+
+
+class FiniteNewton(BaseSolver):
+    """Newton's method with conjugate gradients and an exact line search, for the squared hinge and the logistic loss.
+
+    Works on rows, with w in the space of the features, and on product, with one coefficient per example.
+
+    Parameters
+    ----------
+    max_seconds : float or None
+        Stop after this time with the solution so far, and warn.
+
+    References
+    ----------
+    Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. JMLR 2005.
+
+    Examples
+    --------
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1), loss="squared_hinge", solver=treille.solvers.FiniteNewton())
+    >>> model.fit(["ab", "cd"], [0, 1]).report_.status
+    'converged'
+    """
+
+    spaces = (RowsSpace, ProductSpace)
+    losses = (SquaredHinge, Logistic)
+
+    def __init__(self, max_seconds: float | None = None):
+        self.max_seconds = max_seconds
+
+    def recommended(self, space: RowsSpace | ProductSpace) -> bool:
+        return isinstance(space, RowsSpace) and FEW_FEATURES * space.n_features <= len(space)
+
+    def _solve(self, problem: Problem, space: RowsSpace | ProductSpace, run: Run) -> Solution:
+        if isinstance(space, RowsSpace):
+            return _solve_on_rows(problem, space, run)
+        return _solve_on_products(problem, space, run)
+
+
+def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
+    assert problem.classes is not None
+    n_problems, n = problem.n_problems, len(problem)
+    form = space.represented("auto", n_problems)
+    answers = _core.finite_newton(
+        rows=form.core,
+        labels=problem.targets,
+        classes=problem.classes,
+        C=problem.C,
+        start=np.empty(0) if run.start is None else run.start.ravel(),
+        logistic=isinstance(problem.loss, Logistic),
+        bias=float(problem.intercept),
+        tol=run.tol,
+        max_epochs=run.max_epochs,
+        threads=effective_n_jobs(run.n_jobs),
+        poll=run.poll,
+    )
+    return Solution(
+        answers.bias,
+        answers.alpha.reshape(n_problems, n),
+        replace(summary(answers, run.seed), representation=str(form)),
+        weights=form.read(answers.weights.reshape(-1, n_problems)),
+    )
+
+
+def _solve_on_products(problem: Problem, space: ProductSpace, run: Run) -> Solution:
+    """An epoch is a product. Up to eight problems advance together: a product has a column for each of them."""
+    each = [Newton(problem, k, run) for k in range(problem.n_problems)]
+    steps = [newton.steps() for newton in each]
+    wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
+    reported = time.perf_counter()
+    while wanted:
+        active = list(wanted)[:WIDTH]
+        beta = np.stack([wanted.pop(k) for k in active], axis=1)
+        products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
+        for k, values in zip(active, products.T, strict=True):
+            each[k].epochs += 1
+            with suppress(StopIteration):
+                wanted[k] = steps[k].send(np.ascontiguousarray(values))
+        if time.perf_counter() - reported > POLL:
+            reported = time.perf_counter()
+            gap, epochs = max(each[k].relative_gap for k in active), max(each[k].epochs for k in active)
+            if not run.poll(len(each) - len(wanted), epochs, gap):
+                for newton in each:
+                    newton.time_left = False
+    coefficients = np.stack([newton.beta for newton in each], axis=1)
+    reports = [Report(own.primal, own.primal - own.gap, own.epochs, 0.0, own.status, run.seed) for own in each]
+    return Solution(
+        float(problem.intercept) * coefficients.sum(axis=0),
+        np.stack([newton.alpha for newton in each]),
+        Report.combined(reports),
+        coefficients=coefficients,
+    )
+
+
+class Newton:
+    """Newton's method for one problem with w = sum_i beta_i x_i, where K @ beta is all that is known of the x_i.
+
+    With f = K beta and a_i = -y_i loss_i'(f_i), all vectors of the method have coefficients:
+
+        gradient   g = w - sum_i a_i y_i x_i  has  beta - a y          Hessian   H p  has  p + c K p,  c_i = loss_i''(f_i)
+
+    and the inner product of two vectors is u.Kv; the gap is 1/2 |g|^2. As K p is kept beside p, a step of conjugate gradients
+    takes one product, K (c K p), and so does a Newton step, K (a y). The latter also gives the decision values of
+    w(a) = sum_i a_i y_i x_i. If this w has a small gap, too, it is the solution: only examples with a_i > 0 are part of it.
+    """
+
+    def __init__(self, problem: Problem, k: int, run: Run):
+        self.problem, self.run, self.start = problem, run, None if run.start is None else run.start[k]
+        self.y, self.C, self.logistic = problem.y(k), problem.C, isinstance(problem.loss, Logistic)
+        self.alpha = self.beta = np.zeros(len(problem))
+        self.primal, self.gap = np.inf, np.inf
+        self.epochs, self.status, self.time_left = 0, "", True
+        self.least_primal, self.least_gap, self.idle = np.inf, np.inf, 0
+
+    @property
+    def relative_gap(self) -> float:
+        return self.gap / self.primal if 0 < self.primal < np.inf else self.gap
+
+    def steps(self) -> Generator[np.ndarray, np.ndarray, None]:
+        """Yields each vector to be multiplied by K, and expects the product."""
+        f, exact = np.zeros_like(self.beta), True
+        if self.start is not None:
+            feasible = np.clip(self.start, 0, self.C if self.logistic else np.where(self.C > 0, np.inf, 0))
+            self.beta = self.y * feasible
+            f = yield self.beta
+        while True:
+            self.alpha, c = self._slopes(f)
+            own = self.y * self.alpha
+            values = yield own
+            gamma, image = self.beta - own, f - values
+            self.primal, self.gap = self._primal(self.beta, f), max(0.0, 0.5 * float(gamma @ image))
+            self._judge()
+            if self.status and not exact:  # `f` has gathered rounding
+                f, exact = (yield self.beta), True
+                continue
+            if self.status:
+                break
+            step, values = yield from self._direction(-gamma, -image, c)
+            slope, bend, length = float(gamma @ values), float(step @ values), 1.0
+            if slope < 0:
+                length = _core.line_minimum(self.logistic, self.y * self.C, slope, bend, f, values)
+            self.beta, f, exact = self.beta + length * step, f + length * values, False
+        primal, dual = self._primal(own, values), self.primal - self.gap
+        if self.status == "converged" and primal - dual <= self.run.tol * primal:
+            self.beta, self.primal, self.gap = own, primal, max(0.0, primal - dual)
+
+    def _slopes(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """a and c."""
+        if self.logistic:
+            share = expit(-self.y * f)
+            return self.C * share, self.C * share * expit(self.y * f)
+        slack = np.maximum(0, 1 - self.y * f)
+        return 2 * self.C * slack, 2 * self.C * (slack > 0)
+
+    def _primal(self, beta: np.ndarray, f: np.ndarray) -> float:
+        return 0.5 * float(beta @ f) + float(self.C @ self.problem.loss.value(self.y, f))
+
+    def _direction(
+        self, r: np.ndarray, Kr: np.ndarray, c: np.ndarray
+    ) -> Generator[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """H s = r by conjugate gradients, up to a small residual or until steps gain little; s and K s."""
+        s, Ks, p, Kp = np.zeros_like(r), np.zeros_like(r), r, Kr
+        rr, gained, count = 2 * self.gap, 0.0, 0
+        while rr > 0 and self._going():
+            v = c * Kp
+            Kv = yield v
+            length = rr / (float(p @ Kp) + float(Kp @ v))
+            s, Ks = s + length * p, Ks + length * Kp
+            r, Kr = r - length * (p + v), Kr - length * (Kp + Kv)
+            gain, before, rr = 0.5 * length * rr, rr, float(r @ Kr)
+            gained, count = gained + gain, count + 1
+            if 0.5 * rr <= ENOUGH * self.run.tol * self.primal or count * gain <= LITTLE * gained:
+                break
+            p, Kp = r + rr / before * p, Kr + rr / before * Kp
+        return s, Ks
+
+    def _judge(self) -> None:
+        better = self.primal < self.least_primal * (1 - 1e-14) or self.gap < 0.9 * self.least_gap
+        self.least_primal, self.least_gap = min(self.least_primal, self.primal), min(self.least_gap, self.gap)
+        self.idle = 0 if better else self.idle + 1
+        self.status = ""
+        if self.gap <= self.run.tol * self.primal:
+            self.status = "converged"
+        elif not self._going():
+            self.status = "max_epochs" if self.time_left else "max_seconds"
+        elif self.idle > STUCK:
+            self.status = "rounding"
+
+    def _going(self) -> bool:
+        return self.time_left and self.epochs < self.run.max_epochs
