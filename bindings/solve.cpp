@@ -300,7 +300,7 @@ void bind_solve(nb::module_& m) {
       [](VectorsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool logistic, double bias,
          double tol, std::int64_t max_epochs, int threads, nb::object poll) {
         const FiniteNewtonOptions options{bias, tol, max_epochs, threads};
-        return solve(rows, classes.size(), poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, classes.size(), true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           auto run = [&]<class Loss>(Loss) {
             newton_one_vs_rest<Loss>(rows, view(labels), view(classes), view(C), view(start), options, poll, keep);
           };
