@@ -11,7 +11,7 @@ import numpy as np
 from rich.cells import cell_len
 from safetensors import SafetensorError
 
-from treille import InputError, Report, load
+from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
 from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
 from treille.io import Examples
@@ -41,6 +41,12 @@ def load_model(path: Path, data: Sequence[str] = ()) -> Any:
         raise InputError(f"{error}. The model comes first: MODEL FILE" if swapped else str(error)) from None
     model.n_jobs = -1
     return model
+
+
+def refuse_tagger(model: Any, path: Path, verb: str) -> None:
+    """For commands of single examples: refuses a model of sentences, and names the command for it."""
+    if isinstance(model, Tagger):
+        raise InputError(f"{path}: is a model that tags sentences: use 'treille tag {verb} {path} FILE'")
 
 
 def class_names(model: Any) -> list[str]:
@@ -88,6 +94,14 @@ def is_model(path: Path) -> bool:
         return bool(read_spec(path))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         return False
+
+
+def refuse_model(path: str) -> None:
+    """Refuses a model where data is expected."""
+    if Path(path).is_file() and is_model(Path(path)):
+        raise InputError(
+            f"{path}: is a model, expected data: name a model with --model to train, or first to use it"
+        )
 
 
 def _is_of(path: Path, source: str) -> bool:

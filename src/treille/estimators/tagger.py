@@ -341,6 +341,8 @@ class Tagger(BaseEstimator):
             "weights": weights_spec,
             "own_scheme": self.own_scheme_ or "",
         }
+        if self.templates is not None:
+            spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}
         arrays |= {f"weights.{name}": array for name, array in weights.items()}
         arrays |= {"intercept": self.intercept_, "pairs": self.pairs_.ravel()}

@@ -47,11 +47,20 @@ def read_features(source: conll.Source, *, encoding: str = "utf-8") -> tuple[Sen
     >>> X[0], y[0]
     ([['word=The', 'bias'], ['word=cat', 'bias']], ['DT', 'NN'])
     """
-    read = conll.read_items(source, encoding)
-    origin = Origin(read.source, read.lines)
-    items = Items(read.items, read.item_offsets, read.names)
-    labels = Sentences.of_columns([Column(read.labels, read.label_names)], read.offsets, origin)
-    return Sentences._made((), read.offsets, items, origin), labels
+    return _features(conll.read_items(source, encoding))
+
+
+def stream_features(
+    source: conll.Source, *, encoding: str = "utf-8", block: int = conll.BLOCK
+) -> Iterator[tuple[Sentences, Sentences]]:
+    """The same in parts of about `block` bytes; a pipe is read as data arrives.
+
+    >>> import io
+    >>> from treille.tagging import stream_features
+    >>> [y[0] for X, y in stream_features(io.BytesIO(b"DT\\tthe\\n\\nNN\\tcat\\n"), block=4)]
+    [['DT'], ['NN']]
+    """
+    return map(_features, conll.stream_items(source, encoding, block))
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +120,13 @@ def write_sentences(path: str | os.PathLike[str], sentences: Any, tags: Any = No
     conll.write_columns(path, columns, given[0].offsets, separator == "\t")
 
 
+def _features(read: conll.TokenItems) -> tuple[Sentences, Sentences]:
+    origin = Origin((read.source,), read.lines)
+    items = Items(read.items, read.item_offsets, read.names)
+    labels = Sentences.of_columns([Column(read.labels, read.label_names)], read.offsets, origin)
+    return Sentences._made((), read.offsets, items, origin), labels
+
+
 def _sentences(columns: conll.TokenColumns) -> Sentences:
     parts = map(Column, columns.codes, columns.values)
-    return Sentences.of_columns(parts, columns.offsets, Origin(columns.source, columns.lines))
+    return Sentences.of_columns(parts, columns.offsets, Origin((columns.source,), columns.lines))
