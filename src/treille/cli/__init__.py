@@ -25,8 +25,7 @@ Start here:
 Files are JSON, CSV, TSV, Parquet, lines with the label first, FASTA, FASTQ,
 SVM-light, trees or lattices, each also as .gz; a folder of them, or one file
 per class; - is standard input. Results go to standard output, notes and
-progress to standard error. Taggers read columns as in CoNLL's shared tasks, see
-'treille tag --help'.
+progress to standard error. 'treille tag --help' describes files for taggers.
 
 \b
 Exit codes:

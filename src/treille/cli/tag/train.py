@@ -4,7 +4,7 @@
 Examples:
   treille tag train train.txt --model chunks.treille
   treille tag train train.txt --test test.txt --kernel 'linear()' --scheme BIOES
-  treille tag train ner.txt.gz --templates template --holdout 0.1 --model ner.treille
+  treille tag train ner.txt --templates template --holdout 0.1 --model ner.treille
   treille tag train items.txt --format crfsuite --model items.treille
 
 Files have one token per line: its columns, the word first, separated by blanks or by tabs; the tag is the last one. A
