@@ -88,12 +88,13 @@ def test_the_defaults_are_those_of_the_estimator(cli, data):
 
 
 def test_options_reach_the_estimator(cli, data):
-    words = "--C 0.5 --loss hinge --tol 0.1 --max-epochs 50 --min-count 3 --scheme bioes --direction backward".split()
-    words += "--beam 3 --multiclass pairs --seed 7".split()
+    given = {"C": 0.5, "loss": "hinge", "tol": 0.1, "max-epochs": 50, "min-count": 3, "scheme": "bioes"}
+    given |= {"direction": "backward", "beam": 3, "multiclass": "pairs", "seed": 7}
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
     assert cli("tag", "train", data, "--kernel", "linear()", "--model", "m.treille", *words).code == 0
     found = treille.load("m.treille").get_params()
-    expected = {"C": 0.5, "loss": "hinge", "tol": 0.1, "max_epochs": 50, "min_count": 3, "scheme": "BIOES"}
-    expected |= {"direction": "backward", "beam": 3, "multiclass": "pairs", "random_state": 7}
+    expected = {name.replace("-", "_"): value for name, value in given.items() if name != "seed"}
+    expected |= {"scheme": "BIOES", "random_state": 7}
     assert {name: found[name] for name in expected} == expected
 
 
@@ -292,7 +293,14 @@ def test_a_model_that_did_not_converge_is_saved_with_exit_code_3(cli, data):
 def test_inspect_describes_a_tagger(cli, tagger):
     answer = cli("inspect", tagger)
     assert answer.code == 0, answer.err
-    for text in ("(Tagger)", "linear()", "word, pos", "B-NP, B-VP, I-NP, O: chunks in the scheme IOB2", "converged", "beam=5"):
+    for text in (
+        "(Tagger)",
+        "linear()",
+        "word, pos",
+        "B-NP, B-VP, I-NP, O: chunks in the scheme IOB2",
+        "converged",
+        "beam=5",
+    ):
         assert text in answer.out
     assert cli("inspect", tagger, "--json").json()["classes"] == ["B-NP", "B-VP", "I-NP", "O"]
 

@@ -99,9 +99,7 @@ def is_model(path: Path) -> bool:
 def refuse_model(path: str) -> None:
     """Refuses a model where data is expected."""
     if Path(path).is_file() and is_model(Path(path)):
-        raise InputError(
-            f"{path}: is a model, expected data: name a model with --model to train, or first to use it"
-        )
+        raise InputError(f"{path}: is a model, expected data: name a model with --model to train, or first to use it")
 
 
 def _is_of(path: Path, source: str) -> bool:

@@ -28,7 +28,7 @@ from treille.solvers.report import Solution
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
 from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
 from treille.tagging import is_chunk_tag as is_chunk
-from treille.tagging.schemes import scheme_named
+from treille.tagging.schemes import converted, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
@@ -271,7 +271,7 @@ class Tagger(BaseEstimator):
         tags = Sentences.of_columns([Column(codes, self.tags_)], sentences.offsets)
         if self.own_scheme_ is None or self.scheme == "auto":
             return tags
-        return Sentences(convert(tags, self.own_scheme_))
+        return converted(tags, self.own_scheme_)
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of chunks, as conlleval computes it; the share of tokens with the right tag where tags are plain labels."""

@@ -101,26 +101,7 @@ def stream_columns(
 def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
     """All tokens of a file of CRFsuite. A feature may have the weight 1, as in ``name:1``, and no other."""
     read, name = _reader(source, encoding)
-    return _items(_core.parse_items(_without_mark(read(-1)), 1, True), name)
-
-
-def stream_items(source: Source, encoding: str = "utf-8", block: int = BLOCK) -> Iterator[TokenItems]:
-    """The same in parts of whole sentences, of about `block` bytes each, or as they arrive in a pipe."""
-    read, name = _reader(source, encoding)
-    line, text, end = 1, b"", False
-    while not end:
-        new = read(max(block, len(text)))
-        text, end = text + new, not new
-        if line == 1:
-            text = _without_mark(text)
-        parsed = _core.parse_items(text, line, end)
-        items = _items(parsed, name)
-        if parsed.bytes_read:
-            yield items
-        text, line = text[parsed.bytes_read :], line + parsed.lines_read
-
-
-def _items(parsed: Any, name: str) -> TokenItems:
+    parsed = _core.parse_items(_without_mark(read(-1)), 1, True)
     line, _, field = parsed.fault
     if line:
         raise InputError(

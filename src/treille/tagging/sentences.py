@@ -29,19 +29,21 @@ class Column(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The files that sentences were read from; for each token its line, and the number of its file where there are several."""
+    """The file that sentences were read from, and the line of each token; of several files, also the file of each token."""
 
-    sources: tuple[str, ...]
+    source: str
     lines: np.ndarray
+    sources: tuple[str, ...] = ()
     source_of: np.ndarray | None = None
 
     def select(self, tokens: np.ndarray) -> Origin:
         """That of some of the tokens."""
-        return Origin(self.sources, self.lines[tokens], None if self.source_of is None else self.source_of[tokens])
+        source_of = None if self.source_of is None else self.source_of[tokens]
+        return self._replace(lines=self.lines[tokens], source_of=source_of)
 
     def place(self, token: int) -> str:
         """File and line of a token."""
-        source = self.sources[0 if self.source_of is None else self.source_of[token]]
+        source = self.source if self.source_of is None else self.sources[self.source_of[token]]
         return f"{source}, line {self.lines[token]}"
 
 
@@ -126,7 +128,9 @@ class Sentences:
                 found, expected = (
                     "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
                 )
-                raise InputError(f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}")
+                raise InputError(
+                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
+                )
         columns = [_merged(each) for each in zip(*(part.columns for part in full), strict=True)]
         items = None
         if full[0].items is not None:
@@ -266,8 +270,9 @@ def _origin(parts: Sequence[Sentences]) -> Origin | None:
     for each in origins:
         own = np.zeros(len(each.lines), np.int32) if each.source_of is None else each.source_of
         numbers.append(own + len(sources))
-        sources += each.sources
-    return Origin(tuple(sources), np.concatenate([each.lines for each in origins]), np.concatenate(numbers))
+        sources += each.sources or [each.source]
+    lines = np.concatenate([each.lines for each in origins])
+    return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers))
 
 
 def _running(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -11,8 +11,6 @@ line after each sentence, as in the shared tasks of CoNLL; the tag is the last c
 standard input.
 """
 
-from typing import cast
-
 import typer
 
 from treille.cli.tag import evaluate, run, train
@@ -25,4 +23,4 @@ for module in (train, run, evaluate):
 @group.callback(invoke_without_command=True, help=__doc__)
 def _help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(cast("str", context.get_help()))
+        typer.echo(context.get_help())

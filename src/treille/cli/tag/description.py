@@ -13,7 +13,12 @@ from treille.kernels.parse import format_kernel
 
 def inspect_tagger(printer: Printer, model: Tagger, path: Path) -> None:
     """Prints kernel, tags, templates, sizes and how training ended."""
-    kernel, size, report, features = format_kernel(model.plan_.kernel), path.stat().st_size, model.report_, model.features_
+    kernel, size, report, features = (
+        format_kernel(model.plan_.kernel),
+        path.stat().st_size,
+        model.report_,
+        model.features_,
+    )
     chosen = {name: value for name, value in settings(model).items() if name != "templates"}
     printer.print(f"{path}: a model of treille (Tagger), {readable_size(size)}", style="bold")
     printer.field("kernel", kernel)

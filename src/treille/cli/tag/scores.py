@@ -32,10 +32,12 @@ class TagScores:
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
         confused = [{"true": true, "predicted": found, "tokens": n} for true, found, n in self.confused]
-        value = {"sentences": self.n_sentences, "tokens": self.n_tokens, "accuracy": self.accuracy}
+        value: dict[str, Any] = {"sentences": self.n_sentences, "tokens": self.n_tokens, "accuracy": self.accuracy}
         value |= {"f1": None, "confused": confused}
         if self.chunks is not None:
-            value |= _as_dict(self.chunks) | {"types": {name: _as_dict(each) for name, each in self.chunks.types.items()}}
+            value |= _as_dict(self.chunks) | {
+                "types": {name: _as_dict(each) for name, each in self.chunks.types.items()}
+            }
         return value
 
 
@@ -48,7 +50,8 @@ def compare(model: Tagger, X: Sentences, y: Sentences) -> TagScores:
     wrong = true != found
     pairs, counts = np.unique(true[wrong].astype(np.int64) * len(names) + found[wrong], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    confused = [(names[pair // len(names)], names[pair % len(names)], int(n)) for pair, n in zip(pairs[order], counts[order], strict=True)]  # fmt: skip
+    each = zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
+    confused = [(names[pair // len(names)], names[pair % len(names)], n) for pair, n in each]
     return TagScores(len(X), X.n_tokens, int((~wrong).sum()), confused, chunks)
 
 

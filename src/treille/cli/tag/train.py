@@ -40,6 +40,8 @@ from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
 DEFAULT = Tagger()
+LOSS, DIRECTION = options.Loss(DEFAULT.loss), Direction(DEFAULT.direction)
+MULTICLASS = Multiclass(DEFAULT.multiclass)
 
 
 def run(
@@ -58,7 +60,7 @@ def run(
         Path | None, typer.Option("--templates", metavar="FILE", help="Feature templates, also those of CRF++.")
     ] = None,
     C: options.C = DEFAULT.C,
-    loss: options.LossName = options.Loss(DEFAULT.loss),
+    loss: options.LossName = LOSS,
     tol: options.Tol = DEFAULT.tol,
     max_epochs: options.MaxEpochs = DEFAULT.max_epochs,
     min_count: Annotated[
@@ -69,13 +71,13 @@ def run(
     ] = str(DEFAULT.scheme),
     direction: Annotated[
         Direction, typer.Option("--direction", metavar="NAME", help="Tag forward, or backward.")
-    ] = Direction(DEFAULT.direction),
+    ] = DIRECTION,
     beam: Annotated[
         int, typer.Option("--beam", metavar="N", help="Sequences kept while tagging; 1 is greedy.")
     ] = DEFAULT.beam,
     multiclass: Annotated[
         Multiclass, typer.Option("--multiclass", metavar="NAME", help="One tag against the rest, or pairs of tags.")
-    ] = Multiclass(DEFAULT.multiclass),
+    ] = MULTICLASS,
     tag_column: sentences.TagColumn = None,
     format: Annotated[
         Format, typer.Option("--format", metavar="NAME", help="conll: columns; crfsuite: features.")
@@ -156,7 +158,10 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
         return
     counts = sentences.tag_counts(y)
     others = [tag for tag in counts if not is_chunk_tag(tag)]
-    if not any("-" in tag and is_chunk_tag(tag) for tag in counts) or 2 * sum(map(counts.__getitem__, others)) > y.n_tokens:
+    if (
+        not any("-" in tag and is_chunk_tag(tag) for tag in counts)
+        or 2 * sum(map(counts.__getitem__, others)) > y.n_tokens
+    ):
         return
     if others:
         codes, values = y.columns[0]
