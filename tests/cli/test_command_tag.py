@@ -96,6 +96,7 @@ def test_options_reach_the_estimator(cli, data):
     expected = {name.replace("-", "_"): value for name, value in given.items() if name != "seed"}
     expected |= {"scheme": "BIOES", "random_state": 7}
     assert {name: found[name] for name in expected} == expected
+    assert "pairs of classes" in cli("inspect", "m.treille").out
 
 
 def test_json_of_training_has_the_score_of_the_test_file(cli, data, test_data):

@@ -134,7 +134,7 @@ def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: boo
         raise InputError(f"{path}: the {what} cannot be written here: {error.strerror}; name another place") from None
 
 
-def describe_report(report: Report, tol: float) -> str:
+def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
     """How training ended, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
@@ -142,6 +142,8 @@ def describe_report(report: Report, tol: float) -> str:
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    if pairs and several:
+        several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
         f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}"

@@ -60,11 +60,12 @@ class Tagger(BaseEstimator):
     Parameters
     ----------
     kernel : Kernel or None
-        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The constant
-        of the polynomial is left to the intercept, and values are divided by their mean square.
-    templates : list of str, path of a CRF++ template file, or None
-        Which features a token has, see `treille.tagging`. None: words, parts of speech, orthography and affixes of five tokens, and
-        the last two tags.
+        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The
+        intercept takes the place of the polynomial's constant, and values are divided by the root of their mean square, so that
+        C means the same for every degree.
+    templates : list of str, path of a template file (also of CRF++), or None
+        Which features a token has, such as ``["word[0]", "suffix3[0]", "tag[-1]"]``; see `treille.tagging.Template`. None: words,
+        parts of speech, orthography and affixes of five tokens, and the last two tags.
     C : float
         Weight of the losses against the regulariser.
     loss : {"squared_hinge", "hinge"}
@@ -173,7 +174,7 @@ class Tagger(BaseEstimator):
         >>> import treille
         >>> treille.Tagger(beam=0).check_parameters()
         Traceback (most recent call last):
-        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1
+        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1 (and below 2^32)
         """
         check_positive("C", self.C)
         check_positive("tol", self.tol)
@@ -288,7 +289,8 @@ class Tagger(BaseEstimator):
         """Why the tokens of a sentence get their tags: shares of single features, and the conjunctions with the largest shares.
 
         >>> import treille
-        >>> model = treille.Tagger(min_count=1).fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
+        >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)
+        >>> model = model.fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
         >>> decision = model.explain(["to", "go"])[1]
         >>> decision.tag, decision.shares[0][0]
         ('VB', 'word[-1]=to')

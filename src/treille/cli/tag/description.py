@@ -29,7 +29,7 @@ def inspect_tagger(printer: Printer, model: Tagger, path: Path) -> None:
     printer.field("tags", f"{listed([visible_label(tag) for tag in model.tags_], 20)}: {sentences.scheme_of(model)}")
     printer.field("features", sentences.describe_features(model))
     printer.field("sizes", model.plan_.sizes)
-    printer.field("training", f"{describe_report(report, model.tol)}, seed {report.seed}")
+    printer.field("training", f"{describe_report(report, model.tol, model.multiclass == 'pairs')}, seed {report.seed}")
     printer.field("settings", ", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None))
     printer.result(
         {

@@ -179,7 +179,7 @@ def _print(printer: Printer, tagger: Tagger, scored: TagScores | None, how: str,
     printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
     printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
     printer.field("sizes", plan.sizes)
-    printer.field("training", describe_report(report, tagger.tol))
+    printer.field("training", describe_report(report, tagger.tol, tagger.multiclass == "pairs"))
     if scored:
         printer.field("score", f"{scored} {how}")
     if report.status != "converged":
