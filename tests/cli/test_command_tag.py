@@ -170,9 +170,6 @@ def test_run_writes_files_and_keeps_sentences_of_different_files_apart(cli, tagg
     }
     one = "the DT B-NP\ncat NN I-NP"
     assert (tmp_path / "out.txt").read_bytes().replace(b"\r", b"").decode() == f"{one}\n\n{one}\n\n{one}"
-    refused = cli("tag", "run", tagger, "a.txt", "--output", "a.txt")
-    assert refused.code == 1
-    assert "is an input of this command" in refused.err
 
 
 def test_the_beam_of_a_run_can_be_changed(cli, tagger, test_data):
@@ -398,5 +395,6 @@ def test_a_wrong_option_ends_with_exit_code_2(cli, data, words, message):
 def test_no_command_overwrites_its_input(cli, data, tagger):
     answer = cli("tag", "train", data, "--model", data)
     assert (answer.code, "is an input of this command" in answer.err) == (1, True)
-    answer = cli("tag", "run", tagger, data, "--output", tagger)
-    assert (answer.code, "is an input of this command" in answer.err) == (1, True)
+    for output in (data, tagger):
+        answer = cli("tag", "run", tagger, data, "--output", output)
+        assert (answer.code, "is an input of this command" in answer.err) == (1, True)
