@@ -13,13 +13,15 @@ import treille
 from treille.cli import app
 
 VERBS = ("quickstart", "train", "predict", "evaluate", "inspect", "features", "gram", "convert", "completion")
+GROUPS = {"tag": ("train", "run", "evaluate")}
+COMMANDS = [(verb,) for verb in VERBS] + [(group, verb) for group, verbs in GROUPS.items() for verb in verbs]
 
 
 def test_the_help_lists_every_verb_with_a_line_and_the_exit_codes(cli):
     answer = cli("--help")
     assert answer.code == 0
     assert cli().out == answer.out
-    for verb in VERBS:
+    for verb in (*VERBS, *GROUPS):
         assert re.search(rf"^  {verb} +[A-Z].*\.$", answer.out, re.MULTILINE), verb
     for code in ("0", "1", "2", "3", "130"):
         assert re.search(rf"^    {code}  +\w", answer.out, re.MULTILINE), code
@@ -29,26 +31,41 @@ def test_the_version_is_the_package_s(cli):
     assert cli("--version").out == f"treille {treille.__version__}\n"
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_lists_its_verbs_with_a_line(cli, group):
+    answer = cli(group, "--help")
+    assert answer.code == 0
+    assert cli(group).out == answer.out
+    for verb in GROUPS[group]:
+        assert re.search(rf"^  {verb} +[A-Z].*\.$", answer.out, re.MULTILINE), verb
+
+
+@pytest.mark.parametrize("verb", [*COMMANDS, *((group,) for group in GROUPS)], ids=" ".join)
 def test_every_verb_shows_two_to_four_examples_that_fit_a_terminal_and_name_real_options(cli, verb, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    out = cli(verb, "--help").out
+    out = cli(*verb, "--help").out
     shown = out.partition("Examples:\n")[2].partition("\n\n")[0]
     assert max(map(len, shown.splitlines())) <= 84
     commands = [c for c in re.sub(r"\\\n +", "", shown).splitlines() if "treille" in c]
     assert 2 <= len(commands) <= 4
     for command in commands:
         words = shlex.split(command[command.index("treille ") :])
-        assert words[1] == verb
+        assert tuple(words[1 : 1 + len(verb)]) == verb
+        described = out
+        if verb[0] in GROUPS:
+            assert tuple(words[1:3]) in COMMANDS
+            described = cli(*words[1:3], "--help").out
         for option in (word for word in words if word.startswith("--")):
-            assert f"  {option} " in out
+            assert f"  {option} " in described
 
 
 def test_every_verb_offers_json_and_quiet(cli):
     assert len(app.registered_commands) == len(VERBS)
-    for verb in VERBS:
-        assert "--json" in cli(verb, "--help").out
-        assert "--quiet" in cli(verb, "--help").out
+    found = {group.name: len(group.typer_instance.registered_commands) for group in app.registered_groups}
+    assert found == {group: len(verbs) for group, verbs in GROUPS.items()}
+    for verb in COMMANDS:
+        assert "--json" in cli(*verb, "--help").out
+        assert "--quiet" in cli(*verb, "--help").out
 
 
 def test_the_exit_codes_of_the_page_are_those_of_the_help(cli):
@@ -65,9 +82,9 @@ def test_python_runs_the_package_as_the_command():
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_names_every_verb_and_option(cli, shell):
     script = cli("completion", shell).out
-    for verb in VERBS:
+    for verb in (*VERBS, *GROUPS, *(verb for verbs in GROUPS.values() for verb in verbs)):
         assert verb in script
-    for option in ("root-label", "max-epochs", "to-weights"):
+    for option in ("root-label", "max-epochs", "to-weights", "tag-column"):
         assert option in script
     assert "gappedkmer(" in script
     assert cli("completion", shell, "--json").json()["script"] == script
@@ -82,6 +99,14 @@ def test_completion_names_every_verb_and_option(cli, shell):
         (["train", "x.fa", "--alphabet", ""], ["dna", "rna", "protein"]),
         (["train", "--kernel", "gapp"], ["gappedkmer(", "gappy("]),
         (["gram", "mail"], ["mail.tsv"]),
+        (["train", "--format", "c"], ["csv", "confusion", "conllu"]),
+        (["ta"], ["tag"]),
+        (["tag", ""], ["train", "run", "evaluate", "--help"]),
+        (["tag", "train", "--min"], ["--min-count"]),
+        (["tag", "train", "--format", ""], ["conll", "crfsuite"]),
+        (["tag", "train", "x.txt", "--direction", "b"], ["backward"]),
+        (["tag", "run", "mail"], ["mail.tsv"]),
+        (["tag", "run", "--max"], []),
     ],
 )
 def test_bash_completes(cli, tmp_path, words, offered):

@@ -8,10 +8,10 @@ from typing import Annotated, Any, cast
 import typer
 
 import treille
-from treille.cli import completion, convert, evaluate, features, gram, inspect, predict, quickstart, train
+from treille.cli import completion, convert, evaluate, features, gram, inspect, predict, quickstart, tag, train
 from treille.cli.console import fail
 
-HELP = """Train support vector machines on texts and other sequences, and use them.
+HELP = """Train support vector machines on texts and other structures, or on tagged sentences, and use them.
 
 \b
 Start here:
@@ -19,12 +19,13 @@ Start here:
   treille train reviews.csv --model reviews.treille --cv 5
   treille train pos.fa neg.fa --alphabet dna --model sites.treille
   treille predict reviews.treille new.csv
+  treille tag train chunks.txt --model chunks.treille --holdout 0.1
 
 \b
 Files are JSON, CSV, TSV, Parquet, lines with the label first, FASTA, FASTQ,
 SVM-light, trees or lattices, each also as .gz; a folder of them, or one file
 per class; - is standard input. Results go to standard output, notes and
-progress to standard error.
+progress to standard error. 'treille tag --help' describes files for taggers.
 
 \b
 Exit codes:
@@ -43,6 +44,8 @@ app = typer.Typer(
 )
 for module in (quickstart, train, predict, evaluate, inspect, features, gram, convert, completion):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
+
+app.add_typer(tag.group, name="tag")
 
 # What typer raises for a command line it cannot understand; it exports the subclass only.
 UsageError = cast("type[Any]", typer.BadParameter.__mro__[1])

@@ -11,6 +11,7 @@ The script holds all names, so completion does not start Python. Print it again 
 
 import re
 import shlex
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any
 
@@ -18,8 +19,10 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
+from treille.cli.tag.sentences import Direction, Format, Multiclass
 from treille.io.read import FORMATS
 from treille.kernels.parse import known_kernels
+from treille.tagging import SCHEMES
 
 
 class Shell(str, Enum):
@@ -39,7 +42,26 @@ VALUES: dict[str, list[str]] = {
     "--format": list(FORMATS),
     "--from": list(FORMATS),
     "--to": list(FORMATS),
+    "--direction": [choice.value for choice in Direction],
+    "--multiclass": [choice.value for choice in Multiclass],
+    "--scheme": ["auto", "none", *SCHEMES],
 }
+OWN_VALUES = {"tag train": {"--format": [choice.value for choice in Format]}}  # where a command has others
+
+
+@dataclass(frozen=True)
+class _Names:
+    """All that is completed: commands and groups of commands with their help, and the options of commands with theirs."""
+
+    helps: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    options: dict[str, dict[str, str]] = field(default_factory=dict)  # by "command", or by "group command"
+
+    def values(self) -> list[tuple[str, str, list[str]]]:
+        """Values of options: of one command first, then those for all commands, `*`."""
+        own = [(name, option, values) for name, each in OWN_VALUES.items() for option, values in each.items()]
+        every = sorted({option for each in self.options.values() for option in each if _values("*", option)})
+        return own + [("*", option, _values("*", option)) for option in every]
 
 
 def run(
@@ -50,9 +72,15 @@ def run(
 ) -> None:
     """Prints the script for a shell."""
     root: Any = context.find_root().command
-    commands = {name: _options(command) for name, command in root.commands.items()}
-    helps = {name: _first_line(command.help or "") for name, command in root.commands.items()}
-    script = {Shell.bash: _bash, Shell.zsh: _zsh, Shell.fish: _fish}[shell](commands, helps)
+    names = _Names()
+    for name, command in root.commands.items():
+        names.helps[name] = _first_line(command.help or "")
+        inside = getattr(command, "commands", {})
+        if inside:
+            names.groups[name] = {verb: _first_line(each.help or "") for verb, each in inside.items()}
+        own = {f"{name} {verb}": _options(each) for verb, each in inside.items()}
+        names.options.update(own or {name: _options(command)})
+    script = {Shell.bash: _bash, Shell.zsh: _zsh, Shell.fish: _fish}[shell](names)
     if json:
         Printer(json=True).result({"shell": shell.value, "script": script})
     elif not quiet:
@@ -65,31 +93,39 @@ def _options(command: Any) -> dict[str, str]:
     return {**shown, "--help": "Show this message and exit."}
 
 
-def _values(option: str) -> list[str]:
-    return [f"{name}(" for name in known_kernels()] if option == "--kernel" else VALUES.get(option, [])
+def _values(command: str, option: str) -> list[str]:
+    shared = [f"{name}(" for name in known_kernels()] if option == "--kernel" else VALUES.get(option, [])
+    return OWN_VALUES.get(command, {}).get(option, shared)
 
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def _bash(commands: dict[str, dict[str, str]], helps: dict[str, str]) -> str:
-    offered = "\n".join(f'    {name}) words="{" ".join(own)}" ;;' for name, own in commands.items())
-    known = sorted({option for own in commands.values() for option in own if _values(option)})
+def _bash(names: _Names) -> str:
+    groups = "\n".join(
+        f'    {name}) if [[ $COMP_CWORD -eq 2 ]]; then COMPREPLY=($(compgen -W "{" ".join(own)} --help" -- "$word"));'
+        ' return; fi; command="$command ${COMP_WORDS[2]}" ;;'
+        for name, own in names.groups.items()
+    )
+    offered = "\n".join(f'    {shlex.quote(name)}) words="{" ".join(own)}" ;;' for name, own in names.options.items())
     values = "\n".join(
-        f'    {name}) COMPREPLY=($(compgen -W {shlex.quote(" ".join(_values(name)))} -- "$word")); return ;;'
-        for name in known
+        f'    {_pattern(name, option)}) COMPREPLY=($(compgen -W {shlex.quote(" ".join(own))} -- "$word")); return ;;'
+        for name, option, own in names.values()
     )
     return f"""_treille() {{
-  local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+  local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" command="${{COMP_WORDS[1]}}" words=""
   COMPREPLY=()
   if [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$word")); return
+    COMPREPLY=($(compgen -W "{" ".join(names.helps)} --help --version" -- "$word")); return
   fi
-  case "$before" in
+  case "$command" in
+{groups}
+  esac
+  case "$command $before" in
 {values}
   esac
-  case "${{COMP_WORDS[1]}}" in
+  case "$command" in
 {offered}
   esac
   if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi
@@ -98,23 +134,37 @@ complete -o filenames -F _treille treille
 """
 
 
-def _zsh(commands: dict[str, dict[str, str]], helps: dict[str, str]) -> str:
-    def described(names: dict[str, str]) -> str:
-        return " ".join(shlex.quote(f"{name}:{re.sub(r'[:]', ' ', text)}") for name, text in names.items())
+def _pattern(command: str, option: str) -> str:
+    """What a shell compares with a command and an option of it."""
+    return f"*' {option}'" if command == "*" else shlex.quote(f"{command} {option}")
 
-    offered = "\n".join(f"    {name}) names=({described(own)}) ;;" for name, own in commands.items())
-    known = sorted({option for own in commands.values() for option in own if _values(option)})
+
+def _zsh(names: _Names) -> str:
+    def described(each: dict[str, str]) -> str:
+        return " ".join(shlex.quote(f"{name}:{re.sub(r'[:]', ' ', text)}") for name, text in each.items())
+
+    groups = "\n".join(
+        f"    {name}) if (( CURRENT == 3 )); then names=({described(own)}); _describe command names; return; fi;"
+        ' command="$command ${words[3]}" ;;'
+        for name, own in names.groups.items()
+    )
+    offered = "\n".join(f"    {shlex.quote(name)}) names=({described(own)}) ;;" for name, own in names.options.items())
     values = "\n".join(
-        f"    {name}) compadd -Q -S '' -- {' '.join(map(shlex.quote, _values(name)))}; return ;;" for name in known
+        f"    {_pattern(name, option)}) compadd -Q -S '' -- {' '.join(map(shlex.quote, own))}; return ;;"
+        for name, option, own in names.values()
     )
     return f"""#compdef treille
 _treille() {{
   local -a names
-  if (( CURRENT == 2 )); then names=({described(helps)}); _describe command names; return; fi
-  case "${{words[CURRENT-1]}}" in
+  local command="${{words[2]}}"
+  if (( CURRENT == 2 )); then names=({described(names.helps)}); _describe command names; return; fi
+  case "$command" in
+{groups}
+  esac
+  case "$command ${{words[CURRENT-1]}}" in
 {values}
   esac
-  case "${{words[2]}}" in
+  case "$command" in
 {offered}
   esac
   if [[ $PREFIX == -* ]]; then _describe option names; else _files; fi
@@ -123,16 +173,27 @@ if [[ $funcstack[1] == _treille ]]; then _treille "$@"; else compdef _treille tr
 """
 
 
-def _fish(commands: dict[str, dict[str, str]], helps: dict[str, str]) -> str:
+def _fish(names: _Names) -> str:
     lines = [
-        f"complete -c treille -n __fish_use_subcommand -f -a {name} -d {_quoted(text)}" for name, text in helps.items()
+        f"complete -c treille -n __fish_use_subcommand -f -a {name} -d {_quoted(text)}"
+        for name, text in names.helps.items()
     ]
-    for name, own in commands.items():
+    for group, verbs in names.groups.items():
+        first = f"'{_seen(group)}; and not {_seen(*verbs)}'"
+        lines += [f"complete -c treille -n {first} -f -a {verb} -d {_quoted(text)}" for verb, text in verbs.items()]
+    for name, own in names.options.items():
+        group, _, verb = name.rpartition(" ")
+        others = "".join(f"; and not {_seen(other)}" for other in names.groups) if not group else ""
+        seen = f"'{_seen(group)}; and {_seen(verb)}'" if group else f"'{_seen(verb)}{others}'"
         for option, text in own.items():
-            values = f" -x -a {_quoted(' '.join(_values(option)))}" if _values(option) else ""
-            seen = f"'__fish_seen_subcommand_from {name}'"
+            found = _values(name, option)
+            values = f" -x -a {_quoted(' '.join(found))}" if found else ""
             lines.append(f"complete -c treille -n {seen} -l {option[2:]}{values} -d {_quoted(text)}")
     return "\n".join(lines) + "\n"
+
+
+def _seen(*verbs: str) -> str:
+    return f"__fish_seen_subcommand_from {' '.join(verbs)}"
 
 
 def _quoted(text: str) -> str:

@@ -26,7 +26,7 @@ from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.matrices import write_lines
-from treille.cli.models import check_writable, class_names, class_scores, load_model, warn_unknown
+from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.scores import Scores, area, measure, positive_class
 from treille.data.format import count, one_line, visible_label
@@ -52,6 +52,7 @@ def run(
     if output is not None:
         check_writable(output, "table", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
+    refuse_tagger(estimator, model, "evaluate")
     names, kernel = class_names(estimator), estimator.plan_.kernel
     reading = reading.like(estimator)
     if not names:

@@ -7,7 +7,8 @@ Examples:
   treille inspect news.jsonl.gz --text title+body --label topics=acq
   head -100 mail.txt | treille inspect -
 
-For a model: kernel, classes, size, how training ended and the features with the largest weights, for each class.
+For a model: kernel, classes, size, how training ended and the features with the largest weights, for each class; for
+a tagger: kernel, tags, templates, sizes, how training ended.
 For a data file: how it was understood, its fields and classes, sizes and first examples; for lattices and other
 machines: states, arcs, paths, words, empty arcs, cycles and totals.
 """
@@ -17,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import (
@@ -29,6 +31,7 @@ from treille.cli.models import (
     top_features,
 )
 from treille.cli.options import Reading
+from treille.cli.tag.description import inspect_tagger
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, listed, shares, visible_label
 from treille.kernels.parse import format_kernel
@@ -54,6 +57,9 @@ def run(
 
 def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     model = load_model(path)
+    if isinstance(model, Tagger):
+        inspect_tagger(printer, model, path)
+        return
     names, kernel, report = class_names(model), format_kernel(model.plan_.kernel), model.report_
     estimator, size, read_as = type(model).__name__, path.stat().st_size, model.reading_
     features = top_features(model, top)

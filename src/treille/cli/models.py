@@ -11,7 +11,7 @@ import numpy as np
 from rich.cells import cell_len
 from safetensors import SafetensorError
 
-from treille import InputError, Report, load
+from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
 from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
 from treille.io import Examples
@@ -41,6 +41,12 @@ def load_model(path: Path, data: Sequence[str] = ()) -> Any:
         raise InputError(f"{error}. The model comes first: MODEL FILE" if swapped else str(error)) from None
     model.n_jobs = -1
     return model
+
+
+def refuse_tagger(model: Any, path: Path, verb: str) -> None:
+    """For commands of single examples: refuses a model of sentences, and names the command for it."""
+    if isinstance(model, Tagger):
+        raise InputError(f"{path}: is a model that tags sentences: use 'treille tag {verb} {path} FILE'")
 
 
 def class_names(model: Any) -> list[str]:
@@ -90,6 +96,12 @@ def is_model(path: Path) -> bool:
         return False
 
 
+def refuse_model(path: str) -> None:
+    """Refuses a model where data is expected."""
+    if Path(path).is_file() and is_model(Path(path)):
+        raise InputError(f"{path}: is a model, expected data: name a model with --model to train, or first to use it")
+
+
 def _is_of(path: Path, source: str) -> bool:
     """Whether a file is an input: itself, by a glob, or in a folder."""
     names = [source] if os.path.exists(source) else glob.glob(source, recursive=True)
@@ -122,7 +134,7 @@ def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: boo
         raise InputError(f"{path}: the {what} cannot be written here: {error.strerror}; name another place") from None
 
 
-def describe_report(report: Report, tol: float) -> str:
+def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
     """How training ended, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
@@ -130,6 +142,8 @@ def describe_report(report: Report, tol: float) -> str:
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    if pairs and several:
+        several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
         f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}"

@@ -17,7 +17,7 @@ import typer
 from treille import InputError, Strings, Trees
 from treille.cli.columns import column_names, reads, with_numbers
 from treille.cli.console import Printer
-from treille.cli.models import is_model
+from treille.cli.models import refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
 from treille.io import Examples, read
@@ -119,10 +119,7 @@ class Reading:
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
         """The examples of files, after a note on how they were understood. The kernel decides whether they have columns."""
         for path in paths:
-            if Path(path).is_file() and is_model(Path(path)):
-                raise InputError(
-                    f"{path}: is a model, expected data: name a model with --model to train, or first to use it"
-                )
+            refuse_model(path)
         with printer.busy(f"reading {paths[0]}"):
             examples = read(
                 paths,

@@ -23,7 +23,7 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, class_names, class_scores, load_model
+from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger
 from treille.cli.options import Reading
 from treille.data.format import class_counts, count, one_line, shares
 
@@ -48,6 +48,7 @@ def run(
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
+    refuse_tagger(estimator, model, "run")
     names = class_names(estimator)
     if scores and not names:
         kind = type(estimator).__name__

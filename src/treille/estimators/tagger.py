@@ -28,7 +28,7 @@ from treille.solvers.report import Solution
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
 from treille.tagging import Sentences, TokenFeatures, allowed_transitions, chunk_scores, convert, detect_scheme
 from treille.tagging import is_chunk_tag as is_chunk
-from treille.tagging.schemes import scheme_named
+from treille.tagging.schemes import converted, scheme_named
 from treille.tagging.sentences import Column, one_column
 from treille.tagging.templates import TAG
 
@@ -60,11 +60,12 @@ class Tagger(BaseEstimator):
     Parameters
     ----------
     kernel : Kernel or None
-        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The constant
-        of the polynomial is left to the intercept, and values are divided by their mean square.
-    templates : list of str, path of a CRF++ template file, or None
-        Which features a token has, see `treille.tagging`. None: words, parts of speech, orthography and affixes of five tokens, and
-        the last two tags.
+        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The
+        intercept takes the place of the polynomial's constant, and values are divided by the root of their mean square, so that
+        C means the same for every degree.
+    templates : list of str, path of a template file (also of CRF++), or None
+        Which features a token has, such as ``["word[0]", "suffix3[0]", "tag[-1]"]``; see `treille.tagging.Template`. None: words,
+        parts of speech, orthography and affixes of five tokens, and the last two tags.
     C : float
         Weight of the losses against the regulariser.
     loss : {"squared_hinge", "hinge"}
@@ -173,7 +174,7 @@ class Tagger(BaseEstimator):
         >>> import treille
         >>> treille.Tagger(beam=0).check_parameters()
         Traceback (most recent call last):
-        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1
+        treille.io.errors.InputError: beam is 0, expected a whole number of at least 1 (and below 2^32)
         """
         check_positive("C", self.C)
         check_positive("tol", self.tol)
@@ -271,7 +272,7 @@ class Tagger(BaseEstimator):
         tags = Sentences.of_columns([Column(codes, self.tags_)], sentences.offsets)
         if self.own_scheme_ is None or self.scheme == "auto":
             return tags
-        return Sentences(convert(tags, self.own_scheme_))
+        return converted(tags, self.own_scheme_)
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of chunks, as conlleval computes it; the share of tokens with the right tag where tags are plain labels."""
@@ -288,7 +289,8 @@ class Tagger(BaseEstimator):
         """Why the tokens of a sentence get their tags: shares of single features, and the conjunctions with the largest shares.
 
         >>> import treille
-        >>> model = treille.Tagger(min_count=1).fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
+        >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)
+        >>> model = model.fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
         >>> decision = model.explain(["to", "go"])[1]
         >>> decision.tag, decision.shares[0][0]
         ('VB', 'word[-1]=to')
@@ -341,6 +343,8 @@ class Tagger(BaseEstimator):
             "weights": weights_spec,
             "own_scheme": self.own_scheme_ or "",
         }
+        if self.templates is not None:
+            spec["params"]["templates"] = spec["features"]["templates"]
         arrays = {f"features.{name}": array for name, array in features.items()}
         arrays |= {f"weights.{name}": array for name, array in weights.items()}
         arrays |= {"intercept": self.intercept_, "pairs": self.pairs_.ravel()}

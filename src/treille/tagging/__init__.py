@@ -1,6 +1,13 @@
 """Sequence tagging: sentences, chunks as tags, feature templates, and the features of tokens."""
 
-from treille.tagging.files import SentenceBlock, read_features, read_sentences, stream_sentences, write_sentences
+from treille.tagging.files import (
+    SentenceBlock,
+    read_features,
+    read_sentences,
+    stream_features,
+    stream_sentences,
+    write_sentences,
+)
 from treille.tagging.schemes import SCHEMES, allowed_transitions, chunks, convert, detect_scheme, is_chunk_tag, repair
 from treille.tagging.scores import ChunkScores, chunk_scores
 from treille.tagging.sentences import Column, Sentences
@@ -27,6 +34,7 @@ __all__ = [
     "read_sentences",
     "read_templates",
     "repair",
+    "stream_features",
     "stream_sentences",
     "write_sentences",
 ]

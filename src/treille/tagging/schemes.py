@@ -78,8 +78,13 @@ def convert(sentences: Any, to: str) -> list[list[str]]:
     >>> convert([["B-NP", "I-NP", "B-NP", "O"]], "BIOES"), convert([["B-NP", "I-NP", "B-NP", "O"]], "IOB1")
     ([['B-NP', 'E-NP', 'S-NP', 'O']], [['I-NP', 'I-NP', 'B-NP', 'O']])
     """
+    return list(converted(sentences, to))
+
+
+def converted(sentences: Any, to: str) -> Sentences:
+    """The same as `Sentences` with one column, without a list per sentence."""
     tags, to = one_column(sentences, "tag"), scheme_named(to)
-    return list(_written(tags, chunks_of(tags), to))
+    return _written(tags, chunks_of(tags), to)
 
 
 def repair(sentences: Any, scheme: str) -> list[list[str]]:

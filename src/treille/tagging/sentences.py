@@ -29,10 +29,22 @@ class Column(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The file that sentences were read from, and the line of each token."""
+    """The file that sentences were read from, and the line of each token; of several files, also the file of each token."""
 
     source: str
     lines: np.ndarray
+    sources: tuple[str, ...] = ()
+    source_of: np.ndarray | None = None
+
+    def select(self, tokens: np.ndarray) -> Origin:
+        """That of some of the tokens."""
+        source_of = None if self.source_of is None else self.source_of[tokens]
+        return self._replace(lines=self.lines[tokens], source_of=source_of)
+
+    def place(self, token: int) -> str:
+        """File and line of a token."""
+        source = self.source if self.source_of is None else self.sources[self.source_of[token]]
+        return f"{source}, line {self.lines[token]}"
 
 
 class Sentences:
@@ -100,6 +112,34 @@ class Sentences:
         return cls._made((), offsets, items_of(tokens, offsets), None)
 
     @classmethod
+    def joined(cls, parts: Sequence[Sentences]) -> Sentences:
+        """The sentences of several files, or of other parts, as one. All must have the same columns.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences.joined([Sentences([["to", "be"]]), Sentences([["be"], ["not"]])])
+        Sentences(3 sentences, 4 tokens, 1 column)
+        """
+        if len(parts) == 1:
+            return parts[0]
+        full = [part for part in parts if part.n_tokens] or list(parts)
+        widths = [-1 if part.items else len(part.columns) for part in full]
+        for part, width in zip(full, widths, strict=True):
+            if width != widths[0]:
+                found, expected = (
+                    "features" if each.items else count(len(each.columns), "column") for each in (part, full[0])
+                )
+                raise InputError(
+                    f"{part.place(0)}: found tokens with {found}, expected {expected} as in {full[0].place(0)}"
+                )
+        columns = [_merged(each) for each in zip(*(part.columns for part in full), strict=True)]
+        items = None
+        if full[0].items is not None:
+            given = [part.items for part in full if part.items is not None]
+            names = _merged([Column(each.codes, each.names) for each in given])
+            items = Items(names.codes, _running([each.offsets for each in given]), names.values)
+        return cls._made(tuple(columns), _running([part.offsets for part in parts]), items, _origin(full))
+
+    @classmethod
     def _made(cls, *parts: Any) -> Sentences:
         made = cls.__new__(cls)
         made._set(*parts)
@@ -140,7 +180,7 @@ class Sentences:
         if items is not None:
             inside, ends = selected(items.offsets, places)
             items = Items(np.ascontiguousarray(items.codes[inside]), ends, items.names)
-        origin = self.origin and Origin(self.origin.source, self.origin.lines[places])
+        origin = self.origin and self.origin.select(places)
         return Sentences._made(columns, offsets, items, origin)
 
     def separate(self, column: int = -1) -> tuple[Sentences, Sentences]:
@@ -190,7 +230,7 @@ class Sentences:
         'sentence 1, token 0'
         """
         if self.origin is not None:
-            return f"{self.origin.source}, line {self.origin.lines[token]}"
+            return self.origin.place(token)
         return place(self.offsets, token)
 
     def __repr__(self) -> str:
@@ -211,6 +251,33 @@ def coded(values: Sequence[str]) -> Column:
     """Values with codes, numbered in the order of first occurrence."""
     codes = codes_of(dict.fromkeys(values))
     return Column(np.fromiter(map(codes.__getitem__, values), np.int32, len(values)), list(codes))
+
+
+def _merged(parts: Sequence[Column]) -> Column:
+    """One column after another, with codes for all values."""
+    codes = codes_of(dict.fromkeys(chain.from_iterable(part.values for part in parts)))
+    maps = [np.fromiter(map(codes.__getitem__, part.values), np.int32, len(part.values)) for part in parts]
+    return Column(np.concatenate([own[part.codes] for own, part in zip(maps, parts, strict=True)]), list(codes))
+
+
+def _origin(parts: Sequence[Sentences]) -> Origin | None:
+    """That of all parts, where each has one."""
+    origins = [part.origin for part in parts if part.origin is not None]
+    if len(origins) < len(parts):
+        return None
+    sources: list[str] = []
+    numbers = []
+    for each in origins:
+        own = np.zeros(len(each.lines), np.int32) if each.source_of is None else each.source_of
+        numbers.append(own + len(sources))
+        sources += each.sources or [each.source]
+    lines = np.concatenate([each.lines for each in origins])
+    return Origin(", ".join(sources), lines, tuple(sources), np.concatenate(numbers))
+
+
+def _running(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Offsets, one part after another."""
+    return running_sum(np.concatenate([np.diff(part) for part in parts]))
 
 
 def flat(data: Any) -> tuple[list[Any], np.ndarray]:

@@ -128,12 +128,14 @@ def read_templates(path: str | os.PathLike[str]) -> list[Template]:
 
 
 def as_templates(given: Any, n_columns: int, items: bool = False) -> list[Template]:
-    """Templates as strings or `Template`, None for the default ones, checked against the columns that there are."""
+    """Templates as strings or `Template`, those of a file, or None for the default ones, checked against the columns."""
     if given is None:
         given = default_templates(n_columns)
+    elif isinstance(given, os.PathLike) or (isinstance(given, str) and os.path.isfile(given)):
+        given = read_templates(given)
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise InputError(
-            f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or read_templates(path)"
+            f"templates are {given!r}, expected a list such as ['word[0]', 'tag[-1]'], or the path of a file"
         )
     found: list[Template] = []
     for i, each in enumerate(given):

@@ -1,0 +1,111 @@
+"""Tag sentences: write the lines of files with the tag as one more column.
+
+\b
+Examples:
+  treille tag run chunks.treille new.txt > tagged.txt
+  treille tag run chunks.treille new.txt.gz --output tagged.txt --beam 1
+  echo "Vines NNS" | treille tag run chunks.treille
+
+Without FILE, reads standard input. Lines are written as soon as they can be: from a pipe, sentence by sentence as
+they arrive. Memory does not depend on the size of the input. The model reads as many columns as it was trained with;
+further columns are kept and ignored. A model of CRFsuite items reads such lines, and writes the tags alone.
+"""
+
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from treille import InputError, Tagger
+from treille.cli import options
+from treille.cli.console import Printer
+from treille.cli.models import check_writable, refuse_model
+from treille.cli.tag import sentences
+from treille.data.format import count, seconds
+from treille.io.open import STANDARD_INPUT, source_name
+from treille.tagging import Sentences, stream_features, stream_sentences
+
+STANDARD_OUTPUT = "-"
+END_OF_SENTENCE = re.compile(rb"\n\r?\n\Z")
+
+
+def run(
+    model: sentences.TaggerFile,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]", help="Sentences; - or none is standard input.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
+    ] = STANDARD_OUTPUT,
+    beam: Annotated[
+        int | None,
+        typer.Option("--beam", metavar="N", min=1, help="Sequences kept; 1 is greedy.", show_default="as trained"),
+    ] = None,
+    encoding: sentences.Encoding = "utf-8",
+    jobs: options.Jobs = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.QuietNotes = False,
+) -> None:
+    """Reads a model, and tags sentences block by block."""
+    printer, paths = Printer(json, notes=not quiet), files or [STANDARD_INPUT]
+    if output != STANDARD_OUTPUT:
+        check_writable(Path(output), "tags", [str(model), *paths], force)
+    tagger = sentences.load_tagger(model, paths)
+    tagger.set_params(n_jobs=jobs or -1, beam=beam or tagger.beam)
+    for path in paths:
+        refuse_model(path)
+    value: dict[str, Any] = {"model": str(model), "file": sentences.source(paths), "sentences": 0, "tokens": 0}
+    if STANDARD_INPUT in paths and sys.stdin is not None and sys.stdin.isatty():
+        printer.note("reading standard input: one token per line, and a blank line after each sentence")
+    start, tags = time.perf_counter(), list[list[str]]()
+    stream = None if json and output == STANDARD_OUTPUT else _opened(output)
+    try:
+        for text, tagged in _tagged(tagger, paths, encoding):
+            value["sentences"] += len(tagged)
+            value["tokens"] += tagged.n_tokens
+            if stream is None:
+                tags += list(tagged)
+            else:
+                stream.write(text)
+                stream.flush()
+    finally:
+        if stream is not None and output != STANDARD_OUTPUT:
+            stream.close()
+    took = time.perf_counter() - start
+    done = f"{count(value['sentences'], 'sentence')}, {count(value['tokens'], 'token')} tagged in {seconds(took)}"
+    printer.note(done + (f", written to {output}" if output != STANDARD_OUTPUT else ""))
+    printer.result(value | ({"tags": tags} if stream is None else {"output": output, "seconds": took}))
+
+
+def _opened(output: str) -> BinaryIO:
+    return sys.stdout.buffer if output == STANDARD_OUTPUT else open(output, "wb")
+
+
+def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tuple[bytes, Sentences]]:
+    """Text to write, and the tags of its sentences. Sentences of different files stay apart."""
+    for i, path in enumerate(paths):
+        ending, name, found = b"", source_name(path), False
+        for text, tags in _blocks(model, path, name, encoding):
+            found, ending = found or tags.n_tokens > 0, (ending + text)[-3:]
+            yield text, tags
+        if not found:
+            raise InputError(f"{name}: found no token, expected one per line")
+        if i + 1 < len(paths) and not END_OF_SENTENCE.search(ending):
+            yield b"\n" if ending.endswith(b"\n") else b"\n\n", Sentences([])
+
+
+def _blocks(model: Tagger, path: str, name: str, encoding: str) -> Iterator[tuple[bytes, Sentences]]:
+    if sentences.reads_features(model):
+        for X, _ in stream_features(path, encoding=encoding):
+            tags = model.tagged(X)
+            yield "".join("\n".join([*each, "", ""]) for each in tags).encode(encoding), tags
+        return
+    for block in stream_sentences(path, encoding=encoding):
+        sentences.check_columns(model, block.sentences, name)
+        tags = model.tagged(block.sentences)
+        yield block.with_tags(tags), tags

@@ -1,0 +1,169 @@
+"""What the commands of taggers share: files of sentences, models, templates in few words."""
+
+from collections.abc import Sequence
+from enum import Enum
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from treille import InputError, Tagger
+from treille.cli.console import Printer
+from treille.cli.models import load_model, refuse_model
+from treille.data.format import count, listed, shares, visible_label
+from treille.io.open import source_name
+from treille.tagging import Sentences, Template, read_features, read_sentences
+
+
+class Format(str, Enum):
+    """The values of --format."""
+
+    conll = "conll"
+    crfsuite = "crfsuite"
+
+
+class Direction(str, Enum):
+    """The values of --direction."""
+
+    forward = "forward"
+    backward = "backward"
+
+
+class Multiclass(str, Enum):
+    """The values of --multiclass."""
+
+    rest = "rest"
+    pairs = "pairs"
+
+
+TaggedFiles = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Tagged sentences; several files; - is standard input.")
+]
+TaggerFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille tag train' saved.")]
+TagColumn = Annotated[
+    int | None,
+    typer.Option("--tag-column", metavar="N", help="Column of the tags, from 1.", show_default="the last"),
+]
+Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")]
+
+
+def read_tagged(
+    printer: Printer, paths: Sequence[str], format: Format, column: int | None, encoding: str
+) -> tuple[Sentences, Sentences]:
+    """The sentences of files and their tags, after notes on how they were understood."""
+    parts = [_read(printer, path, format, column, encoding) for path in paths]
+    X, y = Sentences.joined([X for X, _ in parts]), Sentences.joined([y for _, y in parts])
+    printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
+    counts = tag_counts(y)
+    printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
+    return X, y
+
+
+def _read(
+    printer: Printer, path: str, format: Format, column: int | None, encoding: str
+) -> tuple[Sentences, Sentences]:
+    refuse_model(path)
+    name = source_name(path)
+    with printer.busy(f"reading {name}"):
+        if format is Format.crfsuite:
+            X, y = read_features(path, encoding=encoding)
+        else:
+            X, y = _separated(read_sentences(path, encoding=encoding), column, name)
+    if not X.n_tokens:
+        raise InputError(f"{name}: found no token, expected one per line, with its tag")
+    return X, y
+
+
+def _separated(sentences: Sentences, column: int | None, name: str) -> tuple[Sentences, Sentences]:
+    n = len(sentences.columns)
+    if not sentences.n_tokens:
+        return sentences, sentences
+    if n < 2:
+        raise InputError(f"{name}: found 1 column, expected at least a word and its tag, separated by a blank or a tab")
+    if column is not None and not 1 <= column <= n:
+        raise typer.BadParameter(f"{column} is not one of the {n} columns of {name}", param_hint="--tag-column")
+    return sentences.separate(n - 1 if column is None else column - 1)
+
+
+def _columns(X: Sentences, y: Sentences) -> str:
+    """The columns, with the first token as an example."""
+    tag = visible_label(y.columns[0].values[y.columns[0].codes[0]])
+    if X.items is not None:
+        return f"{len(X.items.names):,} different features"
+    first = " ".join(visible_label(values[codes[0]]) for codes, values in X.columns)
+    return f"{count(len(X.columns), 'column')} and the tag, such as {first!r} and {tag!r}"
+
+
+def source(paths: Sequence[str]) -> str:
+    """The name of files in messages."""
+    return listed([source_name(path) for path in paths], 3)
+
+
+def tag_counts(y: Sentences) -> dict[str, int]:
+    """How often each tag occurs, the most frequent first."""
+    codes, values = y.columns[0]
+    counts = np.bincount(codes, minlength=len(values)).tolist()
+    return dict(sorted(zip(values, counts, strict=True), key=lambda pair: (-pair[1], pair[0])))
+
+
+def load_tagger(path: Path, data: Sequence[str]) -> Tagger:
+    """The tagger of a model file."""
+    model = load_model(path, data)
+    if not isinstance(model, Tagger):
+        kind = type(model).__name__
+        raise InputError(f"{path}: is a model of {kind}, expected one of 'treille tag train': use 'treille predict'")
+    return model
+
+
+def reads_features(model: Tagger) -> bool:
+    """Whether tokens have features, as in files of CRFsuite, instead of columns."""
+    return any(str(template) == "items" for template in model.features_.templates)
+
+
+def check_columns(model: Tagger, sentences: Sentences, name: str) -> None:
+    """Refuses tokens with fewer columns than those of the training sentences that are used."""
+    found, expected = len(sentences.columns), model.features_.n_columns
+    if sentences.n_tokens and found < expected:
+        raise InputError(
+            f"{name}: found {count(found, 'column')}, expected {expected} as in training"
+            f" ({'word and part of speech' if expected == 2 else 'the same in the same order'}), separated by blanks or tabs"
+        )
+
+
+def scheme_of(model: Tagger) -> str:
+    """How tags are understood, in a few words."""
+    if model.own_scheme_ is None:
+        return "plain labels"
+    if model.scheme in ("auto", model.own_scheme_):
+        return f"chunks in the scheme {model.own_scheme_}"
+    return f"chunks in the scheme {model.own_scheme_}, learnt as {model.scheme}"
+
+
+def described(templates: Sequence[Template]) -> str:
+    """Templates in few words: windows for those that differ in their offsets only.
+
+    >>> described([Template.parse(text) for text in ("word[-1]", "word[0]", "word[1]", "pos[0]", "word[0]|tag[-1]")])
+    'word[-1..1], pos[0], word[0]|tag[-1]'
+    """
+    windows: dict[str, list[int]] = {}
+    for text in map(str, templates):
+        name, bracket, offset = text.removesuffix("]").rpartition("[")
+        plain = bracket and "|" not in text
+        windows.setdefault(name if plain else text, []).extend([int(offset)] if plain else [])
+    return ", ".join(_window(name, sorted(offsets)) for name, offsets in windows.items())
+
+
+def _window(name: str, offsets: list[int]) -> str:
+    if not offsets:
+        return name
+    if len(offsets) > 1 and all(b == a + 1 for a, b in pairwise(offsets)):
+        return f"{name}[{offsets[0]}..{offsets[-1]}]"
+    return ", ".join(f"{name}[{offset}]" for offset in offsets)
+
+
+def describe_features(model: Tagger) -> str:
+    """The features of a tagger and their templates, in a line."""
+    features, least = model.features_, "" if model.min_count == 1 else f" that occur {model.min_count} times at least"
+    return f"{features.n_features:,}{least}: {described(features.templates)}"
