@@ -51,6 +51,13 @@ Out<T> give(const std::vector<T, Allocator>& values) {
   return copied(std::span<const T>(values));
 }
 
+// The same without a copy.
+template <class T>
+Out<T> give(Array<T>&& values) {
+  auto* owner = new Array<T>(std::move(values));
+  return Out<T>(owner->data(), {owner->size()}, nb::capsule(owner, [](void* p) noexcept { delete static_cast<Array<T>*>(p); }));
+}
+
 // Matrices are written row by row.
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 

@@ -52,7 +52,7 @@ void bind_conjunctions(nb::module_& m) {
           [](const CellsIn& self, In<std::uint32_t> marks) -> PatternsOut {
             if (marks.size() != self.cells.n_cells()) throw std::length_error("expected a number for each cell");
             auto listed = unlocked([&] { return self.cells.patterns(view(marks)); });
-            return {give(listed.first.levels), give(listed.first.items), give(listed.second)};
+            return {give(std::move(listed.first.levels)), give(std::move(listed.first.items)), give(std::move(listed.second))};
           },
           "marks"_a, "Levels, items and marks of the patterns whose cells have a mark other than 0, in depth-first order.");
 
@@ -65,7 +65,7 @@ void bind_conjunctions(nb::module_& m) {
         const CodedRowsView<std::uint32_t> data{view(rows.indptr), view(*words),    rows.code_bits, view(rows.codebook),
                                                 view(rows.scale),  rows.n_features, rows.n_shared};
         auto lists = unlocked([&] { return WeightLists(data, view(coefficients), n_functions); });
-        return std::tuple(give(lists.words), give(lists.at));
+        return std::tuple(give(std::move(lists.words)), give(std::move(lists.at)));
       },
       "rows"_a, "coefficients"_a, "n_functions"_a, "For each cell the sum of the coefficients of its rows: words, and where each cell's begin.");
 
@@ -78,7 +78,7 @@ void bind_conjunctions(nb::module_& m) {
               new (self) ConjunctionScorer(view(levels), view(items), view(lists), view(words), n_items, n_functions, view(c));
             });
           },
-          "levels"_a, "items"_a, "lists"_a, "words"_a, "n_items"_a, "n_functions"_a, "c"_a)
+          "levels"_a, "items"_a, "lists"_a, "words"_a, "n_items"_a, "n_functions"_a, "c"_a, nb::keep_alive<1, 5>())
       .def_prop_ro("n_bytes", &ConjunctionScorer::n_bytes)
       .def(
           "scores",

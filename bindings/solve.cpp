@@ -186,6 +186,7 @@ Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& po
   PythonPoll polled(poll);
   {
     nb::gil_scoped_release release;
+    const PageReuse reuse;
     auto solve_on = [&](const auto& rows) {
       run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
         if (weights) rows.write_weights(solution.w, answers.weights.data() + k, K);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "interrupt.hpp"
+#include "memory.hpp"
 
 namespace treille {
 
@@ -80,6 +81,7 @@ auto unlocked(Work&& work) {
   InterruptScope scope;
   try {
     nanobind::gil_scoped_release release;
+    const PageReuse reuse;
     return work();
   } catch (const Interrupted&) {
     InterruptScope::raise();

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -51,11 +53,72 @@ inline void* map_pages(std::size_t bytes) {
 constexpr std::size_t kLarge = ~std::size_t{0};
 #endif
 
-inline void* take_memory(std::size_t bytes) {
+#if defined(__linux__)
+// Pages that were freed, kept for arrays of the same size while work of many steps lasts: the system clears every page that it gives,
+// which takes longer than most of what is done with it. Outside of a PageReuse, and beyond a limit, pages go back at once.
+class PageReuse {
+ public:
+  PageReuse() {
+    const std::lock_guard lock(mutex());
+    ++depth();
+  }
+  PageReuse(const PageReuse&) = delete;
+  ~PageReuse() {
+    const std::lock_guard lock(mutex());
+    if (--depth() > 0) return;
+    for (const auto& [size, data] : kept()) munmap(data, size);
+    kept().clear();
+    held() = 0;
+  }
+
+  static void* take(std::size_t size) {
+    const std::lock_guard lock(mutex());
+    const auto found = kept().find(size);
+    if (found == kept().end()) return nullptr;
+    void* const data = found->second;
+    kept().erase(found);
+    held() -= size;
+    return data;
+  }
+  static bool keep(void* data, std::size_t size) {
+    const std::lock_guard lock(mutex());
+    if (depth() == 0 || held() + size > kMost) return false;
+    kept().emplace(size, data);
+    held() += size;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 28;
+  static std::mutex& mutex() {
+    static std::mutex value;
+    return value;
+  }
+  static std::multimap<std::size_t, void*>& kept() {
+    static std::multimap<std::size_t, void*> value;
+    return value;
+  }
+  static std::size_t& held() {
+    static std::size_t value = 0;
+    return value;
+  }
+  static int& depth() {
+    static int value = 0;
+    return value;
+  }
+};
+#else
+struct PageReuse {};
+#endif
+
+inline void* take_memory(std::size_t bytes, bool* cleared = nullptr) {
+  if (cleared != nullptr) *cleared = false;
 #if defined(__linux__)
   if (bytes >= kLarge) {
+    if (void* const data = PageReuse::take(mapped(bytes)); data != nullptr) return data;
     void* data = map_pages(mapped(bytes));
     madvise(data, mapped(bytes), MADV_HUGEPAGE);  // a hint
+    if (cleared != nullptr) *cleared = true;
     return data;
   }
 #endif
@@ -67,7 +130,7 @@ inline void* take_memory(std::size_t bytes) {
 inline void give_memory_back(void* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__)
   if (bytes >= kLarge) {
-    munmap(data, mapped(bytes));
+    if (!PageReuse::keep(data, mapped(bytes))) munmap(data, mapped(bytes));
     return;
   }
 #endif
@@ -108,8 +171,9 @@ class Buffer {
   explicit Buffer(std::size_t size) : data_(static_cast<T*>(take_memory(size * sizeof(T)))), size_(size) {}
   // Pages from the system are zero already.
   static Buffer zeros(std::size_t size) {
-    Buffer buffer(size);
-    if (size * sizeof(T) < kLarge) std::memset(buffer.data_, 0, size * sizeof(T));
+    bool cleared;
+    Buffer buffer(static_cast<T*>(take_memory(size * sizeof(T), &cleared)), size);
+    if (!cleared) std::memset(buffer.data_, 0, size * sizeof(T));
     return buffer;
   }
   Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -142,6 +206,8 @@ class Buffer {
   const T& operator[](std::size_t i) const { return data_[i]; }
 
  private:
+  Buffer(T* data, std::size_t size) : data_(data), size_(size) {}
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -6,13 +6,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "features/row_builder.hpp"
 #include "parallel.hpp"
 
 namespace treille {
 namespace {
-
-constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
 
 // Roots in contiguous ranges of about equal work.
 std::vector<std::size_t> root_cuts(const ItemRows& rows, int parts) {
@@ -29,24 +26,25 @@ std::vector<std::size_t> root_cuts(const ItemRows& rows, int parts) {
 
 std::size_t ConjunctionCells::Table::find(std::uint64_t key) const {
   std::size_t slot = home(key);
-  while (slots[slot] != kEmpty && cells[slots[slot]].key != key) slot = (slot + 1) & (slots.size() - 1);
+  while (slots[slot] != kEmpty && slots[slot] >> 32 != (key & 0xffffffff)) slot = (slot + 1) & (slots.size() - 1);
   return slot;
 }
 
-std::uint32_t ConjunctionCells::Table::add(std::uint64_t key, std::uint32_t support) {
-  if (slots.size() < 2 * cells.size() + 2) place_all(std::max<std::size_t>(1 << 12, 2 * slots.size()));
-  const std::size_t slot = find(key);
-  if (slots[slot] == kEmpty) {
-    slots[slot] = static_cast<std::uint32_t>(cells.size());
+std::pair<std::uint32_t, bool> ConjunctionCells::Table::add(std::uint64_t key, std::uint32_t support) {
+  if (slots.size() < 2 * cells.size() + 2) place_all(2 * slots.size());
+  std::uint64_t& slot = slots[find(key)];
+  const bool is_new = slot == kEmpty;
+  if (is_new) {
+    slot = slot_of(key, cells.size());
     cells.push_back({key, support, 0});
     members.resize(members.size() + static_cast<std::size_t>(degree), 0);
   }
-  return slots[slot];
+  return {static_cast<std::uint32_t>(slot), is_new};
 }
 
 void ConjunctionCells::Table::place_all(std::size_t n_slots) {
   slots.assign(n_slots, kEmpty);
-  for (std::size_t c = 0; c < cells.size(); ++c) slots[find(cells[c].key)] = static_cast<std::uint32_t>(c);
+  for (std::size_t c = 0; c < cells.size(); ++c) slots[find(cells[c].key)] = slot_of(cells[c].key, c);
 }
 
 ConjunctionCells::Database::Database(const ItemRows& given, int threads) : rows(given), index(given), cuts(root_cuts(given, threads)) {}
@@ -58,10 +56,12 @@ ConjunctionCells::ConjunctionCells(const ItemRows& rows, int degree, std::size_t
       min_support_(min_support),
       twins_(rows.n_items, 0),
       first_items_(find_twins()),
-      first_(first_items_.view(rows.n_items), threads) {
+      first_(first_items_.view(rows.n_items), threads),
+      table_(degree) {
   for (;; ++salt_) {
-    find_cells();
-    if (write_rows()) break;
+    auto parts = find_cells();
+    join_cells(parts);
+    if (write_rows(parts)) break;
   }
 }
 
@@ -126,147 +126,122 @@ void ConjunctionCells::mine_parts(const Database& database, Make&& make) const {
   });
 }
 
-void ConjunctionCells::find_cells() {
+// Each thread its own cells. The first pattern of a cell will write it: it counts in the lengths of its rows.
+std::vector<ConjunctionCells::Part> ConjunctionCells::find_cells() {
   const std::size_t width = static_cast<std::size_t>(degree_), n = all_.rows.size();
-  std::vector<Table> tables(static_cast<std::size_t>(threads_));
-  std::vector<Array<double>> alone(static_cast<std::size_t>(threads_));
   struct Finder : PatternVisitor<false> {
-    Table& table;
-    Array<double>& alone;
+    Part& part;
     std::size_t width;
     Ways ways;
-    void expect(std::uint64_t key) const {
-      if (!table.slots.empty()) request(&table.slots[table.home(key)]);
-    }
+    void expect(std::uint64_t key) const { part.table.expect(key); }
     std::uint32_t decide(const Pattern& p) {
       if (p.support == 1) {
-        ways.add(p, alone.data() + p.row * width);
-      } else {
-        const std::uint32_t cell = table.add(p.key, p.support);
-        ++table.cells[cell].mined;
-        ways.add(p, table.members.data() + cell * width);
+        ways.add(p, part.alone.data() + p.row * width);
+        return 0;
       }
-      return 0;
-    }
-  };
-  mine_parts(first_, [&](std::size_t p) {
-    alone[p].assign(n * width, 0);
-    tables[p].degree = degree_;
-    return Finder{{}, tables[p], alone[p], width, Ways(twins_, degree_)};
-  });
-  Table& all = tables[0];
-  alone_ = std::move(alone[0]);
-  for (std::size_t p = 1; p < tables.size(); ++p) {
-    const Table& own = tables[p];
-    for (std::size_t c = 0; c < own.cells.size(); ++c) {
-      if (c + 16 < own.cells.size()) request(&all.slots[all.home(own.cells[c + 16].key)]);
-      const std::uint32_t cell = all.add(own.cells[c].key, own.cells[c].support);
-      all.cells[cell].mined += own.cells[c].mined;
-      for (std::size_t l = 0; l < width; ++l) all.members[cell * width + l] += own.members[c * width + l];
-    }
-    std::transform(alone_.begin(), alone_.end(), alone[p].begin(), alone_.begin(), std::plus<>());
-    tables[p] = {};
-    alone[p] = {};
-  }
-  if (all.cells.size() + n >= kEmpty) throw std::length_error("more than 2^32 cells of conjunctions");
-  // Frequent cells first; the order of the others must not depend on the number of threads.
-  Array<std::uint32_t> order(all.cells.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto &x = all.cells[a], &y = all.cells[b];
-    return x.support != y.support ? x.support > y.support : x.key < y.key;
-  });
-  table_ = {};
-  table_.degree = degree_;
-  table_.cells.reserve(order.size());
-  table_.members.reserve(order.size() * width);
-  for (const std::uint32_t c : order) {
-    table_.cells.push_back(all.cells[c]);
-    table_.members.insert(table_.members.end(), all.members.begin() + static_cast<std::ptrdiff_t>(c * width),
-                          all.members.begin() + static_cast<std::ptrdiff_t>((c + 1) * width));
-  }
-  const std::size_t n_slots = std::max<std::size_t>(2, all.slots.size());
-  tables.clear();
-  table_.place_all(n_slots);
-  const double shared = std::accumulate(table_.members.begin(), table_.members.end(), 0.0);
-  n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
-}
-
-// One pattern of each cell writes it into its rows. Two passes: the lengths of the rows, then the rows.
-bool ConjunctionCells::write_rows() {
-  const std::size_t n = all_.rows.size(), parts = static_cast<std::size_t>(threads_), width = static_cast<std::size_t>(degree_);
-  struct Part {
-    Array<std::uint32_t> lengths, met;  // of the part's own cells in each row; patterns in several rows that each row holds
-    Array<std::uint32_t> marks;         // for each pattern in several rows, 1 + the cell that it writes, or 0
-    std::size_t next = 0;
-  };
-  std::vector<Part> all(parts);
-  Array<std::uint8_t> written(table_.cells.size(), 0);
-  struct Counter : PatternVisitor<false> {
-    const Table& table;
-    Part& part;
-    std::uint8_t* written;
-    void expect(std::uint64_t key) const { request(&table.slots[table.home(key)]); }
-    std::uint32_t decide(const Pattern& p) {
-      if (p.support == 1) return 0;
-      const std::uint32_t cell = table.slots[table.find(p.key)];
-      const bool writes = std::atomic_ref(written[cell]).exchange(1, std::memory_order_relaxed) == 0;
-      part.marks.push_back(writes ? cell + 1 : 0);
-      return writes ? 2 : 1;
+      const auto [cell, first] = part.table.add(p.key, p.support);
+      ++part.table.cells[cell].mined;
+      ways.add(p, part.table.members.data() + cell * width);
+      part.marks.push_back(first ? cell + 1 : 0);
+      return first ? 2 : 1;
     }
     void each(std::uint32_t row, std::uint32_t mark) {
       ++part.met[row];
       part.lengths[row] += mark - 1;
     }
   };
+  std::vector<Part> parts;
+  for (int p = 0; p < threads_; ++p) parts.push_back({Table(degree_), {}, {}, {}, {}});
   mine_parts(first_, [&](std::size_t p) {
-    all[p].lengths.assign(n, 0);
-    all[p].met.assign(n, 0);
-    return Counter{{}, table_, all[p], written.data()};
+    parts[p].alone.assign(n * width, 0);
+    parts[p].lengths.assign(n, 0);
+    parts[p].met.assign(n, 0);
+    return Finder{{}, parts[p], width, Ways(twins_, degree_)};
   });
-  written = {};
+  return parts;
+}
 
-  Buffer<std::int64_t> indptr(n + 1);
-  indptr[0] = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto own = std::span(alone_).subspan(i * width, width);
-    std::int64_t length = std::any_of(own.begin(), own.end(), [](double count) { return count > 0; });
-    for (Part& part : all) length += part.lengths[i];
-    indptr[i + 1] = indptr[i] + length;
+// One table of all cells, numbered in the order of their first patterns, which does not depend on the number of threads: in each row the
+// cells rise. A cell that several threads found is written by the first of them.
+void ConjunctionCells::join_cells(std::vector<Part>& parts) {
+  const std::size_t width = static_cast<std::size_t>(degree_);
+  table_ = std::move(parts[0].table);
+  alone_ = std::move(parts[0].alone);
+  Array<std::uint32_t> cell_of;  // for each cell of a thread 1 + the one here, or 0 where it was there before
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    const Table own = std::move(parts[p].table);
+    cell_of.clear();
+    for (std::size_t c = 0; c < own.cells.size(); ++c) {
+      if (c + 16 < own.cells.size()) table_.expect(own.cells[c + 16].key);
+      const auto [cell, is_new] = table_.add(own.cells[c].key, own.cells[c].support);
+      cell_of.push_back(is_new ? cell + 1 : 0);
+      table_.cells[cell].mined += own.cells[c].mined;
+      for (std::size_t l = 0; l < width; ++l) table_.members[cell * width + l] += own.members[c * width + l];
+    }
+    std::transform(alone_.begin(), alone_.end(), parts[p].alone.begin(), alone_.begin(), std::plus<>());
+    parts[p].alone = {};
+    for (std::uint32_t& mark : parts[p].marks)
+      if (mark != 0) mark = cell_of[mark - 1];
   }
-  Buffer<std::uint32_t> entries(static_cast<std::size_t>(indptr[n]));
+  if (n_cells() >= ~std::uint32_t{0}) throw std::length_error("more than 2^32 cells of conjunctions");
+  const double shared = std::accumulate(table_.members.begin(), table_.members.end(), 0.0);
+  n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
+}
+
+// The rows, with room for cells that two threads found; then without. False where a row does not hold what its cells say.
+bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
+  const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
+  Buffer<std::int64_t> room(n + 1), indptr(n + 1);
+  room[0] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    room[i + 1] = room[i] + 1;
+    for (const Part& part : parts) room[i + 1] += part.lengths[i];
+  }
+  Buffer<std::uint32_t> entries(static_cast<std::size_t>(room[n]));
   struct Writer : PatternVisitor<false> {
     Part& part;
-    Array<std::int64_t> to;
+    std::int64_t* to;
     std::uint32_t* entries;
     std::uint32_t decide(const Pattern& p) { return p.support == 1 ? 0 : part.marks[part.next++]; }
     void each(std::uint32_t row, std::uint32_t mark) { entries[to[row]++] = mark - 1; }
   };
+  std::vector<Array<std::int64_t>> ends(parts.size());
   mine_parts(first_, [&](std::size_t p) {
-    Array<std::int64_t> to(indptr.data(), indptr.data() + n);
+    ends[p].assign(room.data(), room.data() + n);
     for (std::size_t before = 0; before < p; ++before)
-      for (std::size_t i = 0; i < n; ++i) to[i] += all[before].lengths[i];
-    return Writer{{}, all[p], std::move(to), entries.data()};
+      for (std::size_t i = 0; i < n; ++i) ends[p][i] += parts[before].lengths[i];
+    return Writer{{}, parts[p], ends[p].data(), entries.data()};
   });
+  for (Part& part : parts) part.marks = {};
 
   std::atomic<bool> wrong{false};
-  const auto cuts = balanced_cuts({indptr.data(), n + 1}, threads_);
-  run_parts(threads_, [&](int p) {
-    RowSorter<std::uint32_t> sorter(n_cells(), 0);
-    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
+  const auto cuts = balanced_cuts({room.data(), n + 1}, threads_);
+  run_parts(threads_, [&](int t) {
+    for (std::size_t i = cuts[static_cast<std::size_t>(t)]; i < cuts[static_cast<std::size_t>(t) + 1]; ++i) {
       poll();
+      std::uint32_t* const begin = entries.data() + room[i];
+      std::uint32_t* end = begin;
+      const std::uint32_t* from = begin;
       std::uint64_t met = 0, due = 0;
-      std::size_t length = 0;
-      for (const Part& part : all) met += part.met[i], length += part.lengths[i];
-      const std::span row(entries.data() + indptr[i], length);
-      for (const std::uint32_t cell : row) due += table_.cells[cell].mined;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        end = std::copy(from, static_cast<const std::uint32_t*>(entries.data() + ends[p][i]), end);
+        from += parts[p].lengths[i];
+        met += parts[p].met[i];
+      }
+      for (const std::uint32_t* cell = begin; cell < end; ++cell) due += table_.cells[*cell].mined;
       if (met != due) wrong = true;
-      sorter.sort(row);
-      if (static_cast<std::int64_t>(length) < indptr[i + 1] - indptr[i])
-        entries[static_cast<std::size_t>(indptr[i + 1]) - 1] = static_cast<std::uint32_t>(n_shared() + i);
+      const auto own = std::span(alone_).subspan(i * width, width);
+      if (std::any_of(own.begin(), own.end(), [](double count) { return count > 0; })) *end++ = static_cast<std::uint32_t>(n_shared() + i);
+      indptr[i + 1] = end - begin;
     }
   });
   if (wrong) return false;
+  indptr[0] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::copy(entries.data() + room[i], entries.data() + room[i] + indptr[i + 1], entries.data() + indptr[i]);
+    indptr[i + 1] += indptr[i];
+  }
+  entries.shrink(static_cast<std::size_t>(indptr[n]));
   Buffer<double> codebook(1);
   codebook[0] = 1.0;
   entries_ = {std::move(indptr), std::move(entries), 0, std::move(codebook)};
@@ -296,11 +271,11 @@ std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::sp
     Part& part;
     std::vector<Item> path;
     int listed = 0;  // items of the path that are nodes already
-    void expect(std::uint64_t key) const { request(&table.slots[table.home(key)]); }
+    void expect(std::uint64_t key) const { table.expect(key); }
     std::uint32_t decide(const Pattern& p) {
       path[static_cast<std::size_t>(p.level)] = p.item;
       listed = std::min(listed, p.level - 1);
-      const std::uint32_t mark = marks[p.support == 1 ? table.cells.size() + p.row : table.slots[table.find(p.key)]];
+      const std::uint32_t mark = marks[p.support == 1 ? table.cells.size() + p.row : table[p.key]];
       if (mark == 0) return 0;
       for (; listed < p.level; ++listed) {
         part.trees.levels.push_back(static_cast<std::uint8_t>(listed + 1));
@@ -310,7 +285,12 @@ std::pair<PatternTrees, Array<std::uint32_t>> ConjunctionCells::patterns(std::sp
       return 0;
     }
   };
-  mine_parts(all_, [&](std::size_t p) { return Lister{{}, table_, marks, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)}; });
+  mine_parts(all_, [&](std::size_t p) {
+    parts[p].trees.levels.reserve(n_patterns_);  // pages that stay empty are never touched
+    parts[p].trees.items.reserve(n_patterns_);
+    parts[p].marks.reserve(n_patterns_);
+    return Lister{{}, table_, marks, parts[p], std::vector<Item>(static_cast<std::size_t>(degree_) + 1)};
+  });
   Part all = std::move(parts[0]);
   auto append = [](auto& to, auto& from) {
     to.insert(to.end(), from.begin(), from.end());

@@ -33,7 +33,7 @@ class ConjunctionCells {
   // `rows` must outlive the cells. Patterns have at most `degree` items.
   ConjunctionCells(const ItemRows& rows, int degree, std::size_t min_support, int threads);
 
-  std::size_t n_shared() const { return table_.cells.size(); }  // cells that occur in several rows: the first ones, frequent ones before rare ones
+  std::size_t n_shared() const { return table_.cells.size(); }  // cells that occur in several rows: the first ones
   std::size_t n_cells() const { return table_.cells.size() + all_.rows.size(); }  // then one for each row
   std::size_t n_patterns() const { return n_patterns_; }
 
@@ -54,14 +54,31 @@ class ConjunctionCells {
       std::uint32_t support, mined;  // patterns of first twins
     };
     Array<Cell> cells;
-    Array<double> members;  // for each cell the number of its patterns of 1, 2, ... items
-    Array<std::uint32_t> slots;
+    Array<double> members;       // for each cell the number of its patterns of 1, 2, ... items
+    Array<std::uint64_t> slots;  // half of a key, and the number of its cell: what else has equal halves, the check of the rows finds
     int degree = 0;
 
+    explicit Table(int degree) : slots(1 << 12, kEmpty), degree(degree) {}
     std::size_t home(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15) >> (64 - std::countr_zero(slots.size())); }
-    std::size_t find(std::uint64_t key) const;
-    std::uint32_t add(std::uint64_t key, std::uint32_t support);
+    // The cell of a key that is there.
+    std::uint32_t operator[](std::uint64_t key) const { return static_cast<std::uint32_t>(slots[find(key)]); }
+    // The cell of a key, and whether it is new.
+    std::pair<std::uint32_t, bool> add(std::uint64_t key, std::uint32_t support);
+    void expect(std::uint64_t key) const { request(&slots[home(key)]); }
     void place_all(std::size_t n_slots);
+
+   private:
+    static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+    static std::uint64_t slot_of(std::uint64_t key, std::size_t cell) { return key << 32 | cell; }
+    std::size_t find(std::uint64_t key) const;
+  };
+  // What one thread finds.
+  struct Part {
+    Table table;
+    Array<double> alone;
+    Array<std::uint32_t> lengths, met;  // in each row: cells that this thread found first; its patterns that occur in several rows
+    Array<std::uint32_t> marks;         // of each pattern in several rows: 1 + the cell that it is the first of, or 0
+    std::size_t next = 0;
   };
   // Rows, who holds each item, and the roots of each thread: those of thread p are [cuts[p], cuts[p + 1]).
   struct Database {
@@ -73,8 +90,9 @@ class ConjunctionCells {
   class Ways;
 
   RecodedItems find_twins();
-  void find_cells();
-  bool write_rows();
+  std::vector<Part> find_cells();
+  void join_cells(std::vector<Part>& parts);
+  bool write_rows(std::vector<Part>& parts);
   template <class Make>
   void mine_parts(const Database& database, Make&& make) const;
 

@@ -47,10 +47,10 @@ struct Pattern {
   std::uint64_t key;
 };
 
-// What a visitor of patterns may leave out.
-template <bool Ordered>
+// What a visitor of patterns may leave out. Items of one level rise or fall; those of a row are visited falling.
+template <bool Rising>
 struct PatternVisitor {
-  static constexpr bool ordered = Ordered;
+  static constexpr bool rising = Rising;
   void expect(std::uint64_t) const {}
   void each(std::uint32_t, std::uint32_t) const {}
 };
@@ -60,11 +60,13 @@ class Miner {
   Miner(const ItemRows& rows, const ItemIndex& index, int degree, std::size_t min_support, std::uint64_t salt)
       : rows_(rows), index_(index), degree_(degree), min_support_(min_support), salt_(salt), bits_(rows.n_items / 64 + 1, 0) {
     levels_.resize(static_cast<std::size_t>(std::max(degree - 1, 0)));
-    for (Level& level : levels_) level.found.resize(rows.n_items);
+    for (Level& level : levels_) {
+      level.found.resize(rows.n_items);
+      level.marks.resize(rows.n_items, 0);
+    }
   }
 
-  // visitor.decide(pattern) for each frequent pattern that begins with `root`, depth first; items rise within a level where the visitor is
-  // `ordered`. Where it returns a number other than 0, visitor.each(row, number) follows for every row that holds the pattern.
+  // visitor.decide(pattern) for each frequent pattern that begins with `root`, depth first. Where it returns a number other than 0, visitor.each(row, number) follows for every row that holds the pattern.
   // visitor.expect(key) comes some time before decide, to request memory.
   template <class Visitor>
   void mine(Item root, Visitor& visitor) {
@@ -83,7 +85,8 @@ class Miner {
     std::uint32_t support = 0, row = 0;
   };
   struct Level {
-    std::vector<Found> found;  // all 0 between calls
+    std::vector<Found> found;          // all 0 between calls
+    std::vector<std::uint32_t> marks;  // all 0 between calls
     std::vector<Item> items;
     std::vector<std::uint32_t> projected;  // the projections on all patterns of this level, one after another
     std::vector<std::size_t> begin;
@@ -98,15 +101,19 @@ class Miner {
   }
 
   // Through a set of bits: faster than comparisons for more than a few items.
-  void sort(std::vector<Item>& items) {
-    if (items.size() < 40) return std::sort(items.begin(), items.end());
-    const auto [low, high] = std::minmax_element(items.begin(), items.end());
-    const std::size_t first = *low / 64, last = *high / 64;
-    for (const Item item : items) bits_[item / 64] |= std::uint64_t{1} << item % 64;
-    items.clear();
-    for (std::size_t word = first; word <= last; ++word)
-      for (std::uint64_t bits = std::exchange(bits_[word], 0); bits != 0; bits &= bits - 1)
-        items.push_back(static_cast<Item>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+  void sort(std::vector<Item>& items, bool rising) {
+    if (items.size() < 40) {
+      std::sort(items.begin(), items.end());
+    } else {
+      const auto [low, high] = std::minmax_element(items.begin(), items.end());
+      const std::size_t first = *low / 64, last = *high / 64;
+      for (const Item item : items) bits_[item / 64] |= std::uint64_t{1} << item % 64;
+      items.clear();
+      for (std::size_t word = first; word <= last; ++word)
+        for (std::uint64_t bits = std::exchange(bits_[word], 0); bits != 0; bits &= bits - 1)
+          items.push_back(static_cast<Item>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+    }
+    if (!rising) std::reverse(items.begin(), items.end());
   }
 
   template <class Use>
@@ -119,7 +126,7 @@ class Miner {
   template <class Visitor>
   void extend(int size, Item last, std::span<const std::uint32_t> holders, Visitor& visitor) {
     Level& level = levels_[static_cast<std::size_t>(size) - 2];
-    auto& [found, items, projected, begin] = level;
+    auto& [found, marks, items, projected, begin] = level;
     items.clear();
     for (const std::uint32_t i : holders) {
       poll();
@@ -137,36 +144,36 @@ class Miner {
       return rare;
     });
     for (const Item item : items) visitor.expect(found[item].key);
-    if constexpr (Visitor::ordered) sort(items);
-    const bool last_level = size == degree_;
-    bool wanted = !last_level;
-    begin.assign(1, 0);
-    if (last_level) {
+    sort(items, Visitor::rising);
+    if (size == degree_) {
+      bool wanted = false;
       for (const Item item : items) {
-        const Found seen = found[item];
-        found[item].row = visitor.decide(Pattern{size, item, seen.support, seen.row, seen.key});  // from here on the answer
-        wanted |= found[item].row != 0;
+        const Found seen = std::exchange(found[item], {});
+        marks[item] = visitor.decide(Pattern{size, item, seen.support, seen.row, seen.key});
+        wanted |= marks[item] != 0;
       }
-      if (wanted)
-        for (const std::uint32_t i : holders)
-          following(i, last, [&](Item item) {
-            if (const std::uint32_t mark = found[item].row; mark != 0) visitor.each(i, mark);
-          });
-      for (const Item item : items) found[item] = {};
+      if (!wanted) return;
+      for (const std::uint32_t i : holders)
+        following(i, last, [&](Item item) {
+          if (const std::uint32_t mark = marks[item]; mark != 0) visitor.each(i, mark);
+        });
+      for (const Item item : items) marks[item] = 0;
       return;
     }
+    begin.assign(1, 0);
     std::vector<Found> own;
     for (std::size_t k = 0; k < items.size(); ++k) {
-      own.push_back(std::exchange(found[items[k]], {0, 0, static_cast<std::uint32_t>(k) + 1}));
+      own.push_back(std::exchange(found[items[k]], {}));
+      marks[items[k]] = static_cast<std::uint32_t>(k) + 1;
       begin.push_back(begin.back() + own.back().support);
     }
     projected.resize(begin.back());
     std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
     for (const std::uint32_t i : holders)
       following(i, last, [&](Item item) {
-        if (const std::uint32_t k = found[item].row; k != 0) projected[next[k - 1]++] = i;
+        if (const std::uint32_t k = marks[item]; k != 0) projected[next[k - 1]++] = i;
       });
-    for (const Item item : items) found[item] = {};
+    for (const Item item : items) marks[item] = 0;
     for (std::size_t k = 0; k < own.size(); ++k) {
       const auto rows = std::span<const std::uint32_t>(projected).subspan(begin[k], own[k].support);
       if (const std::uint32_t mark = visitor.decide(Pattern{size, items[k], own[k].support, own[k].row, own[k].key}); mark != 0)

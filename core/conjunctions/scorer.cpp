@@ -74,7 +74,7 @@ bool are_lists(std::span<const std::uint32_t> lists, std::span<const std::uint32
 ConjunctionScorer::ConjunctionScorer(std::span<const std::uint8_t> levels, std::span<const Item> items,
                                      std::span<const std::uint32_t> lists, std::span<const std::uint32_t> words, std::size_t n_items,
                                      std::size_t n_functions, std::span<const double> c)
-    : n_functions_(n_functions), words_(words.begin(), words.end()), c_(c.begin(), c.end()), roots_(n_items) {
+    : n_functions_(n_functions), words_(words), c_(c.begin(), c.end()), roots_(n_items) {
   if (!are_trees(levels, items, n_items, c.size()) || lists.size() != items.size() || !are_lists(lists, words, n_functions))
     throw std::invalid_argument("the conjunctions do not agree with each other");
   const std::size_t n = items.size();

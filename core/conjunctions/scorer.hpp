@@ -32,7 +32,7 @@ class ConjunctionScorer {
  public:
   ConjunctionScorer() = default;
   // Nodes as in PatternTrees; `lists`: for each where its weights are in `words`, as in WeightLists. `c`: c_1 .. c_degree.
-  // Throws std::invalid_argument where they are not.
+  // Throws std::invalid_argument where they are not. `words` must outlive the scorer.
   ConjunctionScorer(std::span<const std::uint8_t> levels, std::span<const Item> items, std::span<const std::uint32_t> lists,
                     std::span<const std::uint32_t> words, std::size_t n_items, std::size_t n_functions, std::span<const double> c);
 
@@ -178,7 +178,7 @@ class ConjunctionScorer {
   }
 
   std::size_t n_functions_ = 0;
-  Array<std::uint32_t> words_;
+  std::span<const std::uint32_t> words_;
   std::vector<double> c_;
   std::vector<Root> roots_;
   std::vector<Table> tables_;
