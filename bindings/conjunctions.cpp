@@ -62,8 +62,7 @@ void bind_features(nb::module_& m) {
             const ItemRows rows = item_rows(indptr, items, n_items);
             return unlocked([&] { return Features::mine(rows, degree, min_support, most, constant, threads, long_array); });
           },
-          "indptr"_a, "items"_a, "n_items"_a, "degree"_a, "min_support"_a, "most"_a, "constant"_a, "threads"_a,
-          "long_array"_a = Patterns::kLongArray,
+          "indptr"_a, "items"_a, "n_items"_a, "degree"_a, "min_support"_a, "most"_a, "constant"_a, "threads"_a, "long_array"_a,
           "The conjunctions of at most `degree` items that occur in at least `min_support` rows. Roots with more than `long_array` nodes "
           "below them are matched by a hash table, others by a scan.")
       .def_static(
@@ -79,6 +78,8 @@ void bind_features(nb::module_& m) {
           "levels"_a, "items"_a, "kept"_a, "n_items"_a, "degree"_a, "constant"_a,
           "The conjunctions of the nodes of trees in depth-first order that are `kept`; all if it is empty.")
       .def("__len__", &Features::size)
+      .def_prop_ro_static(
+          "long_array", [](nb::handle) { return Patterns::kLongArray; }, "From how many nodes on a hash table is faster than a scan.")
       .def_prop_ro("n_items", [](const Features& self) { return self.patterns().n_items(); })
       .def_prop_ro("constant", &Features::constant)
       .def_prop_ro("n_bytes", [](const Features& self) { return self.patterns().n_bytes(); })

@@ -60,7 +60,8 @@ class Powers:
         most = int(min(available / 8, 2**32 - 2))
         try:
             patterns = _core.ConjunctionFeatures.mine(
-                sizes.indptr, sizes.items, n_items, self.degree, self.min_support, most, self.coef0 > 0, threads
+                *(sizes.indptr, sizes.items, n_items, self.degree, self.min_support, most, self.coef0 > 0, threads),
+                long_array=_core.ConjunctionFeatures.long_array,
             )
         except ValueError as error:
             raise InputError(f"{kernel!r}: {error}: use a larger min_support or a smaller degree") from None
@@ -106,7 +107,7 @@ class Sizes:
         order = frequent[np.argsort(support[frequent], kind="stable")]
         names = None if batch.names is None else [batch.names[j] for j in order]
         columns = ColumnMap(order, names, batch.n_columns)
-        indptr, items = _items_of(columns, batch)
+        indptr, items = items_of(columns, batch)
         lengths = np.diff(indptr)
         every = occurrences(lengths, powers.degree)
         sizes = cls(columns, indptr, items, every / powers.min_support, every)
@@ -146,7 +147,8 @@ def occurrences(lengths: np.ndarray, degree: int) -> float:
     return total
 
 
-def _items_of(columns: ColumnMap, batch: Vectors) -> tuple[np.ndarray, np.ndarray]:
+def items_of(columns: ColumnMap, batch: Vectors) -> tuple[np.ndarray, np.ndarray]:
+    """Rows as items: item z is column z of `columns`; others are left out."""
     return _core.recode_items(batch.offsets, batch.columns, columns.ids_of(batch).astype(np.uint32))
 
 
@@ -166,7 +168,7 @@ class ConjunctionMap(FeatureMap):
         assert isinstance(batch, Vectors)
         if not is_binary(batch):
             return self._real_rows(batch, effective_n_jobs(n_jobs))
-        indptr, items = _items_of(self.columns, batch)
+        indptr, items = items_of(self.columns, batch)
         most = ENTRY * occurrences(np.diff(indptr), self.powers.degree)
         return self.rows_of(indptr, items, batch, most <= min(STORED_BYTES, available_memory()), n_jobs)
 
@@ -215,9 +217,9 @@ class ConjunctionMap(FeatureMap):
 
     def restrict(self, ids: np.ndarray) -> ConjunctionMap:
         levels, items, kept = self.patterns.restricted(np.ascontiguousarray(ids, np.int64))
-        used, items = np.unique(items, return_inverse=True)
+        used, renumbered = np.unique(items, return_inverse=True)
         constant = self.patterns.constant and len(ids) > 0 and ids[0] == 0
-        arrays = (levels, items.astype(np.uint32), kept)
+        arrays = (levels, renumbered.astype(np.uint32), kept)
         patterns = _core.ConjunctionFeatures.of(*arrays, len(used), self.powers.degree, bool(constant))
         return ConjunctionMap(self.powers, self.columns.restrict(used), patterns)
 
