@@ -68,7 +68,20 @@ class ConjunctionRows {
       values = values_.data();
     else
       values = float_values_.data();
-    for (const std::uint64_t entry : read(i, w.row)) w.values[entry >> 8] += step * values[entry & 255];
+    const auto row = read(i, w.row);
+    Real* const weights = w.values.data();
+    // The ids of a row differ, so four reads may go before four writes.
+    const std::uint64_t *e = row.data(), *const stop = e + row.size();
+    for (; e + 4 <= stop; e += 4) {
+      Real &w0 = weights[e[0] >> 8], &w1 = weights[e[1] >> 8], &w2 = weights[e[2] >> 8], &w3 = weights[e[3] >> 8];
+      const Real s0 = w0 + step * values[e[0] & 255], s1 = w1 + step * values[e[1] & 255];
+      const Real s2 = w2 + step * values[e[2] & 255], s3 = w3 + step * values[e[3] & 255];
+      w0 = s0;
+      w1 = s1;
+      w2 = s2;
+      w3 = s3;
+    }
+    for (; e < stop; ++e) weights[*e >> 8] += step * values[*e & 255];
   }
 
   void prefetch(std::size_t i) const { request(rows_.row(i).data()); }

@@ -186,6 +186,8 @@ class ConjunctionMap(FeatureMap):
             rows = ConjunctionRows(self.patterns, indptr, items, values, ones, none)
         if powers.exact:
             return replace(rows, sq_norms=raise_to(np.diff(batch.offsets) + powers.coef0, powers.degree))
+        if isinstance(rows, Rows):
+            return replace(rows, sq_norms=rows.squares(threads))
         counts = self.patterns.level_counts(indptr, items, powers.degree, threads)
         return replace(rows, sq_norms=counts @ squares[1:] + squares[0] * self.patterns.constant)
 
