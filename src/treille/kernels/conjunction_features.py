@@ -25,7 +25,7 @@ MOST_DEGREE = 100  # above it, values of conjunctions are too large or too diffe
 STORED_BYTES = (
     inf  # of rows; larger ones, and those that do not fit in the free memory, are matched whenever they are read
 )
-STEPS = 3e7  # of an estimate of sizes: about 0.2 s
+STEPS = 3e7  # of an estimate of sizes: less than a second
 PATTERN, ENTRY = 32, 8  # bytes of a conjunction with its weight, and of an entry of a row, at the peak of training
 
 
