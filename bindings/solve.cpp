@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "conjunction_rows.hpp"
 #include "features/concatenated_rows.hpp"
 #include "features/rows.hpp"
 #include "representations/automaton_rows.hpp"
@@ -130,8 +131,8 @@ struct PartsIn {
 };
 
 // The rows with W' in one of its representations.
-using FormsIn =
-    std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*, const AutomatonRows*>;
+using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*,
+                             const AutomatonRows*, const ConjunctionRowsIn*>;
 // Those whose weights are vectors.
 using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
 

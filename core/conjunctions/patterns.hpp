@@ -80,7 +80,13 @@ class Patterns {
   // use(node) for every pattern in the row, whose items `present` must hold.
   template <class Use>
   void match(std::span<const Item> row, const ItemSet& present, Use&& use) const {
-    for (std::size_t r = 0; r < row.size(); ++r) {
+    match(row, 0, row.size(), present, use);
+  }
+
+  // The same for the patterns that begin with one of row[first .. last).
+  template <class Use>
+  void match(std::span<const Item> row, std::size_t first, std::size_t last, const ItemSet& present, Use&& use) const {
+    for (std::size_t r = first; r < last; ++r) {
       if (r + 1 < row.size()) request_root(row, r + 1);
       const Item root = row[r];
       const std::size_t begin = roots_[root], end = roots_[root + 1];

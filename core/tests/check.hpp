@@ -14,6 +14,7 @@ inline void check(bool holds, std::source_location where = std::source_location:
 }
 
 void automata();
+void conjunctions();
 void features();
 void representations();
 void solve();

@@ -6,6 +6,7 @@ int main() {
   using namespace treille::tests;
   text();
   features();
+  conjunctions();
   solve();
   tagging();
   automata();

@@ -79,6 +79,20 @@ def test_rows_of_numbers_are_trained_on_predicted_and_inspected(cli, tmp_path):
     assert cli("features", "a.svm", "--json").json()["kernel"] == "linear()"
 
 
+def test_conjunctions_of_binary_columns_are_trained_on_and_predicted(cli, tmp_path):
+    rows = ["-1 1:1 2:1", "1 1:1", "1 2:1", "-1 3:1"]
+    (tmp_path / "a.svm").write_text("\n".join(rows * 6) + "\n")
+    kernel = "conjunctions(2, min_support=0.1)"
+    answer = cli("train", "a.svm", "--kernel", kernel, "--C", "10", "--model", "a.treille")
+    assert answer.code == 0, answer.err
+    assert cli("predict", "a.treille", "-", "--format", "svmlight", stdin=b"0 1:1 2:1\n0 1:1\n").out == "-1\n1\n"
+    (tmp_path / "b.svm").write_text("1 1:1\n-1 2:0.5\n")
+    answer = cli("train", "b.svm", "--kernel", kernel, "--model", "b.treille")
+    assert "row 1, column '2' is 0.5, expected 0 or 1" in answer.err
+    answer = cli("train", "a.svm", "--kernel", "conjunctions(2, min_support=99)", "--model", "b.treille")
+    assert "min_support is 99, but there are 24 examples" in answer.err
+
+
 def test_a_kernel_of_texts_on_rows_of_numbers_is_refused(cli, tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
     answer = cli("train", "a.svm", "--kernel", "ngram(2)", "--model", "a.treille")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from treille import Lattices, Strings, Trees, Vectors
 from treille.kernels import (
     AllSubstrings,
+    Conjunctions,
     GappedKmer,
     Gappy,
     Mismatch,
@@ -26,6 +27,7 @@ from treille.kernels import (
     WeightedDegree,
     Wildcard,
 )
+from treille.kernels.conjunction_features import items_of
 
 SOON = 1.0  # seconds; half of that, on a machine that does nothing else
 
@@ -58,12 +60,26 @@ def numbers(n_rows, n_columns, each):
     return sp.csr_matrix((np.ones(len(columns)), columns, np.arange(0, len(columns) + 1, each)), (n_rows, n_columns))
 
 
+def binary(n_rows, n_columns, each):
+    matrix = numbers(n_rows, n_columns, each)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
 def features(kernel, batch, n_jobs):
     kernel.fit_features(batch, n_jobs)
 
 
 def new_rows(kernel, batch, n_jobs):
     kernel.fit_features(batch[:9])[0].transform(batch, n_jobs)
+
+
+def products_on_the_fly(kernel, batch, n_jobs):
+    features, rows = kernel.fit_features(batch[:9])
+    fly = features.rows_of(*items_of(features.columns, batch), batch, False)
+    for _ in range(1000):
+        fly.rmatvec(fly.matvec(np.ones((rows.n_features, 1)), n_jobs), n_jobs)
 
 
 def gram(kernel, batch, n_jobs):
@@ -93,6 +109,10 @@ WORK = {
     "products of columns": (features, Polynomial(2), lambda: Vectors(numbers(40_000, 20_000, 60))),
     "products of three columns of long rows": (features, Polynomial(3), lambda: Vectors(numbers(3, 2000, 600))),
     "products of columns in new rows": (new_rows, Polynomial(2), lambda: Vectors(numbers(200_000, 500, 60))),
+    "conjunctions": (features, Conjunctions(3), lambda: Vectors(binary(10_000, 2000, 60))),
+    "frequent conjunctions": (features, Conjunctions(3, 50), lambda: Vectors(binary(50_000, 300, 60))),
+    "conjunctions in new rows": (new_rows, Conjunctions(3), lambda: Vectors(binary(100_000, 300, 60))),
+    "conjunctions of rows on the fly": (products_on_the_fly, Conjunctions(3), lambda: Vectors(binary(9000, 300, 60))),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import treille
 from treille import SVC, InputError, Vectors
 from treille.kernels import Kernel, Linear, Polynomial
+from treille.kernels.conjunction_features import conjunction_coefficients
 from treille.kernels.parse import format_kernel, parse_kernel
-from treille.kernels.polynomial import conjunction_coefficients
 from treille.testing import check_estimator, check_kernel
 
 RANDOM = np.random.default_rng(1)
@@ -92,11 +92,19 @@ def test_features_are_the_products_of_columns_by_name():
     root = math.sqrt(2)
     expected = [[1, 2 * root, 3 * root, 4, 6 * root, 9], [1, 0, root, 0, 0, 1]]
     np.testing.assert_allclose(matrix.to_csr().toarray(), expected, rtol=1e-15)
-    features, _ = Polynomial(3, coef0=0).fit_features(Vectors([[1.0, 1.0]]))
+    features, _ = Polynomial(3, coef0=0).fit_features(Vectors([[2.0, 1.0]]))
     names = [features.name(i) for i in range(features.n_features)]
     assert names == ["x0 * x0 * x0", "x0 * x0 * x1", "x0 * x1 * x1", "x1 * x1 * x1"]
     with pytest.raises(IndexError, match="feature 4 does not exist"):
         features.name(4)
+
+
+def test_features_of_binary_rows_are_conjunctions_by_name():
+    features, rows = Polynomial(3, coef0=0).fit_features(Vectors([[1.0, 1.0]]))
+    assert [features.name(i) for i in range(features.n_features)] == ["x0", "x0 & x1", "x1"]
+    np.testing.assert_allclose(rows.to_csr().toarray(), [[1, math.sqrt(6), 1]], rtol=1e-15)
+    with pytest.raises(IndexError, match="feature 3 does not exist"):
+        features.name(3)
 
 
 def test_models_are_saved_and_read(tmp_path):

@@ -2,6 +2,7 @@
 
 from treille.features.compaction import Representation, represent
 from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
+from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.feature_strings import FeatureStrings
@@ -12,6 +13,7 @@ from treille.features.rows import FeatureRows, Rows
 __all__ = [
     "CenteredRows",
     "ConcatenatedRows",
+    "ConjunctionRows",
     "DenseRows",
     "Families",
     "FeatureMap",

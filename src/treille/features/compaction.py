@@ -20,6 +20,7 @@ import numpy as np
 from treille import _core
 from treille.data.base import readable_size
 from treille.features.concatenated_rows import CenteredRows
+from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.rows import FeatureRows, Rows
 from treille.io.errors import InputError
@@ -90,6 +91,13 @@ def represent(
         if representation in ("trie", "automaton"):
             return _of_strings(features, rows, representation, threads)
         return _compact(rows, features.families()[0], representation, n_problems, threads)
+    if isinstance(rows, ConjunctionRows):
+        if representation not in ("auto", "flat"):
+            rows.coded()
+        sizes = f"{rows.n_features:,} conjunctions, one cell each"
+        return Representation(
+            "on the fly", "because rows by conjunction would not fit in memory", sizes, rows.for_core()
+        )
     if representation in ("naive", "trie", "automaton"):
         raise InputError(
             f"representation is {representation!r}, which is for the features of one kernel, but the features are those of a "

@@ -196,13 +196,13 @@ class Rows(FeatureRows):
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> Rows:
         weights = checked_weights(column_weights, self.n_features)
-        rest = self.sq_norms - self._squares(threads)
+        rest = self.sq_norms - self.squares(threads)
         rest[rest < 1e-12 * self.sq_norms] = 0.0  # the difference of equal sums, rounded
         own = weights if self.column_weights is None else self.column_weights * weights
         weighted = replace(self, column_weights=own)
-        return replace(weighted, sq_norms=weighted._squares(threads) + unseen * (unseen * rest))
+        return replace(weighted, sq_norms=weighted.squares(threads) + unseen * (unseen * rest))
 
-    def _squares(self, threads: int) -> np.ndarray:
+    def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
         with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
             squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2

@@ -7,6 +7,7 @@ from treille.kernels.base import Kernel
 from treille.kernels.callable import FromFunction
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
+from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
 from treille.kernels.linear import Linear
@@ -31,6 +32,7 @@ __all__ = [
     "Balanced",
     "Centered",
     "Columns",
+    "Conjunctions",
     "Constant",
     "FromFunction",
     "GappedKmer",

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from math import comb, inf
+from math import inf
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch, Vectors
-from treille.features import FeatureMap
+from treille.features import FeatureMap, FeatureRows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.additive import AdditiveMap
 from treille.kernels.algebra import Constant, Sum, raise_to
 from treille.kernels.base import Kernel, changeable
+from treille.kernels.conjunction_features import MOST_DEGREE, Powers, is_binary
 from treille.kernels.linear import Linear
 from treille.kernels.product_features import ProductKernel, ProductMap
 
@@ -25,7 +26,8 @@ class Polynomial(ProductKernel):
 
     Its features are the products of up to `degree` columns (of exactly `degree` if `coef0` is 0), so a linear solver
     trains the exact polynomial SVM. An example with p nonzero numbers has (p + degree over degree) of them; with too
-    many, estimators use the kernel matrix.
+    many, estimators use the kernel matrix. If all numbers of the training examples are 0 or 1, products with the same
+    columns are one feature, the conjunction of these columns, as in `Conjunctions`.
 
     Parameters
     ----------
@@ -39,9 +41,12 @@ class Polynomial(ProductKernel):
     >>> from treille.kernels import Polynomial
     >>> Polynomial(2)([[1.0, 2.0], [0.0, 3.0]]).tolist()
     [[36.0, 49.0], [49.0, 100.0]]
-    >>> features, rows = Polynomial(2).fit_features(Polynomial(2).batch([{"red": 1, "round": 1}]))
+    >>> features, rows = Polynomial(2).fit_features(Polynomial(2).batch([{"red": 2, "round": 1}]))
     >>> [features.name(i) for i in range(features.n_features)]
     ['constant', 'red', 'round', 'red * red', 'red * round', 'round * round']
+    >>> features, rows = Polynomial(2).fit_features(Polynomial(2).batch([{"red": 1, "round": 1}]))
+    >>> [features.name(i) for i in range(features.n_features)]
+    ['constant', 'red', 'red & round', 'round']
     """
 
     def __init__(self, degree: int = 2, coef0: float = 1.0):
@@ -69,6 +74,26 @@ class Polynomial(ProductKernel):
     def map_type(self) -> type[ProductMap]:
         return PolynomialMap
 
+    def _powers(self, batch: Vectors) -> Powers | None:
+        """How conjunctions give the kernel on these rows; None if they do not."""
+        binary = self.exponent() <= MOST_DEGREE and is_binary(batch)
+        return Powers(self.exponent(), float(self.coef0)) if binary else None
+
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        assert isinstance(batch, Vectors)
+        powers = self._powers(batch)
+        return super().prefers_features(batch, n_jobs) if powers is None else powers.prefers_features(batch)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        assert isinstance(batch, Vectors)
+        powers = self._powers(batch)
+        return super().fit_features(batch, n_jobs) if powers is None else powers.fit(self, batch, n_jobs)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        if "factors" in spec:
+            return super().load_features(spec, arrays)
+        return Powers(self.exponent(), float(self.coef0)).load(spec, arrays)
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         K = changeable(Linear().gram(left, right, n_jobs))
         K += float(self.coef0)
@@ -93,24 +118,3 @@ class PolynomialMap(ProductMap):
             constant, columns = columns.maps
             id -= constant.n_features
         return columns.name(id) if id >= 0 else ""
-
-
-def conjunction_coefficients(degree: int, coef0: float = 1.0) -> np.ndarray:
-    """c_0 .. c_d such that (coef0 + s) ** d = sum over k of c_k (s over k), for whole numbers s >= 0.
-
-    For rows x and y of zeros and ones, s = x . y counts their common features, and (s over k) their common conjunctions
-    of k features. So one feature of value sqrt(c_k) per conjunction of k features gives the polynomial kernel exactly.
-    c_k is the sum over r of (d over r) coef0^(d - r) k! S(r, k), S the Stirling numbers of the second kind.
-
-    >>> conjunction_coefficients(2).tolist(), conjunction_coefficients(3).tolist()
-    ([1.0, 3.0, 2.0], [1.0, 7.0, 12.0, 6.0])
-    """
-    d, c = int(degree), int(coef0) if float(coef0).is_integer() else float(coef0)
-    onto, sums = [1] + d * [0], (d + 1) * [0 * c]  # onto[k] = k! S(r, k), the number of maps of r elements onto k
-    for r in range(d + 1):
-        sums = [total + comb(d, r) * c ** (d - r) * each for total, each in zip(sums, onto, strict=True)]
-        onto = [0] + [k * (onto[k] + onto[k - 1]) for k in range(1, d + 1)]
-    try:
-        return np.array([float(each) for each in sums])
-    except OverflowError:
-        raise InputError(f"the degree {d} has coefficients too large for a float64: use a smaller degree") from None
