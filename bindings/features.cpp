@@ -72,9 +72,8 @@ void bind_features(nb::module_& m) {
       .def(
           "__init__",
           [](CodedIn* self, In<std::int64_t> indptr, Entries entries, int code_bits, In<double> codebook, In<double> scale,
-             std::size_t n_features, std::size_t n_shared) {
-            new (self) CodedIn{indptr, entries, code_bits, codebook, scale, n_features, n_shared};
-          },
+             std::size_t n_features,
+             std::size_t n_shared) { new (self) CodedIn{indptr, entries, code_bits, codebook, scale, n_features, n_shared}; },
           "indptr"_a, "entries"_a, "code_bits"_a, "codebook"_a, "scale"_a, "n_features"_a, "n_shared"_a,
           "Columns from n_shared on occur in at most one row; n_features where that is unknown.")
       .def(

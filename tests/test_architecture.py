@@ -33,7 +33,7 @@ LAYERS = [
 MAY_IMPORT = {package: set(LAYERS[place:]) for place, package in enumerate(LAYERS)} | {
     "cli": set(LAYERS) | {"datasets", "testing", "treille"},
     "scale": set(LAYERS[1:]) | {"treille"},
-    "datasets": {"datasets", "data", "io"},
+    "datasets": {"datasets", "tagging", "data", "io"},
     "testing": set(LAYERS[1:]) | {"datasets", "testing", "treille"},
     "treille": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
 }

@@ -17,11 +17,17 @@ sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
 
-from harness import Page, arguments, interleaved, machine, ratio, shown
+from harness import Page, arguments, interleaved, ratio, shown
 from treille import SVC, Tagger
 from treille.datasets import conll2000
 from treille.kernels import Kernel, Linear, Polynomial
-from treille.tagging import TokenFeatures, chunk_scores, default_templates, read_sentences, stream_sentences, write_sentences
+from treille.tagging import (
+    TokenFeatures,
+    chunk_scores,
+    default_templates,
+    stream_sentences,
+    write_sentences,
+)
 
 PARTS = ("crfsuite", "libsvm")
 TOKENS = 10_000
@@ -59,7 +65,18 @@ def crfsuite(page: Page, repeats: int, kernels: dict[str, tuple[Kernel | None, f
         words = Path(folder, "words.txt")
         write_sentences(words, X_test)
         n = X_test.n_tokens
-        rows = [["CRFsuite, L-BFGS", "", f"{100 * f1:.2f}", f"{crf_seconds:.1f}", "", f"{n / np.median(tagging):,.0f}", "", f"{size / 1e6:.0f}"]]
+        rows = [
+            [
+                "CRFsuite, L-BFGS",
+                "",
+                f"{100 * f1:.2f}",
+                f"{crf_seconds:.1f}",
+                "",
+                f"{n / np.median(tagging):,.0f}",
+                "",
+                f"{size / 1e6:.0f}",
+            ]
+        ]
         for name, (kernel, C) in kernels.items():
             model = Tagger(kernel, C=C, n_jobs=-1)
             begun = time.perf_counter()
@@ -67,7 +84,9 @@ def crfsuite(page: Page, repeats: int, kernels: dict[str, tuple[Kernel | None, f
             seconds = time.perf_counter() - begun
             model.save(Path(folder, "m.treille"))
             model.n_jobs = 1
-            tagging = interleaved({"tag": lambda m=model: m.tagged(X_test), "file": lambda m=model: tag_file(m, words)}, repeats)
+            tagging = interleaved(
+                {"tag": lambda m=model: m.tagged(X_test), "file": lambda m=model: tag_file(m, words)}, repeats
+            )
             rows.append(
                 [
                     f"Tagger, {name}",
@@ -92,7 +111,7 @@ def tag_file(model: Tagger, path: Path) -> None:
 
 
 def libsvm(page: Page, repeats: int) -> None:
-    """The first tokens, a noun phrase's begin against the rest, (1 + s)^2 unscaled, to the gap that LIBSVM reaches at its default eps."""
+    """The first tokens, B-NP against the rest, (1 + s)^2 unscaled, LIBSVM at its default eps."""
     from libsvm.svmutil import svm_parameter, svm_predict, svm_problem, svm_train
     from scipy.sparse import csr_matrix
 
@@ -124,11 +143,23 @@ def libsvm(page: Page, repeats: int) -> None:
         f"(1 + s)^2 on {TOKENS:,} tokens, one class against the rest: seconds, median (minimum)",
         ("", "treille", "LIBSVM", "times faster"),
         [
-            ["training", shown(training["ours"]), shown(training["theirs"]), ratio(training["theirs"], training["ours"])],
-            ["predicting 1,000", shown(predicting["ours"]), shown(predicting["theirs"]), ratio(predicting["theirs"], predicting["ours"])],
+            [
+                "training",
+                shown(training["ours"]),
+                shown(training["theirs"]),
+                ratio(training["theirs"], training["ours"]),
+            ],
+            [
+                "predicting 1,000",
+                shown(predicting["ours"]),
+                shown(predicting["theirs"]),
+                ratio(predicting["theirs"], predicting["ours"]),
+            ],
         ],
     )
-    page.say(f"\nThe gap of treille's is {kept['ours'].report_.relative_gap:.1e}; {agree:.2%} of the predictions agree.")
+    page.say(
+        f"\nThe gap of treille's is {kept['ours'].report_.relative_gap:.1e}; {agree:.2%} of the predictions agree."
+    )
 
 
 def main() -> None:
@@ -137,7 +168,11 @@ def main() -> None:
     options = parser.parse_args()
     page = Page("Tagging and polynomial kernels beside their peers", ("python-crfsuite", "libsvm-official"))
     if "crfsuite" in options.parts:
-        crfsuite(page, options.repeats, {"linear": (Linear(), 0.3), "polynomial, degree 2": (Polynomial(2), 3.0), "default": (None, 3.0)})
+        crfsuite(
+            page,
+            options.repeats,
+            {"linear": (Linear(), 0.3), "polynomial, degree 2": (Polynomial(2), 3.0), "default": (None, 3.0)},
+        )
     if "libsvm" in options.parts:
         libsvm(page, options.repeats)
     page.write(options.write, "chunking")

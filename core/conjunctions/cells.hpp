@@ -33,7 +33,7 @@ class ConjunctionCells {
   // `rows` must outlive the cells. Patterns have at most `degree` items.
   ConjunctionCells(const ItemRows& rows, int degree, std::size_t min_support, int threads);
 
-  std::size_t n_shared() const { return table_.cells.size(); }  // cells that occur in several rows: the first ones
+  std::size_t n_shared() const { return table_.cells.size(); }                    // cells that occur in several rows: the first ones
   std::size_t n_cells() const { return table_.cells.size() + all_.rows.size(); }  // then one for each row
   std::size_t n_patterns() const { return n_patterns_; }
 

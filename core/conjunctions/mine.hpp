@@ -66,8 +66,9 @@ class Miner {
     }
   }
 
-  // visitor.decide(pattern) for each frequent pattern that begins with `root`, depth first. Where it returns a number other than 0, visitor.each(row, number) follows for every row that holds the pattern.
-  // visitor.expect(key) comes some time before decide, to request memory.
+  // visitor.decide(pattern) for each frequent pattern that begins with `root`, depth first. Where it returns a number other than 0,
+  // visitor.each(row, number) follows for every row that holds the pattern. visitor.expect(key) comes some time before decide, to request
+  // memory.
   template <class Visitor>
   void mine(Item root, Visitor& visitor) {
     const auto holders = index_.holders(root);

@@ -16,7 +16,8 @@ WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<con
   std::vector<std::size_t> first(n + 1, 0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < n_functions; ++k)
-      if (const double value = coefficients[i * n_functions + k]; value != 0) used_coefficients.push_back({static_cast<std::uint32_t>(k), value});
+      if (const double value = coefficients[i * n_functions + k]; value != 0)
+        used_coefficients.push_back({static_cast<std::uint32_t>(k), value});
     first[i + 1] = used_coefficients.size();
   }
   // The rows of each cell, of those with coefficients.
@@ -29,7 +30,8 @@ WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<con
   for (std::size_t i = 0; i < n; ++i) {
     poll();
     if (first[i] < first[i + 1])
-      for (const std::uint32_t entry : rows.row(i)) holders[static_cast<std::size_t>(begin[rows.id(entry)]++)] = static_cast<std::uint32_t>(i);
+      for (const std::uint32_t entry : rows.row(i))
+        holders[static_cast<std::size_t>(begin[rows.id(entry)]++)] = static_cast<std::uint32_t>(i);
   }
   std::vector<double> sum(n_functions);
   for (std::size_t c = 0; c < n_cells; ++c) {

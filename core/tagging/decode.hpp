@@ -22,8 +22,8 @@ namespace treille {
 struct TagSearch {
   const TokenFeatures& features;
   const ConjunctionScorer& scorer;
-  std::span<const Item> item_of;          // of each feature
-  std::span<const double> intercept;      // b_k
+  std::span<const Item> item_of;      // of each feature
+  std::span<const double> intercept;  // b_k
   double scale;
   std::span<const std::int32_t> pairs;    // two tags for each function, which is positive for the first; empty: a function for each tag
   std::span<const std::uint8_t> allowed;  // (n_tags + 1) x (n_tags + 1): whether tag k may follow tag j; n_tags: outside the sentence

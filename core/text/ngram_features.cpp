@@ -72,6 +72,7 @@ void scan(const Lattices& data, std::span<const std::int32_t> recode, std::size_
       std::uint64_t h = 0;
       for (int k = 0; k < order; ++k) h = hashes[o].push(h, static_cast<std::uint64_t>(symbols[k]));
       const double value = orders.weights[o] * transformed_expected(orders.counts, expected);
+      if (value == 0) return;  // too small for a double
       sq_norms[i] += value * value;
       const std::uint32_t id = resolve(hashes[o].tag(h), symbols, order);
       if (id != NGramDictionary<std::int32_t>::kAbsent) part.add(id, value);

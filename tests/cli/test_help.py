@@ -99,7 +99,7 @@ def test_completion_names_every_verb_and_option(cli, shell):
         (["train", "x.fa", "--alphabet", ""], ["dna", "rna", "protein"]),
         (["train", "--kernel", "gapp"], ["gappedkmer(", "gappy("]),
         (["gram", "mail"], ["mail.tsv"]),
-        (["train", "--format", "c"], ["csv", "confusion", "conllu"]),
+        (["train", "--format", "c"], ["csv", "confusion", "conllu", "crfsuite"]),
         (["ta"], ["tag"]),
         (["tag", ""], ["train", "run", "evaluate", "--help"]),
         (["tag", "train", "--min"], ["--min-count"]),

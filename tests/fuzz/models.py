@@ -18,6 +18,7 @@ from treille.io.model import model_bytes, read_model
 from treille.kernels import (
     AllSubstrings,
     Columns,
+    Conjunctions,
     GappedKmer,
     Gappy,
     Linear,
@@ -45,6 +46,7 @@ TREES = ["(S (NP (D the) (N vine)) (VP (V grows)))", "(S (NP (N wine)) (VP (V is
 TREES += ["(S (NP he) (VP (V ate) (NP it)))", "(a (b (c (d (e f)))))", "(S (S (S (S (NP x)))) (VP))"]
 ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
 NAMED = [dict(zip("abc", row, strict=True)) for row in ROWS]
+SETS = [{name for name, value in row.items() if value} for row in NAMED]
 TABLE = {"title": TEXTS, "body": WORDS}
 Y2, Y3, TARGETS = [0, 1, 0, 1, 0, 1], ["x", "y", "z", "x", "y", "z"], [0.5, 1.0, -1.0, 2.0, 0.0, 1.5]
 
@@ -109,6 +111,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "product": lambda: svc(NGram(1) * NGram(2), TEXTS),
     "power": lambda: svc(NGram(1) ** 2, TEXTS),
     "polynomial": lambda: svc(Polynomial(2), ROWS),
+    "conjunctions": lambda: svc(Conjunctions(2, min_support=2), SETS),
     "centered": lambda: svc(NGram(2).centered(), TEXTS),
     "weighted": lambda: svc(NGram(2).weighted("nb").normalized(), TEXTS),
     "balanced": lambda: svc(NGram(2, min_n=1).weighted("idf").balanced(), TEXTS),

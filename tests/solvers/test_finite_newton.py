@@ -215,8 +215,8 @@ def test_no_weight_at_all_is_solved_by_zero(loss):
 @pytest.fixture(scope="module")
 def noise():
     random = np.random.default_rng(0)
-    texts = ["".join(row) for row in random.choice(list("abcd"), (4000, 60))]
-    posed = classification(random.integers(0, 2, 4000), np.full(4000, 1e6), "squared_hinge", classes=[0, 1])
+    texts = ["".join(row) for row in random.choice(list("abcd"), (40_000, 60))]
+    posed = classification(random.integers(0, 2, 40_000), np.full(40_000, 1e9), "squared_hinge", classes=[0, 1])
     spaces = {RowsSpace: NGram(5), ProductSpace: AllSubstrings()}
     return posed, {space.name: space.build(kernel, kernel.batch(texts)) for space, kernel in spaces.items()}
 

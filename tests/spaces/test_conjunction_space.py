@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from treille import InputError
-from treille.kernels.polynomial import conjunction_coefficients
-from treille.solvers import DualCD, Problem
+from treille.kernels import Precomputed
+from treille.kernels.conjunction_features import conjunction_coefficients
+from treille.solvers import SMO, DualCD, Problem
 from treille.solvers.problem import SquaredHinge
 from treille.spaces import GramSpace
 from treille.spaces.conjunctions import ConjunctionSpace, ConjunctionWeights
-from treille.kernels import Precomputed
 
 
 def examples(seed, n=40, n_columns=12, density=0.4):
@@ -81,7 +81,9 @@ def test_scores_of_new_examples_are_sums_of_kernel_values(degree, min_support):
         coefficients = rng.normal(size=(len(dense), n_functions)) * (rng.random((len(dense), n_functions)) < 0.3)
         weights = space.weights_of(coefficients)
         indptr, columns, _ = arrays(new)
-        found = weights.scorer.scores(indptr, columns, arrays(dense)[2], 2).reshape(len(new), n_functions) * weights.scale
+        found = (
+            weights.scorer.scores(indptr, columns, arrays(dense)[2], 2).reshape(len(new), n_functions) * weights.scale
+        )
         K = slow_kernel(new, dense, dense, degree, min_support) * space.scale**2
         assert np.allclose(found, K @ coefficients, rtol=1e-4, atol=1e-4)
 
@@ -113,8 +115,6 @@ def test_a_solver_finds_the_optimum_of_the_matrix():
     found = DualCD().solve(problem, space, tol=1e-8)
     K = slow_kernel(dense, dense, dense, 2, 1) * space.scale**2
     kernel = Precomputed()
-    from treille.solvers import SMO
-
     gram = GramSpace.build(kernel, kernel.batch(K))
     expected = SMO().solve(problem, gram, tol=1e-8)
     assert np.isclose(found.report.primal, expected.report.primal, rtol=1e-6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
+from treille.data.format import count
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.io import stored
@@ -19,8 +20,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
-from treille.kernels.conjunctions import conjunctions_of
-from treille.kernels.polynomial import Polynomial
+from treille.kernels.conjunctions import Conjunctions, conjunctions_of
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
@@ -34,6 +34,7 @@ from treille.tagging.templates import TAG
 
 MULTICLASS = ("rest", "pairs")
 NO_PAIRS = np.empty(0, np.int32)
+SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
 
 
 class Decision(NamedTuple):
@@ -60,7 +61,7 @@ class Tagger(BaseEstimator):
     Parameters
     ----------
     kernel : Kernel or None
-        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=3)``. The
+        `Linear`, `Polynomial` or `Conjunctions` of the features of a token. None is ``Conjunctions(2, min_support=2e-5)``. The
         intercept takes the place of the polynomial's constant, and values are divided by the root of their mean square, so that
         C means the same for every degree.
     templates : list of str, path of a template file (also of CRF++), or None
@@ -116,7 +117,7 @@ class Tagger(BaseEstimator):
 
     kernel: Kernel | None = None
     templates: Any = None
-    C: float = 1.0
+    C: float = 3.0
     loss: str = "squared_hinge"
     tol: float = 1e-2
     max_epochs: int = 1000
@@ -140,7 +141,7 @@ class Tagger(BaseEstimator):
             tags = given if own is None or self.scheme == "auto" else convert(given, str(self.scheme))
         kernel, why = as_kernel(self.kernel), "as given"
         if kernel is None:
-            kernel, why = Polynomial(2), "the default of Tagger"
+            kernel, why = Conjunctions(2, min_support=SUPPORT), "the default of Tagger"
         with stage("computing features", self.verbose):
             features, rows = TokenFeatures.fit(
                 self.templates,
@@ -153,7 +154,10 @@ class Tagger(BaseEstimator):
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
         item_of = _item_of(features)
-        squares, min_support = conjunctions_of(kernel, len(rows.indptr) - 1)
+        squares, min_support = conjunctions_of(kernel, sentences.n_tokens)
+        if min_support > sentences.n_tokens:
+            tokens = count(sentences.n_tokens, "token")
+            raise InputError(f"min_support is {min_support:,}, more than the {tokens}: use a smaller one")
         with stage("finding conjunctions", self.verbose):
             space = ConjunctionSpace.of(rows.indptr, rows.ids, item_of, squares, min_support, self.n_jobs)
         solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))

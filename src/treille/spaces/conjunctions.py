@@ -39,7 +39,9 @@ class ConjunctionSpace(RowsSpace):
         min_support: int = 1,
         n_jobs: int | None = None,
     ) -> ConjunctionSpace:
-        """The space of examples that have the columns ``columns[indptr[i]:indptr[i + 1]]``; column j is item ``item_of[j]``, rare items first.
+        """The space of examples that have the columns ``columns[indptr[i]:indptr[i + 1]]``.
+
+        Column j is item ``item_of[j]``, rare items first.
 
         Values are divided by the root of their mean square, so that C means the same for every degree.
 
@@ -47,12 +49,10 @@ class ConjunctionSpace(RowsSpace):
         ...     np.array([0, 2, 3]), np.array([0, 1, 0], np.int32), np.array([1, 0], np.uint32), np.array([3.0, 2.0])
         ... )
         >>> space.sizes(), space.rows.diag().round(3).tolist()
-        ('2 examples, 3 conjunctions in 2 cells, 3 entries, 120 bytes of rows', [1.455, 0.545])
+        ('2 examples, 3 conjunctions in 3 cells, 3 entries, 100 bytes of rows', [1.455, 0.545])
         """
         threads = effective_n_jobs(n_jobs)
-        cells = _core.ConjunctionCells(
-            indptr, columns, item_of, len(item_of), len(squares), min_support, threads
-        )
+        cells = _core.ConjunctionCells(indptr, columns, item_of, len(item_of), len(squares), min_support, threads)
         entries = cells.take_rows()
         values = cells.squares(squares)
         n, ones = len(indptr) - 1, np.ones(len(indptr) - 1)
@@ -72,7 +72,9 @@ class ConjunctionSpace(RowsSpace):
         arrays = (rows.indptr, rows.entries, rows.code_bits, rows.codebook, rows.scale)
         core = _core.CodedRows(*arrays, rows.n_features, self.cells.n_shared).weighted(rows.column_weights)
         sizes = f"{self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, {rows.n_entries:,} entries"
-        return Representation("cells", "because conjunctions of the same examples share one", sizes, core, weights=False)
+        return Representation(
+            "cells", "because conjunctions of the same examples share one", sizes, core, weights=False
+        )
 
     def weights_of(self, coefficients: np.ndarray) -> ConjunctionWeights:
         """The functions sum_i coefficients[i, k] k(x_i, x), as weights of the conjunctions that have some."""
@@ -87,8 +89,8 @@ class ConjunctionSpace(RowsSpace):
     def sizes(self) -> str:
         rows = self.rows
         return (
-            f"{len(rows):,} examples, {self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, {rows.n_entries:,} entries,"
-            f" {readable_size(rows.nbytes)} of rows"
+            f"{len(rows):,} examples, {self.cells.n_patterns:,} conjunctions in {rows.n_features:,} cells, "
+            f"{rows.n_entries:,} entries, {readable_size(rows.nbytes)} of rows"
         )
 
 
@@ -96,8 +98,8 @@ class ConjunctionSpace(RowsSpace):
 class ConjunctionWeights:
     """Functions of sets of items: f_k(x) = scale sum over the conjunctions P in x of squares[|P| - 1] v_k(P).
 
-    Conjunctions are the nodes of trees in depth-first order: ``levels`` and ``items``; ``lists`` say where the weights of each begin in
-    ``words``, as the core reads them.
+    Conjunctions are the nodes of trees in depth-first order: ``levels`` and ``items``. ``lists`` say where the weights of each begin
+    in ``words``, as the core reads them.
     """
 
     levels: np.ndarray
