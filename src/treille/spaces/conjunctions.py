@@ -98,7 +98,7 @@ class ConjunctionSpace(RowsSpace):
 class ConjunctionWeights:
     """Functions of sets of items: f_k(x) = scale sum over the conjunctions P in x of squares[|P| - 1] v_k(P).
 
-    Conjunctions are the nodes of trees in depth-first order: ``levels`` and ``items``. ``lists`` say where the weights of each begin
+    Conjunctions are nodes of trees in depth-first order: ``levels`` and ``items``. ``lists`` say where the weights of each begin
     in ``words``, as the core reads them.
     """
 
