@@ -33,10 +33,15 @@ WeightLists::WeightLists(const CodedRowsView<std::uint32_t>& rows, std::span<con
       for (const std::uint32_t entry : rows.row(i))
         holders[static_cast<std::size_t>(begin[rows.id(entry)]++)] = static_cast<std::uint32_t>(i);
   }
+  // Cells of many rows first: their lists, which are read most often, lie together.
+  Array<std::uint32_t> frequency(n_cells), order(n_cells);
+  for (std::size_t c = 0; c < n_cells; ++c) frequency[c] = static_cast<std::uint32_t>(begin[c] - (c == 0 ? 0 : begin[c - 1]));
+  const auto rank = by_falling_frequency(frequency);
+  for (std::size_t c = 0; c < n_cells; ++c) order[rank[c]] = static_cast<std::uint32_t>(c);
   std::vector<double> sum(n_functions);
-  for (std::size_t c = 0; c < n_cells; ++c) {
+  for (const std::uint32_t c : order) {
     const std::int64_t from = c == 0 ? 0 : begin[c - 1], to = begin[c];
-    if (from == to) continue;
+    if (from == to) break;
     std::fill(sum.begin(), sum.end(), 0.0);
     for (std::int64_t h = from; h < to; ++h) {
       const std::uint32_t i = holders[static_cast<std::size_t>(h)];

@@ -157,3 +157,12 @@ def test_counts_follow_the_binomials():
     dense = np.ones((3, 5), bool)
     assert space_of(dense, 3).cells.n_patterns == comb(5, 1) + comb(5, 2) + comb(5, 3)
     assert space_of(dense, 3).rows.n_entries == 3
+
+
+def test_conjunctions_that_would_not_fit_are_refused(monkeypatch):
+    from treille.spaces import conjunctions
+
+    monkeypatch.setattr(conjunctions, "available_memory", lambda: 1000)
+    with pytest.raises(InputError, match=r"about \d+ conjunctions of up to 2 features.*use a larger min_support"):
+        space_of(examples(1), 2)
+    assert space_of(examples(1)[:3, :2], 1).rows.n_entries > 0

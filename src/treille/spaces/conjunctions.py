@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data.base import readable_size
+from treille.data.base import available_memory, readable_size
 from treille.features.compaction import Representation
 from treille.features.rows import Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.conjunction_features import STEPS, occurrences
 from treille.spaces.rows import RowsSpace
+
+
+CELL, ENTRY = 24, 4  # bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,7 @@ class ConjunctionSpace(RowsSpace):
         ('2 examples, 3 conjunctions in 3 cells, 3 entries, 100 bytes of rows', [1.455, 0.545])
         """
         threads = effective_n_jobs(n_jobs)
+        _check_size(indptr, columns, item_of, len(squares), min_support)
         cells = _core.ConjunctionCells(indptr, columns, item_of, len(item_of), len(squares), min_support, threads)
         entries = cells.take_rows()
         values = cells.squares(squares)
@@ -138,3 +143,19 @@ class ConjunctionWeights:
         except ValueError as error:
             raise InputError(f"{error} in the file") from None
         return weights
+
+
+def _check_size(indptr: np.ndarray, columns: np.ndarray, item_of: np.ndarray, degree: int, min_support: int) -> None:
+    """Refuses conjunctions that would not fit in memory: by a bound first, then by an estimate."""
+    available = available_memory()
+    bound = occurrences(np.diff(indptr), degree)
+    if ENTRY * bound + CELL * bound / min_support <= available:
+        return
+    rows = _core.recode_items(indptr, columns, item_of)
+    patterns, found = _core.estimate_conjunctions(*rows, len(item_of), degree, min_support, STEPS)
+    if ENTRY * found + CELL * patterns > available:
+        raise InputError(
+            f"there are about {patterns:,.0f} conjunctions of up to {degree} features, {found:,.0f} in all examples together, which "
+            f"would take {readable_size(int(ENTRY * found + CELL * patterns))}, but {readable_size(available)} are free: use a larger "
+            "min_support, a smaller degree, or fewer features"
+        )

@@ -90,18 +90,23 @@ class Template:
 def default_templates(n_columns: int) -> list[str]:
     """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
 
-    In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class. Tokens
-    without columns have the features they were given with, and the last two tags.
+    In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class. Neighbours
+    have the lower case of their words, and their columns joined with those of the token. Tokens without columns have the features
+    they were given with, and the last two tags.
 
     >>> from treille.tagging import default_templates
     >>> len(default_templates(2)), default_templates(0)
-    (47, ['items', 'tag[-1]', 'tag[-2]'])
+    (55, ['items', 'tag[-1]', 'tag[-2]', 'tag[-2]|tag[-1]'])
     """
     names = [str(Atom(j, "", 0)).removesuffix("[0]") for j in range(n_columns)]
     if n_columns:
         names += ["ortho", *(f"{affix}{n}" for affix in ("prefix", "suffix") for n in (2, 3, 4))]
     window = [f"{name}[{offset}]" for name in names for offset in range(-2, 3)]
-    return [*(window or ["items"]), "tag[-1]", "tag[-2]"]
+    for name in names[:n_columns]:
+        window += [f"{name}[-1]|{name}[0]", f"{name}[0]|{name}[1]"]
+    if n_columns:
+        window += ["lower[-1]", "lower[0]", "lower[1]"]
+    return [*(window or ["items"]), "tag[-1]", "tag[-2]", "tag[-2]|tag[-1]"]
 
 
 def read_templates(path: str | os.PathLike[str]) -> list[Template]:
