@@ -271,7 +271,7 @@ def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
     words = ("--format", "crfsuite", "--kernel", "linear()", "--model", "m.treille")
     answer = cli("tag", "train", "items.txt", *words, "--json")
     assert answer.code == 0, answer.err
-    assert answer.json()["templates"] == ["items", "tag[-1]", "tag[-2]"]
+    assert answer.json()["templates"] == ["items", "tag[-1]", "tag[-2]", "tag[-2]|tag[-1]"]
     features, y = read_features("items.txt")
     model = treille.load("m.treille")
     assert cli("tag", "evaluate", "m.treille", "items.txt", "--json").json()["f1"] == model.score(features, y)

@@ -137,9 +137,9 @@ def test_features_of_a_function_of_the_user():
     y = [["D", "N"], ["N"]]
     features, rows = TokenFeatures.fit(None, X, y)
     assert names_of(features, rows) == [
-        {"word=The", "title", "bias", "tag[-1]=_B", "tag[-2]=_B"},
-        {"word=cat", "bias", "tag[-1]=D", "tag[-2]=_B"},
-        {"word=cat", "tag[-1]=_B", "tag[-2]=_B"},
+        {"word=The", "title", "bias", "tag[-1]=_B", "tag[-2]=_B", "tag[-2]=_B|tag[-1]=_B"},
+        {"word=cat", "bias", "tag[-1]=D", "tag[-2]=_B", "tag[-2]=_B|tag[-1]=D"},
+        {"word=cat", "tag[-1]=_B", "tag[-2]=_B", "tag[-2]=_B|tag[-1]=_B"},
     ]
     again = TokenFeatures.load(*features.state())
     lists = Sentences.of_features([[["word=cat", "new", "word=cat"]], []])

@@ -19,7 +19,10 @@ from treille.kernels.conjunction_features import STEPS, occurrences
 from treille.spaces.rows import RowsSpace
 
 
-CELL, ENTRY = 24, 4  # bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both
+CELL, ENTRY = (
+    24,
+    4,
+)  # bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both
 
 
 @dataclass(frozen=True, eq=False)
