@@ -18,7 +18,6 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels.conjunction_features import STEPS, occurrences
 from treille.spaces.rows import RowsSpace
 
-
 CELL, ENTRY = (
     24,
     4,
