@@ -157,7 +157,7 @@ def _check_size(indptr: np.ndarray, columns: np.ndarray, item_of: np.ndarray, de
     patterns, found = _core.estimate_conjunctions(*rows, len(item_of), degree, min_support, STEPS)
     if ENTRY * found + CELL * patterns > available:
         raise InputError(
-            f"there are about {patterns:,.0f} conjunctions of up to {degree} features, {found:,.0f} in all examples together, which "
-            f"would take {readable_size(int(ENTRY * found + CELL * patterns))}, but {readable_size(available)} are free: use a larger "
-            "min_support, a smaller degree, or fewer features"
+            f"there are about {patterns:,.0f} conjunctions of up to {degree} features, {found:,.0f} in all examples, which "
+            f"would take {readable_size(int(ENTRY * found + CELL * patterns))}, but {readable_size(available)} are free: "
+            "use a larger min_support, a smaller degree, or fewer features"
         )

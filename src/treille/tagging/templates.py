@@ -90,9 +90,9 @@ class Template:
 def default_templates(n_columns: int) -> list[str]:
     """Templates for tokens of so many columns: a window of two tokens to each side, and the last two tags.
 
-    In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class. Neighbours
-    have the lower case of their words, and their columns joined with those of the token. Tokens without columns have the features
-    they were given with, and the last two tags.
+    In the window are all columns, and of the words prefixes and suffixes of 2 to 4 characters and the orthographic class.
+    Neighbours have the lower case of their words, and their columns joined with those of the token. Tokens without columns have
+    the features they were given with, and the last two tags.
 
     >>> from treille.tagging import default_templates
     >>> len(default_templates(2)), default_templates(0)
