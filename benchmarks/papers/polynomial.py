@@ -37,7 +37,7 @@ KERNELS: dict[str, Kernel] = {
     "conjunctions, degree 2, 0.01 %": Conjunctions(2, min_support=0.0001),
     "conjunctions, degree 3, 0.01 %": Conjunctions(3, min_support=0.0001),
 }
-TEMPLATES = [t for t in default_templates(2) if "|" not in t and "lower" not in t]
+TEMPLATES = [t for t in default_templates(2) if ("|" not in t and "lower" not in t) or t.startswith("tag")]
 GRID = (0.3, 1.0, 3.0, 10.0)
 
 

@@ -30,7 +30,7 @@ from treille.tagging import (
 )
 
 PARTS = ("crfsuite", "libsvm")
-PAPER = [t for t in default_templates(2) if "|" not in t and "lower" not in t]
+PAPER = [t for t in default_templates(2) if ("|" not in t and "lower" not in t) or t.startswith("tag")]
 TOKENS = 10_000
 
 
