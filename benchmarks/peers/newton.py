@@ -21,7 +21,7 @@ import scipy.sparse as sp
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _cells import fastsk, reviews
 
-from harness import Page, arguments, ratio, shown
+from harness import Page, arguments, interleaved, ratio, shown
 
 EPS = tuple(float(f"{10**-e:.3g}") for e in np.arange(0.0, 8.01, 0.25))
 EPOCHS = 1000  # the default of SVC
@@ -127,17 +127,6 @@ def train(solver: Any, space: Any, y: np.ndarray, C: float, gap: float, epochs: 
         return solver.solve(problem, space, tol=gap, max_epochs=epochs).report
 
 
-def in_turns(jobs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[float]]:
-    """Processor seconds."""
-    seconds: dict[str, list[float]] = {name: [] for name in jobs}
-    for _ in range(repeats):
-        for name, job in jobs.items():
-            begun = time.process_time()
-            job()
-            seconds[name].append(time.process_time() - begun)
-    return seconds
-
-
 def against_liblinear(page: Page, repeats: int) -> None:
     rows = []
     for name, load in DATA.items():
@@ -156,8 +145,8 @@ def beside(peer: Liblinear, space: Any, y: np.ndarray, C: float, gap: float, rep
     eps = peer.eps_for(C, gap)
     jobs: dict[str, Callable[[], Any]] = {"ours": lambda: train(FiniteNewton(), space, y, C, gap)}
     if eps is None:
-        return [shown(in_turns(jobs, repeats)["ours"]), "-", "-", "-"]
-    seconds = in_turns(jobs | {"theirs": lambda: peer.train(C, eps)}, repeats)
+        return [shown(interleaved(jobs, repeats, time.process_time)["ours"]), "-", "-", "-"]
+    seconds = interleaved(jobs | {"theirs": lambda: peer.train(C, eps)}, repeats, time.process_time)
     return [shown(seconds["ours"]), shown(seconds["theirs"]), ratio(seconds["theirs"], seconds["ours"]), eps]
 
 

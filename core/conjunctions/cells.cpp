@@ -188,16 +188,16 @@ void ConjunctionCells::join_cells(std::vector<Part>& parts) {
   n_patterns_ = static_cast<std::size_t>(std::accumulate(alone_.begin(), alone_.end(), shared));
 }
 
-// The rows, with room for cells that two threads found; then without. False where a row does not hold what its cells say.
+// The rows, first with places for cells that two threads found, then without. False where a row does not hold what its cells say.
 bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   const std::size_t n = all_.rows.size(), width = static_cast<std::size_t>(degree_);
-  Buffer<std::int64_t> room(n + 1), indptr(n + 1);
-  room[0] = 0;
+  Buffer<std::int64_t> places(n + 1), indptr(n + 1);
+  places[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    room[i + 1] = room[i] + 1;
-    for (const Part& part : parts) room[i + 1] += part.lengths[i];
+    places[i + 1] = places[i] + 1;
+    for (const Part& part : parts) places[i + 1] += part.lengths[i];
   }
-  Buffer<std::uint32_t> entries(static_cast<std::size_t>(room[n]));
+  Buffer<std::uint32_t> entries(static_cast<std::size_t>(places[n]));
   struct Writer : PatternVisitor<false> {
     Part& part;
     std::int64_t* to;
@@ -207,7 +207,7 @@ bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   };
   std::vector<Array<std::int64_t>> ends(parts.size());
   mine_parts(first_, [&](std::size_t p) {
-    ends[p].assign(room.data(), room.data() + n);
+    ends[p].assign(places.data(), places.data() + n);
     for (std::size_t before = 0; before < p; ++before)
       for (std::size_t i = 0; i < n; ++i) ends[p][i] += parts[before].lengths[i];
     return Writer{{}, parts[p], ends[p].data(), entries.data()};
@@ -215,11 +215,11 @@ bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   for (Part& part : parts) part.marks = {};
 
   std::atomic<bool> wrong{false};
-  const auto cuts = balanced_cuts({room.data(), n + 1}, threads_);
+  const auto cuts = balanced_cuts({places.data(), n + 1}, threads_);
   run_parts(threads_, [&](int t) {
     for (std::size_t i = cuts[static_cast<std::size_t>(t)]; i < cuts[static_cast<std::size_t>(t) + 1]; ++i) {
       poll();
-      std::uint32_t* const begin = entries.data() + room[i];
+      std::uint32_t* const begin = entries.data() + places[i];
       std::uint32_t* end = begin;
       const std::uint32_t* from = begin;
       std::uint64_t met = 0, due = 0;
@@ -238,7 +238,7 @@ bool ConjunctionCells::write_rows(std::vector<Part>& parts) {
   if (wrong) return false;
   indptr[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::copy(entries.data() + room[i], entries.data() + room[i] + indptr[i + 1], entries.data() + indptr[i]);
+    std::copy(entries.data() + places[i], entries.data() + places[i] + indptr[i + 1], entries.data() + indptr[i]);
     indptr[i + 1] += indptr[i];
   }
   entries.shrink(static_cast<std::size_t>(indptr[n]));

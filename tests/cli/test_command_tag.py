@@ -40,7 +40,7 @@ def data(tmp_path):
 
 
 @pytest.fixture
-def test_data(tmp_path):
+def other_data(tmp_path):
     rng = np.random.default_rng(1)
     given = [sentence(rng) for _ in range(10)]
     given[3][0] = ("the", "DT", "O")  # a chunk that no tagger finds
@@ -99,11 +99,11 @@ def test_options_reach_the_estimator(cli, data):
     assert "pairs of classes" in cli("inspect", "m.treille").out
 
 
-def test_json_of_training_has_the_score_of_the_test_file(cli, data, test_data):
-    answer = cli("tag", "train", data, "--kernel", "linear()", "--test", test_data, "--json").json()
+def test_json_of_training_has_the_score_of_the_test_file(cli, data, other_data):
+    answer = cli("tag", "train", data, "--kernel", "linear()", "--test", other_data, "--json").json()
     X, y = read_sentences(data).separate()
     model = treille.Tagger("linear()").fit(X, y)
-    assert answer["score"]["f1"] == pytest.approx(model.score(*read_sentences(test_data).separate()))
+    assert answer["score"]["f1"] == pytest.approx(model.score(*read_sentences(other_data).separate()))
     assert (answer["sentences"], answer["columns"], answer["scheme"], answer["model"]) == (40, 2, "IOB2", None)
     assert answer["report"]["status"] == "converged"
     assert answer["templates"][0] == "word[-2]"
@@ -139,21 +139,21 @@ def test_a_place_in_the_second_file_is_named(cli, data, tmp_path):
     assert "b.txt, line 2: the tag 'noun' is not a chunk tag" in answer.err
 
 
-def test_run_adds_the_tags_as_a_column_and_changes_nothing_else(cli, tagger, test_data):
-    X, _ = read_sentences(test_data).separate()
+def test_run_adds_the_tags_as_a_column_and_changes_nothing_else(cli, tagger, other_data):
+    X, _ = read_sentences(other_data).separate()
     expected = treille.load(tagger).predict(X)
-    plain = without_tags(test_data)
+    plain = without_tags(other_data)
     answer = cli("tag", "run", tagger, "-", stdin=plain.encode())
     assert answer.code == 0, answer.err
     lines = zip(answer.out.splitlines(), plain.splitlines(), strict=True)
     tags = iter(tag for each in expected for tag in each)
     assert all(line == (f"{old} {next(tags)}" if old else "") for line, old in lines)
     assert cli("tag", "run", tagger, stdin=plain.encode()).out == answer.out
-    kept = cli("tag", "run", tagger, test_data)
+    kept = cli("tag", "run", tagger, other_data)
     assert [line.split()[:3] for line in kept.out.splitlines()] == [
-        line.split() for line in test_data.read_text().splitlines()
+        line.split() for line in other_data.read_text().splitlines()
     ]
-    assert cli("tag", "run", tagger, test_data, "--json").json()["tags"] == expected
+    assert cli("tag", "run", tagger, other_data, "--json").json()["tags"] == expected
 
 
 def test_run_writes_files_and_keeps_sentences_of_different_files_apart(cli, tagger, tmp_path):
@@ -172,11 +172,11 @@ def test_run_writes_files_and_keeps_sentences_of_different_files_apart(cli, tagg
     assert (tmp_path / "out.txt").read_bytes().replace(b"\r", b"").decode() == f"{one}\n\n{one}\n\n{one}"
 
 
-def test_the_beam_of_a_run_can_be_changed(cli, tagger, test_data):
+def test_the_beam_of_a_run_can_be_changed(cli, tagger, other_data):
     model = treille.load(tagger).set_params(beam=1)
-    X, _ = read_sentences(test_data).separate()
-    assert cli("tag", "run", tagger, test_data, "--beam", 1, "--json").json()["tags"] == model.predict(X)
-    assert cli("tag", "run", tagger, test_data, "--beam", 0).code == 2
+    X, _ = read_sentences(other_data).separate()
+    assert cli("tag", "run", tagger, other_data, "--beam", 1, "--json").json()["tags"] == model.predict(X)
+    assert cli("tag", "run", tagger, other_data, "--beam", 0).code == 2
 
 
 def answer_of(process, lines):
@@ -218,15 +218,15 @@ def test_run_ends_quietly_when_its_reader_has_seen_enough(tagger):
     process.stderr.close()
 
 
-def test_evaluate_is_the_score_of_the_model(cli, tagger, test_data):
-    model, (X, y) = treille.load(tagger), read_sentences(test_data).separate()
-    answer = cli("tag", "evaluate", tagger, test_data, "--json").json()
+def test_evaluate_is_the_score_of_the_model(cli, tagger, other_data):
+    model, (X, y) = treille.load(tagger), read_sentences(other_data).separate()
+    answer = cli("tag", "evaluate", tagger, other_data, "--json").json()
     expected = chunk_scores(y, model.predict(X))
     assert answer["f1"] == model.score(X, y) == expected.f1 < 1
     assert answer["accuracy"] == expected.accuracy
     assert answer["types"]["NP"]["recall"] == expected.types["NP"].recall
     assert answer["confused"] == [{"true": "O", "predicted": "B-NP", "tokens": 1}]
-    shown = cli("tag", "evaluate", tagger, test_data).out
+    shown = cli("tag", "evaluate", tagger, other_data).out
     assert f"F1 of chunks {expected.f1:.4f}, accuracy {expected.accuracy:.4f}" in shown
     row = next(line.split() for line in shown.splitlines() if line.startswith("VP"))
     assert row == ["VP", "1.0000", "1.0000", "1.0000", "10", "10", "10"]
@@ -247,14 +247,14 @@ def test_plain_labels_are_scored_by_accuracy_and_confused_pairs(cli, data, tmp_p
     assert ["VBZ", "NN", "1"] in [line.split() for line in shown.splitlines()]
 
 
-def test_templates_of_crf_are_read_and_kept(cli, data, test_data, tmp_path):
+def test_templates_of_crf_are_read_and_kept(cli, data, other_data, tmp_path):
     (tmp_path / "template").write_text("# words\nU00:%x[0,0]\nU01:%x[-1,0]/%x[0,1]\nB\n")
     words = ("tag", "train", data, "--kernel", "linear()", "--model", "m.treille")
     answer = cli(*words, "--templates", "template", "--json")
     assert answer.code == 0, answer.err
     assert answer.json()["templates"] == ["word[0]", "word[-1]|pos[0]", "tag[-1]"]
     assert cli("inspect", "m.treille", "--json").json()["templates"] == ["word[0]", "word[-1]|pos[0]", "tag[-1]"]
-    assert cli("tag", "evaluate", "m.treille", test_data).code == 0
+    assert cli("tag", "evaluate", "m.treille", other_data).code == 0
     (tmp_path / "template").write_text("U00:%x[0,0]\n\nU01:%x[0,2]\n")
     answer = cli(*words, "--templates", "template")
     assert answer.code == 1

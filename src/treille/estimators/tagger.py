@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,15 +13,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
-from treille.data.format import count
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
-from treille.kernels import Kernel
+from treille.kernels import Conjunctions, Kernel
 from treille.kernels.callable import as_kernel
-from treille.kernels.conjunctions import Conjunctions, conjunctions_of
+from treille.kernels.conjunctions import conjunctions_of
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
@@ -66,7 +66,7 @@ class Tagger(BaseEstimator):
         C means the same for every degree.
     templates : list of str, path of a template file (also of CRF++), or None
         Which features a token has, such as ``["word[0]", "suffix3[0]", "tag[-1]"]``; see `treille.tagging.Template`. None: words,
-        parts of speech, orthography and affixes of five tokens, and the last two tags.
+        parts of speech, orthography and affixes of five tokens, pairs of neighbours, and the last two tags.
     C : float
         Weight of the losses against the regulariser.
     loss : {"squared_hinge", "hinge"}
@@ -155,9 +155,6 @@ class Tagger(BaseEstimator):
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
         item_of = _item_of(features)
         squares, min_support = conjunctions_of(kernel, sentences.n_tokens)
-        if min_support > sentences.n_tokens:
-            tokens = count(sentences.n_tokens, "token")
-            raise InputError(f"min_support is {min_support:,}, more than the {tokens}: use a smaller one")
         with stage("finding conjunctions", self.verbose):
             space = ConjunctionSpace.of(rows.indptr, rows.ids, item_of, squares, min_support, self.n_jobs)
         solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))
@@ -194,7 +191,7 @@ class Tagger(BaseEstimator):
         kernel = as_kernel(self.kernel)
         if kernel is not None:
             kernel.check()
-            conjunctions_of(kernel, 1)
+            conjunctions_of(kernel, sys.maxsize)  # how many tokens there are is not known yet
 
     def _own_scheme(self, given: Sentences) -> str | None:
         """The scheme of the training tags, or None where they are plain labels."""
@@ -259,8 +256,12 @@ class Tagger(BaseEstimator):
     def tagged(self, X: Any) -> Sentences:
         """The same as `Sentences` with one column."""
         check_is_fitted(self, "weights_")
+        tags = self._decoded(Sentences(X))
+        return tags if self.own_scheme_ is None or self.scheme == "auto" else converted(tags, self.own_scheme_)
+
+    def _decoded(self, sentences: Sentences) -> Sentences:
+        """The tags in the scheme that was learned."""
         check_whole("beam", self.beam)
-        sentences = Sentences(X)
         codes = _core.decode_tags(
             self.features_.core,
             self.weights_.scorer,
@@ -273,10 +274,7 @@ class Tagger(BaseEstimator):
             self.features_.batch(sentences),
             effective_n_jobs(self.n_jobs),
         )
-        tags = Sentences.of_columns([Column(codes, self.tags_)], sentences.offsets)
-        if self.own_scheme_ is None or self.scheme == "auto":
-            return tags
-        return converted(tags, self.own_scheme_)
+        return Sentences.of_columns([Column(codes, self.tags_)], sentences.offsets)
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of chunks, as conlleval computes it; the share of tokens with the right tag where tags are plain labels."""
@@ -303,7 +301,7 @@ class Tagger(BaseEstimator):
         if len(self.pairs_):
             raise InputError("multiclass is 'pairs', where a tag has no score of its own to explain: use 'rest'")
         sentences = Sentences([sentence])
-        tags = replace_scheme(self.tagged(sentences), self)
+        tags = self._decoded(sentences)
         rows = self.features_.transform_tagged(sentences, tags, self.n_jobs)
         feature_of = np.empty_like(self.item_of_)
         feature_of[self.item_of_] = np.arange(len(self.item_of_))
@@ -374,13 +372,6 @@ class Tagger(BaseEstimator):
         sizes = f"{len(weights.levels):,} conjunctions with weight"
         self.plan_ = Plan(self.kernel, "from the model file", sizes=sizes)
         self._keep(features, _item_of(features), weights, intercept, pairs if len(pairs) else NO_PAIRS, own)
-
-
-def replace_scheme(tags: Sentences, model: Tagger) -> Sentences:
-    """Tags in the scheme that the model works in."""
-    if model.own_scheme_ is None or model.scheme == "auto":
-        return tags
-    return Sentences(convert(tags, str(model.scheme)))
 
 
 def _item_of(features: TokenFeatures) -> np.ndarray:

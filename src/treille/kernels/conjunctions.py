@@ -141,10 +141,9 @@ def conjunctions_of(kernel: Any, n_examples: int) -> tuple[np.ndarray, int]:
     """The squared values c_1, c_2, ... of conjunctions of 1, 2, ... features, and in how many of the examples they must occur."""
     if isinstance(kernel, Linear):
         return np.ones(1), 1
-    if isinstance(kernel, Conjunctions):
-        share = kernel.min_support
-        support = int(share) if isinstance(share, Integral) else least_support(share, n_examples)
-        return conjunction_coefficients(kernel.degree, kernel.coef0)[1:], support
-    if isinstance(kernel, Polynomial):
-        return conjunction_coefficients(kernel.degree, kernel.coef0)[1:], 1
-    raise InputError(f"kernel is {kernel!r}, expected Linear, Polynomial or Conjunctions of the features of a token")
+    if not isinstance(kernel, (Polynomial, Conjunctions)):
+        raise InputError(
+            f"kernel is {kernel!r}, expected Linear, Polynomial or Conjunctions of the features of a token"
+        )
+    support = least_support(kernel.min_support, n_examples) if isinstance(kernel, Conjunctions) else 1
+    return conjunction_coefficients(kernel.degree, kernel.coef0)[1:], support

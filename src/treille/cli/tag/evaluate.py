@@ -11,9 +11,6 @@ tags are taken for which most often.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
@@ -29,10 +26,7 @@ def run(
     model: sentences.TaggerFile,
     files: sentences.TaggedFiles,
     tag_column: sentences.TagColumn = None,
-    beam: Annotated[
-        int | None,
-        typer.Option("--beam", metavar="N", min=1, help="Sequences kept; 1 is greedy.", show_default="as trained"),
-    ] = None,
+    beam: sentences.Beam = None,
     encoding: sentences.Encoding = "utf-8",
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -40,8 +34,7 @@ def run(
 ) -> None:
     """Reads a model and tagged sentences, and prints scores."""
     printer = Printer(json, notes=not quiet)
-    tagger = sentences.load_tagger(model, files)
-    tagger.set_params(n_jobs=jobs or -1, beam=beam or tagger.beam)
+    tagger = sentences.load_tagger(model, files, beam, jobs)
     format = sentences.Format.crfsuite if sentences.reads_features(tagger) else sentences.Format.conll
     X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
     if format is sentences.Format.conll:

@@ -41,10 +41,7 @@ def run(
     output: Annotated[
         str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
     ] = STANDARD_OUTPUT,
-    beam: Annotated[
-        int | None,
-        typer.Option("--beam", metavar="N", min=1, help="Sequences kept; 1 is greedy.", show_default="as trained"),
-    ] = None,
+    beam: sentences.Beam = None,
     encoding: sentences.Encoding = "utf-8",
     jobs: options.Jobs = None,
     force: options.Force = False,
@@ -55,8 +52,7 @@ def run(
     printer, paths = Printer(json, notes=not quiet), files or [STANDARD_INPUT]
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "tags", [str(model), *paths], force)
-    tagger = sentences.load_tagger(model, paths)
-    tagger.set_params(n_jobs=jobs or -1, beam=beam or tagger.beam)
+    tagger = sentences.load_tagger(model, paths, beam, jobs)
     for path in paths:
         refuse_model(path)
     value: dict[str, Any] = {"model": str(model), "file": sentences.source(paths), "sentences": 0, "tokens": 0}

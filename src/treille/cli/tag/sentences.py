@@ -46,6 +46,10 @@ TagColumn = Annotated[
     int | None,
     typer.Option("--tag-column", metavar="N", help="Column of the tags, from 1.", show_default="the last"),
 ]
+Beam = Annotated[
+    int | None,
+    typer.Option("--beam", metavar="N", min=1, help="Sequences kept; 1 is greedy.", show_default="as trained"),
+]
 Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")]
 
 
@@ -108,13 +112,13 @@ def tag_counts(y: Sentences) -> dict[str, int]:
     return dict(sorted(zip(values, counts, strict=True), key=lambda pair: (-pair[1], pair[0])))
 
 
-def load_tagger(path: Path, data: Sequence[str]) -> Tagger:
-    """The tagger of a model file."""
+def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | None) -> Tagger:
+    """The tagger of a model file, with the options --beam and --jobs."""
     model = load_model(path, data)
     if not isinstance(model, Tagger):
         kind = type(model).__name__
         raise InputError(f"{path}: is a model of {kind}, expected one of 'treille tag train': use 'treille predict'")
-    return model
+    return model.set_params(n_jobs=jobs or -1, beam=beam or model.beam)
 
 
 def reads_features(model: Tagger) -> bool:
