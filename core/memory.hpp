@@ -3,6 +3,7 @@
 // and huge pages spare scattered reads their TLB misses. Small arrays come from malloc as usual.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #endif
 
@@ -111,13 +113,33 @@ class PageReuse {
 struct PageReuse {};
 #endif
 
+#if defined(__linux__)
+// Asks for huge pages, as long as the system gives them fast. The host of a virtual machine may have taken free memory back, and then
+// needs 10 ms or more for a huge page; small pages come from memory that it left.
+inline void advise(void* data, std::size_t bytes) {
+  static std::atomic<bool> slow{false};
+  if (bytes < kHugePage || slow.load(std::memory_order_relaxed)) return;
+  madvise(data, bytes, MADV_HUGEPAGE);
+  auto milliseconds = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
+  };
+  const double begin = milliseconds();
+  *static_cast<volatile char*>(data) = 0;
+  if (milliseconds() - begin < 2) return;
+  slow.store(true, std::memory_order_relaxed);
+  madvise(data, bytes, MADV_NOHUGEPAGE);
+}
+#endif
+
 inline void* take_memory(std::size_t bytes, bool* cleared = nullptr) {
   if (cleared != nullptr) *cleared = false;
 #if defined(__linux__)
   if (bytes >= kLarge) {
     if (void* const data = PageReuse::take(mapped(bytes)); data != nullptr) return data;
     void* data = map_pages(mapped(bytes));
-    madvise(data, mapped(bytes), MADV_HUGEPAGE);  // a hint
+    advise(data, mapped(bytes));
     if (cleared != nullptr) *cleared = true;
     return data;
   }
