@@ -9,8 +9,8 @@ namespace nb = nanobind;
 
 namespace treille {
 using Bind = void(nb::module_&);
-Bind bind_automata, bind_conjunctions, bind_lattices, bind_features, bind_products, bind_text, bind_suffix, bind_patterns,
-    bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels, bind_xbw;
+Bind bind_automata, bind_conjunctions, bind_kernel_learning, bind_lattices, bind_features, bind_products, bind_text, bind_suffix,
+    bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -35,5 +35,6 @@ NB_MODULE(_core, m) {
   treille::bind_subpath(m);
   treille::bind_tagging(m);
   treille::bind_tree_kernels(m);
+  treille::bind_kernel_learning(m);
   treille::bind_xbw(m);
 }

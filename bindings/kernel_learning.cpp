@@ -1,0 +1,86 @@
+// Kernel learning of core/solve for Python.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "solve/squared_l1.hpp"
+#include "solve/watch.hpp"
+#include "solver_poll.hpp"
+
+using namespace nb::literals;
+
+namespace treille {
+namespace {
+
+struct SquaredL1Answer {
+  Out<double> u, beta, scores;
+  double intercept, primal, dual;
+  std::int64_t epochs;
+  std::string status;
+};
+
+L1Loss loss_of(const std::string& name) {
+  if (name == "hinge") return L1Loss::hinge;
+  if (name == "squared_hinge") return L1Loss::squared_hinge;
+  if (name == "squared_error") return L1Loss::squared_error;
+  throw std::invalid_argument("unknown loss");
+}
+
+}  // namespace
+
+void bind_kernel_learning(nb::module_& m) {
+  nb::class_<Columns>(m, "Columns", "A sparse matrix by columns, each divided by its norm.")
+      .def_static(
+          "of_csr",
+          [](In<std::int64_t> indptr, In<std::int32_t> ids, In<double> data, std::size_t n_columns) {
+            return unlocked([&] { return Columns::of_csr(view(indptr), view(ids), view(data), n_columns); });
+          },
+          "indptr"_a, "ids"_a, "data"_a, "n_columns"_a)
+      .def("norms", [](const Columns& columns) { return copied(std::span<const double>(columns.norms)); });
+
+  nb::class_<SquaredL1Answer>(m, "SquaredL1Answer", "The answer to one problem.")
+      .def_ro("u", &SquaredL1Answer::u, nb::rv_policy::automatic)
+      .def_ro("beta", &SquaredL1Answer::beta, nb::rv_policy::automatic)
+      .def_ro("scores", &SquaredL1Answer::scores, nb::rv_policy::automatic)
+      .def_ro("intercept", &SquaredL1Answer::intercept)
+      .def_ro("primal", &SquaredL1Answer::primal)
+      .def_ro("dual", &SquaredL1Answer::dual)
+      .def_ro("epochs", &SquaredL1Answer::epochs)
+      .def_ro("status", &SquaredL1Answer::status);
+
+  m.def(
+      "squared_l1",
+      [](const Columns& columns, std::vector<In<double>> y, In<double> C, const std::string& loss, double trace, bool has_bias,
+         double ridge, double tol, std::int64_t max_epochs, std::vector<In<double>> u, In<double> intercepts, std::vector<In<double>> beta,
+         int threads, nb::object poll) {
+        const std::size_t K = y.size();
+        const int inside = K == 1 ? threads : 1;
+        const SquaredL1Options options{loss_of(loss), trace, has_bias, ridge, tol, max_epochs, inside};
+        std::vector<SquaredL1Solution> solutions(K);
+        PythonPoll polled(std::move(poll));
+        {
+          nb::gil_scoped_release release;
+          solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+            SquaredL1 solver(columns, view(y[k]), view(C), options, monitor);
+            solutions[k] = u.empty() ? solver.solve({}, 0.0, {}) : solver.solve(view(u[k]), intercepts.data()[k], view(beta[k]));
+          });
+        }
+        polled.raise();
+        std::vector<SquaredL1Answer> answers;
+        for (auto& s : solutions)
+          answers.push_back({give(s.u), give(s.beta), give(s.scores), s.b, s.primal, s.dual, s.epochs, name(s.status)});
+        return answers;
+      },
+      "columns"_a, "y"_a, "C"_a, "loss"_a, "trace"_a, "has_bias"_a, "ridge"_a, "tol"_a, "max_epochs"_a, "u"_a, "intercepts"_a, "beta"_a,
+      "threads"_a, "poll"_a,
+      "min |u|_1^2 / (2 trace) + ridge b^2 / 2 + sum_i C_i loss(y_i, (U u)_i + b), once for each of `y`, from u, intercepts and beta on if "
+      "these are not empty; poll as in dual_cd.");
+}
+
+}  // namespace treille

@@ -1,0 +1,287 @@
+#pragma once
+// Kernel learning: a weight mu_k >= 0 for each feature, sum_k mu_k |X_k|^2 = T, learned with the predictor. With U_k = X_k / |X_k|,
+//
+//   primal  min_{u,b}  |u|_1^2 / (2 T) + r b^2 / 2 + sum_i C_i loss(y_i, f_i),  f = U u + b
+//   dual    max_beta   sum_i conj_i(beta_i) - T/2 max_k (U_k' beta)^2 - r/2 sum(beta)^2,  sum(beta) = 0 where b is free (r = 0)
+//
+// and mu_k |X_k|^2 = T |u_k| / |u|_1. Cortes, Mohri, Rostamizadeh, "Learning sequence kernels", Eqs. (10) and (15), halved.
+//
+// Working sets of features, those of largest |U_k' beta|, grow until the gap over all features is small: each round costs one pass over
+// all entries. On a working set, squared losses are solved by SmoothL1; the hinge by proximal steps on the dual (augmented Lagrangian),
+// old <- beta with a growing sigma, each of which is again a problem of SmoothL1. With squared losses the dual is strongly concave:
+// |beta - beta*|^2 <= 4 max(C) gap, so that features with |U_k' beta| + R < max_j |U_j' beta| - R, R^2 = 4 max(C) gap, are 0 at the
+// optimum, and are left out for good (gap-safe screening: Ndiaye et al., JMLR 2017).
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "parallel.hpp"
+#include "solve/columns.hpp"
+#include "solve/losses.hpp"
+#include "solve/monitor.hpp"
+#include "solve/smooth_l1.hpp"
+
+namespace treille {
+
+enum class L1Loss { hinge, squared_hinge, squared_error };
+
+struct SquaredL1Options {
+  L1Loss loss;
+  double trace;
+  bool has_bias;
+  double ridge;  // r
+  double tol;
+  std::int64_t max_epochs;
+  int threads;
+};
+
+struct SquaredL1Solution {
+  std::vector<double> u, beta, scores;  // scores: U_k' beta
+  double b = 0, primal = std::numeric_limits<double>::infinity(), dual = -std::numeric_limits<double>::infinity();
+  std::int64_t epochs = 0;
+  Status status = Status::max_epochs;
+};
+
+class SquaredL1 {
+ public:
+  SquaredL1(const Columns& U, std::span<const double> y, std::span<const double> C, const SquaredL1Options& options, Monitor& monitor)
+      : U_(U),
+        y_(y),
+        C_(C),
+        options_(options),
+        monitor_(monitor),
+        T_(options.trace),
+        smooth_(U, options.trace, options.has_bias, options.ridge, monitor),
+        old_(y.size(), 0.0),
+        z_(y.size()),
+        beta_(y.size()),
+        scores_(U.size(), 0.0) {
+    const double inf = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      auto& e = smooth_.examples[i];
+      const bool classes = options.loss != L1Loss::squared_error;
+      const double most = C[i] == 0 ? 0 : hinge() ? C[i] : inf;
+      e = {0, (hinge() ? 1 : 2) * C[i], classes && y[i] > 0 ? 0 : -most, classes && y[i] < 0 ? 0 : most};
+    }
+    for (std::size_t k = 0; k < U.size(); ++k)
+      if (U.length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
+  }
+
+  // From these u, b and beta on; empty: from 0.
+  SquaredL1Solution solve(std::span<const double> u, double b, std::span<const double> beta) {
+    if (!u.empty()) std::copy(u.begin(), u.end(), smooth_.u.begin());
+    for (const std::uint32_t k : alive_)
+      if (smooth_.u[k] != 0) working_.push_back(k);
+    smooth_.b = options_.has_bias ? b : 0.0;
+    if (hinge() && !beta.empty())
+      for (std::size_t i = 0; i < y_.size(); ++i) old_[i] = std::clamp(beta[i], smooth_.examples[i].low, smooth_.examples[i].high);
+    double before = std::numeric_limits<double>::infinity();
+    std::size_t more = 100;
+    for (int stalled = 0;;) {
+      evaluate(alive_, options_.threads);
+      keep_best();
+      const double gap = best_.primal - best_.dual;
+      monitor_.epochs = best_.epochs = epochs();
+      monitor_.relative_gap = best_.primal > 0 ? gap / best_.primal : 0.0;
+      best_.status = gap <= options_.tol * best_.primal ? Status::converged
+                     : monitor_.stop                    ? Status::stopped
+                     : stalled >= 5                     ? Status::rounding
+                                                        : Status::max_epochs;
+      if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
+      if (!hinge()) screen(gap);
+      stalled = gap < 0.9 * before ? 0 : stalled + 1;
+      if (stalled > 0) more *= 2;
+      before = std::min(before, gap);
+      choose_working(more);
+      solve_working(0.3 * std::max(gap, options_.tol * best_.primal));
+    }
+    return finish();
+  }
+
+ private:
+  struct Values {
+    double smooth_gap, primal, dual, scale, bias;
+  };
+
+  bool hinge() const { return options_.loss == L1Loss::hinge; }
+  std::int64_t epochs() const {
+    return static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(smooth_.work) / static_cast<double>(std::max<std::size_t>(U_.n_entries(), 1))));
+  }
+  bool out_of_budget() const { return monitor_.stop || epochs() >= options_.max_epochs; }
+
+  // z, q, b and beta computed anew from u, then the scores and values on `features`.
+  void evaluate(std::span<const std::uint32_t> features, int threads) {
+    std::fill(z_.begin(), z_.end(), 0.0);
+    smooth_.l1 = 0;
+    for (const std::uint32_t k : working_)
+      if (smooth_.u[k] != 0) {
+        smooth_.l1 += std::abs(smooth_.u[k]);
+        U_.axpy(k, smooth_.u[k], z_.data());
+        smooth_.work += U_.length(k);
+      }
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      auto& e = smooth_.examples[i];
+      e.q = old_[i] + e.sigma * (y_[i] - z_[i] - smooth_.b);
+    }
+    smooth_.fit_bias();
+    double sums[2] = {0, 0};
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      beta_[i] = smooth_.examples[i].beta();
+      sums[beta_[i] > 0] += std::abs(beta_[i]);
+    }
+    if (options_.has_bias && options_.ridge == 0 && sums[0] != sums[1]) {  // onto sum(beta) = 0, within the bounds
+      const bool larger = sums[1] > sums[0];
+      const double factor = sums[!larger] / sums[larger];
+      for (double& beta : beta_)
+        if ((beta > 0) == larger) beta *= factor;
+    }
+    correlate(features, threads);
+    double t = 0;
+    for (const std::uint32_t k : features) t = std::max(t, std::abs(scores_[k]));
+    certify(t);
+  }
+
+  void correlate(std::span<const std::uint32_t> features, int threads) {
+    constexpr std::size_t block = 512;
+    const std::size_t n_blocks = (features.size() + block - 1) / block;
+    std::atomic<std::size_t> next{0}, visited{0};
+    run_parts(static_cast<int>(std::clamp<std::size_t>(n_blocks / 8, 1, static_cast<std::size_t>(threads))), [&](int) {
+      std::size_t own = 0;
+      for (std::size_t j; (j = next++) < n_blocks;)
+        for (const std::uint32_t k : features.subspan(j * block, std::min(block, features.size() - j * block))) {
+          scores_[k] = U_.dot(k, beta_.data());
+          own += U_.length(k);
+        }
+      visited += own;
+    });
+    smooth_.work += visited;
+  }
+
+  // The values at u, b and beta, where t = max |U_k' beta|. The dual takes the best multiple of beta.
+  void certify(double t) {
+    const double r = options_.ridge, regulariser = smooth_.l1 * smooth_.l1 / (2 * T_), b = smooth_.b;
+    double smooth = regulariser + 0.5 * r * b * b, linear = 0, proximal = 0, sum = 0, most = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      const auto& e = smooth_.examples[i];
+      if (e.sigma == 0) continue;
+      const double moved = e.beta() - old_[i], distance = beta_[i] - old_[i];
+      smooth += e.beta() * (y_[i] - z_[i] - b) - moved * moved / (2 * e.sigma);
+      linear += beta_[i] * y_[i];
+      proximal += distance * distance / (2 * e.sigma);
+      sum += beta_[i];
+      if (beta_[i] != 0) most = std::min(most, (beta_[i] > 0 ? e.high : e.low) / beta_[i]);
+    }
+    double quadratic = T_ * t * t + r * sum * sum;
+    now_.smooth_gap = smooth - (linear - proximal - 0.5 * quadratic);
+    if (!hinge()) quadratic += 2 * proximal;
+    now_.scale = quadratic > 0 ? std::clamp(linear / quadratic, 0.0, most) : linear > 0 && most < 1e300 ? most : 1.0;
+    now_.dual = now_.scale * (linear - 0.5 * now_.scale * quadratic);
+    now_.primal = smooth;
+    now_.bias = b;
+    if (hinge()) {
+      now_.bias = options_.has_bias ? hinge_bias() : 0.0;
+      now_.primal = regulariser + 0.5 * r * now_.bias * now_.bias;
+      for (std::size_t i = 0; i < y_.size(); ++i) now_.primal += C_[i] * std::max(0.0, 1 - y_[i] * (z_[i] + now_.bias));
+    }
+  }
+
+  double hinge_bias() const {
+    std::vector<std::size_t> undecided(y_.size());
+    std::iota(undecided.begin(), undecided.end(), std::size_t{0});
+    auto piece = [&](std::size_t i, double b) { return 1 - y_[i] * (z_[i] + b) > 0; };
+    auto slope = [&](std::size_t i, int piece) { return Line{piece ? -y_[i] * C_[i] : 0.0, 0}; };
+    return best_bias(smooth_.b, {0, options_.ridge}, undecided, piece, slope);
+  }
+
+  void keep_best() {
+    if (now_.primal < best_.primal) {
+      best_.primal = now_.primal;
+      best_.b = now_.bias;
+      best_.u = smooth_.u;
+    }
+    if (now_.dual > best_.dual) {
+      best_.dual = now_.dual;
+      best_.beta = beta_;
+      for (double& beta : best_.beta) beta *= now_.scale;
+    }
+  }
+
+  void screen(double gap) {
+    const double radius = std::sqrt(4 * *std::max_element(C_.begin(), C_.end()) * std::max(gap, 0.0));
+    double t = 0;
+    for (const std::uint32_t k : alive_) t = std::max(t, std::abs(scores_[k]));
+    std::erase_if(alive_, [&](std::uint32_t k) { return std::abs(scores_[k]) + 2 * radius < t && smooth_.u[k] == 0; });
+  }
+
+  // The features with u_k != 0, and as many more of the largest scores, at least `more`.
+  void choose_working(std::size_t more) {
+    working_.clear();
+    std::vector<std::uint32_t> others;
+    for (const std::uint32_t k : alive_) (smooth_.u[k] != 0 ? working_ : others).push_back(k);
+    more = std::min(others.size(), std::max(more, working_.size()));
+    auto larger = [&](std::uint32_t j, std::uint32_t k) {
+      const double a = std::abs(scores_[j]), b = std::abs(scores_[k]);
+      return a != b ? a > b : j < k;
+    };
+    std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more), others.end(), larger);
+    working_.insert(working_.end(), others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more));
+    std::sort(working_.begin(), working_.end());
+  }
+
+  // The problem of the working features alone, to this gap.
+  void solve_working(double target) {
+    for (int proximal = 0; proximal < 200 && !out_of_budget(); ++proximal) {
+      double least = std::numeric_limits<double>::infinity();
+      for (int iteration = 0, stalled = 0; iteration < 500 && stalled < 5 && !out_of_budget(); ++iteration) {
+        evaluate(working_, 1);
+        if (now_.primal - now_.dual <= target) return;
+        if (hinge() && now_.smooth_gap <= std::max(0.1 * target, 0.1 * (now_.primal - now_.dual))) break;
+        stalled = now_.smooth_gap < 0.9 * least ? 0 : stalled + 1;
+        least = std::min(least, now_.smooth_gap);
+        descend();
+      }
+      if (!hinge()) return;
+      old_ = beta_;
+      for (auto& e : smooth_.examples) e.sigma *= kGrowth;
+    }
+  }
+
+  // Coordinate descent on the features that may move, and a Newton step.
+  void descend() {
+    const double bound = 0.8 * smooth_.l1 / T_;
+    std::vector<std::uint32_t> support;
+    for (const std::uint32_t k : working_)
+      if (smooth_.u[k] != 0 || std::abs(scores_[k]) > bound) smooth_.step(k);
+    for (const std::uint32_t k : working_)
+      if (smooth_.u[k] != 0) support.push_back(k);
+    smooth_.newton(support);
+  }
+
+  SquaredL1Solution finish() {
+    for (std::size_t k = 0; k < U_.size(); ++k) scores_[k] = U_.length(k) > 0 ? U_.dot(k, best_.beta.data()) : 0.0;
+    best_.scores = std::move(scores_);
+    return std::move(best_);
+  }
+
+  static constexpr double kGrowth = 3;
+
+  const Columns& U_;
+  std::span<const double> y_, C_;
+  SquaredL1Options options_;
+  Monitor& monitor_;
+  double T_;
+  SmoothL1 smooth_;
+  std::vector<double> old_, z_, beta_, scores_;
+  std::vector<std::uint32_t> alive_, working_;
+  Values now_{};
+  SquaredL1Solution best_;
+};
+
+}  // namespace treille
