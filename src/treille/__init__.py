@@ -13,7 +13,7 @@ from importlib.metadata import version
 from treille import automata, kernels, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, Tagger, load
+from treille.estimators import SVC, SVR, Features, LearnedRidge, LearnedSVC, OneClassSVM, Plan, Ridge, Tagger, load
 from treille.io.errors import InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
@@ -28,6 +28,8 @@ __all__ = [
     "Fst",
     "InputError",
     "Lattices",
+    "LearnedRidge",
+    "LearnedSVC",
     "OneClassSVM",
     "Plan",
     "Report",

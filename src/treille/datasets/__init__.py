@@ -2,6 +2,7 @@
 
 from .functions import functions
 from .public import (
+    amazon_reviews,
     conll2000,
     cslog,
     data_folder,
@@ -15,6 +16,7 @@ from .public import (
 )
 
 __all__ = [
+    "amazon_reviews",
     "conll2000",
     "cslog",
     "data_folder",

@@ -52,6 +52,19 @@ def reuters(split: Split = "train") -> tuple[list[str], list[list[str]]]:
     return texts, topics
 
 
+def amazon_reviews(domain: Literal["books", "dvd", "electronics", "kitchen"] = "books") -> tuple[list[str], list[int]]:
+    """2,000 reviews of one domain of Amazon's products, half of them positive, and their ratings: 1, 2, 4 or 5 stars.
+
+    Read from `amazon_mds/DOMAIN.jsonl.gz`.
+
+    >>> if data_folder():
+    ...     texts, ratings = amazon_reviews("kitchen")
+    ...     assert len(texts) == len(ratings) == 2000
+    """
+    examples = read(_file("amazon_mds", f"{domain}.jsonl.gz"), text="text", label="rating")
+    return list(examples.X), [int(rating) for rating in examples.targets()]
+
+
 def conll2000(split: Split = "train") -> tuple[Sentences, Sentences]:
     """CoNLL-2000 chunking: 8,936 sentences to train and 2,012 to test, words with their parts of speech, and chunk tags (IOB2).
 

@@ -1,6 +1,7 @@
 """Estimators: the scikit-learn interface."""
 
 from treille.estimators.features import Features
+from treille.estimators.learned import LearnedRidge, LearnedSVC
 from treille.estimators.one_class_svm import OneClassSVM
 from treille.estimators.persistence import load
 from treille.estimators.plan import Plan
@@ -9,4 +10,4 @@ from treille.estimators.svc import SVC
 from treille.estimators.svr import SVR
 from treille.estimators.tagger import Tagger
 
-__all__ = ["SVC", "SVR", "Features", "OneClassSVM", "Plan", "Ridge", "Tagger", "load"]
+__all__ = ["SVC", "SVR", "Features", "LearnedRidge", "LearnedSVC", "OneClassSVM", "Plan", "Ridge", "Tagger", "load"]

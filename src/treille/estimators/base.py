@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
@@ -58,9 +59,7 @@ class KernelMachine(BaseEstimator):
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
         problem = problem_of(len(batch))
-        bound = kernel
-        if kernel.needs_labels and problem.classes is not None:
-            bound = kernel.bound_to(problem.targets, problem.classes)
+        kernel, bound = self._bound(kernel, batch, problem)
         with stage("computing features", verbose):
             chosen, space = plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
         with progress_bar(problem.n_problems, self.tol, verbose) as progress:
@@ -81,6 +80,12 @@ class KernelMachine(BaseEstimator):
         residues = getattr(batch, "residues", None)
         self.reading_ = {"alphabet": residues} if residues else {}
         self.plan_ = replace(chosen, kernel=kernel, representation=self.report_.representation, sizes=space.sizes())
+
+    def _bound(self, kernel: Kernel, batch: Batch, problem: Problem) -> tuple[Kernel, Kernel]:
+        """The kernel that the model keeps, and the one to train on: the same with what it takes from these examples' labels."""
+        if kernel.needs_labels and problem.classes is not None:
+            return kernel, kernel.bound_to(problem.targets, problem.classes)
+        return kernel, kernel
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
@@ -157,10 +162,14 @@ class KernelMachine(BaseEstimator):
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
-        save_estimator(path, spec, arrays, classes)
+        save_estimator(path, spec, arrays | self._extra_arrays(), classes)
 
     def _extra(self) -> dict[str, Any]:
-        """What else belongs in a model file."""
+        """What else belongs in the spec of a model file."""
+        return {}
+
+    def _extra_arrays(self) -> dict[str, np.ndarray]:
+        """What else belongs among the arrays of a model file."""
         return {}
 
     def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:

@@ -19,7 +19,7 @@ from treille.kernels.additive import part_of
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
-SCHEMES = ("idf", "nb")
+SCHEMES = ("idf", "nb", "learned")
 SHOWN = 3  # weights of a mapping in an expression
 
 
@@ -35,6 +35,7 @@ class Weighted(WrappedKernel):
       p_z is 1 + the number of positive examples with the feature, q_z the same for the others, and |p| and |q| are sums over
       all features. With several classes each one has weights of its own, that class against the rest. Needs labels: it works
       in classifiers.
+    - ``"learned"``: the weights of a fitted `LearnedSVC` or `LearnedRidge`; only these can fit them.
     - a mapping of feature names to weights; features that are missing in it have the weight `missing`. Names are those of
       ``Features.get_feature_names_out``, in sums with the name of the term, "word:good".
 
@@ -59,11 +60,19 @@ class Weighted(WrappedKernel):
 
     # Of the training examples, and the positive class of each problem.
     _labels: tuple[np.ndarray, np.ndarray] | None = None
+    _learned: tuple[FeatureMap, FeatureRows] | None = None  # the features and rows of "learned"
 
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
         self.weights = weights
         self.missing = missing
+
+    @classmethod
+    def learned(cls, kernel: Any, features: WeightedMap, rows: FeatureRows) -> Weighted:
+        """The kernel with learned weights, and the features and rows of the examples that it was learned from."""
+        weighted = cls(kernel, "learned")
+        weighted._learned = features, rows
+        return weighted
 
     def write(self, spell: Spell) -> str:
         short = spell is repr  # otherwise a text to be parsed
@@ -123,11 +132,15 @@ class Weighted(WrappedKernel):
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        # Feature maps of sums keep their kernel, but a pickled model needs no labels of training examples.
-        return {name: value for name, value in super().__getstate__().items() if name != "_labels"}
+        # Feature maps of sums keep their kernel, but a pickled model needs nothing of the training examples.
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_labels", "_learned")}
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
+        if self._learned is not None:
+            return self._learned
+        if self.weights == "learned":
+            raise InputError(f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_")
         features, rows = self.kernel.fit_features(batch, n_jobs)
         weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)

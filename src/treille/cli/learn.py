@@ -1,0 +1,174 @@
+"""Learn the weights of a kernel's features from labelled examples, and print them.
+
+\b
+Examples:
+  treille learn reviews.csv --kernel 'ngram(2, unit=word)' --model reviews.treille
+  treille learn pos.fa neg.fa --alphabet dna --kernel 'ngram(6, min_n=2)' --groups parts
+  treille learn reviews.jsonl --label rating --regression --alpha 10 --cv 10
+
+The learned kernel weighs each feature so that a support vector machine separates the classes with the least regularised
+error; most weights are 0. With --groups parts, each order of n-grams and each term of a sum has one weight. With
+--regression, labels are numbers, and the kernel is learned for ridge regression.
+
+\b
+Prints the weights, the largest first: the feature, its weight, its share of the trace of the kernel matrix, and what it
+adds to the output where it occurs once. 'treille predict' and 'treille evaluate' use the saved model like any other.
+"""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from treille import InputError, LearnedRidge, LearnedSVC
+from treille.cli import options
+from treille.cli.console import Printer
+from treille.cli.models import check_writable, describe_report
+from treille.cli.options import Reading, command, kernel_option
+from treille.cli.training import fit, fold_splits, held_out
+from treille.data.base import readable_size
+from treille.kernels import Kernel
+from treille.kernels.parse import default_kernel, format_kernel
+
+
+class Groups(str, Enum):
+    """The values of --groups."""
+
+    features = "features"
+    parts = "parts"
+
+
+class Spread(str, Enum):
+    """The values of --spread."""
+
+    optimal = "optimal"
+    even = "even"
+
+
+class Learn(str, Enum):
+    """The values of --learn."""
+
+    risk = "risk"
+    alignment = "alignment"
+    nnls = "alignment-nnls"
+
+
+Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many weights to print.")]
+GroupsName = Annotated[
+    Groups, typer.Option("--groups", metavar="NAME", help="features: a weight for each; parts: for each order and term.")
+]
+SpreadName = Annotated[
+    Spread, typer.Option("--spread", metavar="NAME", help="optimal, or even: the same share for all that are active.")
+]
+LearnName = Annotated[
+    Learn,
+    typer.Option("--learn", metavar="NAME", help="risk: the least regularised error; alignment or alignment-nnls: with y."),
+]
+Regression = Annotated[bool, typer.Option("--regression", help="Labels are numbers: learn for ridge regression.")]
+Alpha = Annotated[float, typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.")]
+
+
+@options.reading_options()
+def run(
+    files: options.DataFiles,
+    model: options.ModelPath = None,
+    *,
+    reading: Reading,
+    kernel: options.KernelText = None,
+    groups: GroupsName = Groups.features,
+    learn: LearnName = Learn.risk,
+    spread: SpreadName = Spread.optimal,
+    C: options.C = 1.0,
+    regression: Regression = False,
+    alpha: Alpha = 1.0,
+    tol: options.Tol = 1e-3,
+    max_epochs: options.MaxEpochs = 1000,
+    cv: options.Folds = None,
+    top: Top = 20,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reads, learns, scores, saves, and prints last."""
+    if model is not None:
+        check_writable(model, "model", reading.inputs(*files), force)
+    chosen = kernel_option(kernel)
+    shared: dict[str, Any] = {
+        "groups": groups.value, "learn": learn.value, "spread": spread.value, "tol": tol, "max_epochs": max_epochs,
+        "n_jobs": jobs or -1, "verbose": int(not quiet),
+    }  # fmt: skip
+    learner: Any = LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
+    try:
+        learner.check_parameters()
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    printer = Printer(json, quiet)
+    examples, labels = reading.read_labelled(printer, files, chosen)
+    why = "as given"
+    if chosen is None:
+        chosen, why = default_kernel(reading.data(Printer(quiet=True), examples), labels=False)
+        learner.kernel = chosen
+    batch = chosen.batch(reading.data(printer, examples, chosen), learner.n_jobs)
+    y = np.asarray(examples.targets()) if regression else np.array(labels)
+    scored = _scores(printer, learner, batch, y, cv, seed) if cv else None
+    fit(learner, batch, y)
+    learner.reading_ |= reading.remembered()
+    if model:
+        learner.save(model)
+    tables = learner.learned_weights_
+    by_class = tables if isinstance(tables, dict) else {"": tables}
+    if not json:
+        _print(printer, learner, chosen, why, by_class, top, scored)
+    if model and not json:
+        printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
+        printer.print("try next:")
+        printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
+    printer.result(
+        {
+            "file": examples.source,
+            "kernel": format_kernel(chosen),
+            "weights": {str(label): [each._asdict() for each in table] for label, table in by_class.items()},
+            "learning": learner.learning_report_.as_dict(),
+            "report": learner.report_.as_dict(),
+            "score": scored,
+            "model": model and str(model),
+        }
+    )
+    if "converged" != learner.learning_report_.status or learner.report_.status != "converged":
+        raise typer.Exit(3)
+
+
+def _scores(printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int) -> dict[str, Any]:
+    if isinstance(learner, LearnedSVC):
+        splits = fold_splits(y.tolist(), cv, seed, printer)
+        return held_out(learner, batch, y.tolist(), splits, f"in {cv}-fold cross-validation").as_dict()
+    errors = []
+    for train, test in KFold(cv, shuffle=True, random_state=seed).split(y):
+        fitted = fit(clone(learner), batch[train], y[train])
+        errors.append(float(np.sqrt(np.mean((fitted.predict(batch[test]) - y[test]) ** 2))))
+    return {"how": f"in {cv}-fold cross-validation", "rmse": float(np.mean(errors)), "folds": cv}
+
+
+def _print(
+    printer: Printer, learner: Any, kernel: Kernel, why: str, tables: dict[Any, Any], top: int, scored: Any
+) -> None:
+    printer.field("kernel", f"{format_kernel(kernel)}, {why}")
+    printer.field("learning", describe_report(learner.learning_report_, learner.tol))
+    printer.field("sizes", learner.plan_.sizes)
+    if scored:
+        found = [f"{name} {scored[name]:.3g}" for name in ("accuracy", "f1", "rmse") if scored.get(name) is not None]
+        printer.field("score", f"{', '.join(found)}, {scored['how']}")
+    for label, table in tables.items():
+        name = "part" if learner.groups == "parts" else "feature"
+        printer.print(f"{f'{label}: ' if label != '' else ''}{len(table):,} {name}s with weight")
+        rows = [
+            [each.name, f"{each.weight:.4g}", f"{each.share:.2%}", "" if each.effect is None else f"{each.effect:+.3g}"]
+            for each in table[:top]
+        ]
+        printer.table([name, "weight", "share", "effect" if learner.groups != "parts" else ""], rows)

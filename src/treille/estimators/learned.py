@@ -1,0 +1,327 @@
+"""Estimators that learn the kernel together with the predictor: a weight for every feature, or for every part of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille.automata import library
+from treille.data import Batch
+from treille.estimators.base import KernelMachine
+from treille.estimators.ridge import Ridge
+from treille.estimators.svc import SVC
+from treille.features import FeatureMap, PerProblemRows, Rows
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import check_positive
+from treille.kernels import Kernel, NGram
+from treille.kernels.balanced import parts_of
+from treille.kernels.callable import as_kernel
+from treille.kernels.weighted import Weighted, WeightedMap
+from treille.solvers import Problem, Report
+from treille.solvers.kernel_learning import SPREADS, Learned, align, learn_features, learn_groups
+from treille.solvers.progress import progress_bar, stage
+from treille.spaces.weight_automaton import weight_fst
+
+LEARN = ("risk", "alignment", "alignment-nnls")
+GROUPS = ("features", "parts")
+
+
+class LearnedWeight(NamedTuple):
+    """The weight of a feature, or of a part of the kernel.
+
+    ``weight`` is mu, ``share`` its part of the trace of the kernel matrix, and ``effect`` what one unit of the feature adds to the
+    output of the predictor (None for a part).
+    """
+
+    name: str
+    weight: float
+    share: float
+    effect: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows to learn from: features of a kernel, and the group of each, if there are any."""
+
+    kernel: Kernel
+    features: FeatureMap
+    rows: Any
+    groups: np.ndarray | None  # one number for each feature
+    names: list[str]  # of the groups
+
+
+@dataclass(eq=False, repr=False)
+class KernelLearner(KernelMachine):
+    """What `LearnedSVC` and `LearnedRidge` share: see there for the parameters."""
+
+    groups: str | Callable[[str], Any] = "features"
+    learn: str = "risk"
+    spread: str = "optimal"
+    trace: float | None = None
+
+    def _check_learning(self) -> None:
+        if self.groups not in GROUPS and not callable(self.groups):
+            raise InputError(
+                f"groups is {self.groups!r}, expected 'features', 'parts', or a function of the names of features"
+            )
+        if self.learn not in LEARN:
+            raise InputError(f"learn is {self.learn!r}, expected {', '.join(map(repr, LEARN[:-1]))} or {LEARN[-1]!r}")
+        if self.spread not in SPREADS:
+            raise InputError(f"spread is {self.spread!r}, expected {' or '.join(map(repr, SPREADS))}")
+        if self.trace is not None:
+            check_positive("trace", self.trace)
+        space = getattr(self, "space", "auto")
+        if space != "auto":
+            raise InputError(f"space is {space!r}, expected 'auto': weights are learned for the features of the kernel")
+        kernel = as_kernel(self.kernel)
+        if kernel is not None and not kernel.has_features:
+            raise InputError(
+                f"{kernel!r} has no explicit features to weigh: use a kernel such as NGram, GappedKmer or Subpath"
+            )
+        if kernel is not None and self.groups == "parts" and len(parts_of(kernel)) == 1:
+            raise InputError(
+                f"{kernel!r} has one part only: groups='parts' needs a sum of kernels, or n-grams of several orders, "
+                "such as NGram(5, min_n=2)"
+            )
+
+    def _bound(self, kernel: Kernel, batch: Batch, problem: Problem) -> tuple[Kernel, Kernel]:
+        verbose = getattr(self, "verbose", 0)
+        with stage("computing features", verbose):
+            examples = self._examples(super()._bound(kernel, batch, problem)[1], batch)
+        with progress_bar(problem.n_problems, self.tol, verbose) as progress:
+            learned = self._learn(problem, examples, progress=progress)
+        return examples.kernel.weighted("learned"), self._keep(examples, learned)
+
+    def _examples(self, kernel: Kernel, batch: Batch) -> Examples:
+        if self.groups == "parts":
+            parts = parts_of(kernel)
+            kernel = reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts])
+            features, rows = kernel.fit_features(batch, self.n_jobs)
+            groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
+            return Examples(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
+        features, rows = kernel.fit_features(batch, self.n_jobs)
+        if isinstance(rows, PerProblemRows):
+            raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
+        if not callable(self.groups):
+            return Examples(kernel, features, rows, None, [])
+        labels = [self.groups(features.name(z)) for z in range(features.n_features)]
+        known = sorted(set(labels))
+        number = {label: g for g, label in enumerate(known)}
+        return Examples(kernel, features, rows, np.array([number[label] for label in labels]), list(map(str, known)))
+
+    def _learn(
+        self, problem: Problem, examples: Examples, start: list[Learned] | None = None, progress: Any = None
+    ) -> list[Learned]:
+        trace = float(len(problem) if self.trace is None else self.trace)
+        if self.learn != "risk":
+            nnls = self.learn == "alignment-nnls"
+            return align(problem, examples.rows, examples.groups, trace=trace, nonnegative_least_squares=nnls)
+        options: dict[str, Any] = {
+            "trace": trace, "spread": self.spread, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs,
+            "start": start, "progress": progress,
+        }  # fmt: skip
+        if examples.groups is None:
+            return learn_features(problem, examples.rows, **options)
+        return learn_groups(problem, examples.rows, examples.groups, **options)
+
+    def _keep(self, examples: Examples, learned: list[Learned]) -> Kernel:
+        """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
+        mu = np.stack([each.weights for each in learned])
+        used = examples.features.needed(np.flatnonzero(mu.any(axis=0)))
+        if len(used) == 0:
+            raise InputError(
+                "all weights are 0: no feature tells anything about the targets, or C is too small (alpha too large)"
+            )
+        matrix, n = examples.rows.to_csr()[:, used], len(examples.rows)
+        each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
+        rows = each[0] if len(each) == 1 else PerProblemRows(each)
+        fitted = WeightedMap(examples.features.restrict(used), np.sqrt(mu[:, used]), 0.0)
+        self.learning_report_ = Report.combined([each.report for each in learned])
+        self.group_names_ = examples.names
+        shares = np.stack([each.shares for each in learned])
+        self.shares_ = shares if examples.groups is not None else shares[:, used]
+        unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
+        self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
+        empty = examples.rows.n_features - np.count_nonzero(examples.rows.rmatvec(np.ones((n, 1))))
+        self._found = f"{len(used):,} of {examples.rows.n_features:,} features have weight"
+        return Weighted.learned(examples.kernel, fitted, rows)
+
+    @property
+    def learned_weights_(self) -> Any:
+        """What was learned, the largest share of the trace first: a list of `LearnedWeight`, or a dict with one for each class."""
+        functions = self._linear()
+        fitted = functions.features
+        assert isinstance(fitted, WeightedMap)
+        tables = []
+        for k, (mu, shares) in enumerate(zip(self.mu_, self.shares_, strict=True)):
+            order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]
+            if self.group_names_:
+                rows = [LearnedWeight(self.group_names_[g], float(mu[g]), float(shares[g]), None) for g in order]
+            else:
+                effects = np.sqrt(mu) * functions.weights[:, k]
+                rows = [
+                    LearnedWeight(fitted.name(int(z)), float(mu[z]), float(shares[z]), float(effects[z])) for z in order
+                ]
+            tables.append(rows)
+        return self._by_class(tables)
+
+    @property
+    def kernel_(self) -> Any:
+        """The learned kernel, one like any other; with more than two classes, a dict with one for each."""
+        learned = self.plan_.kernel
+        assert isinstance(learned, Weighted)
+        inside, fitted = learned.kernel, self._linear().features
+        kernels = []
+        for k, mu in enumerate(self.mu_):
+            if self.groups == "parts":
+                terms = [term for _, term in inside.terms()]
+                kernels.append(reduce(add, [float(m) * term for m, term in zip(mu, terms, strict=True) if m > 0]))
+            else:
+                weights = fitted.weights[k]  # type: ignore[attr-defined]
+                kernels.append(
+                    inside.weighted({fitted.name(int(z)): float(weights[z]) for z in np.flatnonzero(weights)}, missing=0.0)
+                )
+        return self._by_class(kernels)
+
+    def transducer(self) -> Any:
+        """The learned kernel as a transducer T that counts n-grams and weighs them: ``Rational(T)`` is ``kernel_``.
+
+        With more than two classes, a dict with one for each. For kernels that count n-grams: `NGram`.
+
+        >>> import treille
+        >>> model = treille.LearnedSVC(treille.kernels.NGram(2), C=10.0).fit(["aab", "aaab", "ab", "bab"], [1, 1, 0, 0])
+        >>> T = model.transducer()
+        >>> bool(T("aaa", "aa") > 0), T("ab", "ba")
+        (True, 0.0)
+        """
+        inside, fitted = self.plan_.kernel.kernel, self._linear().features  # type: ignore[attr-defined]
+        if not isinstance(inside, NGram) or inside.counts != "raw" or not isinstance(fitted, WeightedMap):
+            raise InputError(f"{inside!r} does not count n-grams, so there is no transducer of its features: use NGram")
+        return self._by_class([library.counting(weight_fst(fitted.inner, weights)) for weights in fitted.weights])
+
+    def _by_class(self, each: Sequence[Any]) -> Any:
+        return each[0] if len(each) == 1 else dict(zip(getattr(self, "classes_", range(len(each))), each, strict=True))
+
+    def _extra(self) -> dict[str, Any]:
+        return super()._extra() | {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
+
+    def _extra_arrays(self) -> dict[str, np.ndarray]:
+        return {"learned.shares": self.shares_, "learned.mu": self.mu_}
+
+    def _read(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> None:
+        super()._read(spec, arrays, n_functions)
+        self.learning_report_ = Report.from_dict(stored.value(spec, "learning", dict))
+        self.group_names_ = stored.names(spec, "groups")
+        width = len(self.group_names_) or self._linear().features.n_features
+        for name in ("shares", "mu"):
+            values = stored.array(arrays, f"learned.{name}", np.float64, ndim=2)
+            if values.shape != (n_functions, width) or not (values >= 0).all():
+                raise InputError("the learned weights in the file do not fit its features")
+            setattr(self, f"{name}_", values)
+
+
+def _without_zeros(matrix: sp.csr_matrix) -> Rows:
+    matrix = sp.csr_matrix(matrix)
+    matrix.eliminate_zeros()
+    return Rows.from_csr(matrix)
+
+
+@dataclass(eq=False, repr=False)
+class LearnedSVC(KernelLearner, SVC):
+    """A support vector machine whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
+
+    Among the kernels k_mu(x, y) = sum_z mu_z phi_z(x) phi_z(y) with mu >= 0 and a kernel matrix of given trace, it finds the one
+    for which the optimum of the support vector machine is smallest; then it trains on that kernel.
+
+    Parameters
+    ----------
+    kernel, C, loss, tol, max_epochs, fit_intercept, class_weight, solver, n_jobs, random_state, verbose
+        As in `SVC`. The kernel must have explicit features; `solver` is that of the final predictor. With more than two classes,
+        each has a kernel of its own.
+    groups : {"features", "parts"} or callable
+        What has a weight of its own: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
+        (multiple kernel learning); or all features for which a function of their names returns the same.
+    learn : {"risk", "alignment", "alignment-nnls"}
+        "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by the
+        alignment of its kernel with the targets, by itself; "alignment-nnls" all together, by non-negative least squares.
+    spread : {"optimal", "even"}
+        With "risk": the weights of the optimum, or the same share of the trace for every feature that is active there.
+    trace : float or None
+        Trace of the kernel matrix of the training examples. None is their number, so that k(x, x) is 1 on average.
+
+    Attributes
+    ----------
+    learned_weights_ : list of LearnedWeight, or dict of them by class
+        Name, weight mu, share of the trace, and effect on the output, the largest share first.
+    kernel_ : Kernel, or dict of them by class
+        The learned kernel, which other estimators take like any other.
+    learning_report_ : Report
+        Primal and dual value and gap of the learning problem; ``report_`` is that of the final predictor.
+    classes_, coef_, intercept_, report_, plan_, features_
+        As in `SVC`.
+
+    References
+    ----------
+    Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> texts = ["good wine", "a good vine", "bad wine", "a bad vine"]
+    >>> model = treille.LearnedSVC(NGram(1, unit="word"), C=10.0).fit(texts, ["+", "+", "-", "-"])
+    >>> [(name, round(share, 2)) for name, _, share, _ in model.learned_weights_]
+    [('good', 0.5), ('bad', 0.5)]
+    >>> model.predict(["good", "bad vine"]).tolist()
+    ['+', '-']
+    """
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._check_learning()
+
+
+@dataclass(eq=False, repr=False)
+class LearnedRidge(KernelLearner, Ridge):
+    """Ridge regression whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
+
+    Among the kernels k_mu(x, y) = sum_z mu_z phi_z(x) phi_z(y) with mu >= 0 and a kernel matrix of given trace, it finds the one
+    for which the optimum of ridge regression is smallest; then it trains on that kernel. Only ``alpha / trace`` matters.
+
+    Parameters
+    ----------
+    kernel, alpha, fit_intercept, tol, max_epochs, solver, n_jobs, verbose
+        As in `Ridge`. With several targets, each has a kernel of its own.
+    groups, learn, spread, trace
+        As in `LearnedSVC`.
+
+    Attributes
+    ----------
+    learned_weights_, kernel_, learning_report_
+        As in `LearnedSVC`; dicts are by the number of the target.
+    coef_, intercept_, report_, plan_, features_
+        As in `Ridge`.
+
+    References
+    ----------
+    Cortes, Mohri, Rostamizadeh: Learning sequence kernels. MLSP 2008.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> model = treille.LearnedRidge(NGram(1), alpha=0.01).fit(["a", "aa", "ab", "b", "c"], [1.0, 2.0, 1.0, 0.0, 0.0])
+    >>> [name for name, *_ in model.learned_weights_], model.predict(["aab"]).round(1).tolist()
+    (['a'], [2.0])
+    """
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._check_learning()
