@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -152,7 +153,7 @@ class SmoothL1 {
                                                               work += 2 * rows_.size();
                                                               return std::cref(out);
                                                             });
-    const double step = line_search(support, d);
+    const double step = search(support, d);
     if (step > 0.5)
       damping_ = std::max(1e-12, 0.1 * damping_);
     else
@@ -184,8 +185,9 @@ class SmoothL1 {
       p[j] = r[j] / diagonal[j];
       rho += r[j] * p[j];
     }
-    const double goal = 1e-6 * rho;
-    for (int iteration = 0; iteration < 200 && rho > goal && !monitor_.stop; ++iteration) {
+    const double goal = 1e-8 * rho;
+    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, 300));
+    for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stop; ++iteration) {
       const std::vector<double>& Hp = product(p);
       double curvature = 0;
       for (std::size_t j = 0; j < m; ++j) curvature += p[j] * Hp[j];
@@ -203,15 +205,85 @@ class SmoothL1 {
     return d;
   }
 
-  // To the minimum of F along d, but never past it; returns the step.
-  double line_search(std::span<const std::uint32_t> support, const std::vector<double>& d) {
+  // Along d to the minimum of F; or, if that is lower, a step or a part of it with all signs kept, coordinates that would change theirs
+  // set to 0: so that many may leave the support at once. Returns the step, 0 if F does not fall.
+  double search(std::span<const std::uint32_t> support, const std::vector<double>& d) {
     const std::size_t m = support.size();
     const double db = has_bias_ ? d[m] : 0.0;
     image_.assign(examples.size(), db);
-    for (std::size_t j = 0; j < m; ++j) {
-      U_.axpy(support[j], d[j], image_.data());
-      work += U_.length(support[j]);
+    for (std::size_t j = 0; j < m; ++j) U_.axpy(support[j], d[j], image_.data());
+    const double exact = line_minimum(support, d, db);
+    double best = 0, least = value(l1, 0, image_, 0);
+    bool project = false;
+    auto try_step = [&](double step, bool projected, double norm, double change, const std::vector<double>& image, double scale) {
+      const double F = value(norm, change, image, scale);
+      if (F < least) least = F, best = step, project = projected;
+      return F;
+    };
+    if (exact > 0) {
+      double norm = 0;
+      for (std::size_t j = 0; j < m; ++j) norm += std::abs(u[support[j]] + exact * d[j]);
+      try_step(exact, false, norm, exact * db, image_, exact);
     }
+    double last = std::numeric_limits<double>::infinity();
+    for (double s = 1; s > 0.01; s *= 0.5) {
+      const bool crossed = to_orthant(support, d, s);
+      work += entries_;
+      const double F = try_step(s, true, trial_l1_, s * db, trial_, 1);
+      if (!crossed || F > last) break;
+      last = F;
+    }
+    if (best == 0) return 0;
+    if (project) to_orthant(support, d, best);
+    for (std::size_t j = 0; j < m; ++j) {
+      double& x = u[support[j]];
+      const double next = x + best * d[j];
+      x = project && next * x < 0 ? 0.0 : next;
+    }
+    b += best * db;
+    l1 = 0;
+    for (const std::uint32_t k : support) l1 += std::abs(u[k]);
+    const std::vector<double>& image = project ? trial_ : image_;
+    const double scale = project ? 1.0 : best;
+    for (std::size_t i = 0; i < examples.size(); ++i) examples[i].q -= scale * examples[i].sigma * image[i];
+    return best;
+  }
+
+  // The change of f by the projected step s, in trial_, and the norm there. Whether a sign would have changed.
+  bool to_orthant(std::span<const std::uint32_t> support, const std::vector<double>& d, double s) {
+    bool crossed = false;
+    trial_.resize(examples.size());
+    for (std::size_t i = 0; i < examples.size(); ++i) trial_[i] = s * image_[i];
+    trial_l1_ = 0;
+    entries_ = 0;
+    for (std::size_t j = 0; j < support.size(); ++j) {
+      const double x = u[support[j]], next = x + s * d[j];
+      if (next * x >= 0) {
+        trial_l1_ += std::abs(next);
+        continue;
+      }
+      crossed = true;
+      U_.axpy(support[j], -next, trial_.data());
+      entries_ += U_.length(support[j]);
+    }
+    return crossed;
+  }
+
+  // F up to a constant, where f changes by scale * image, b by `change`, and |u|_1 is `norm`.
+  double value(double norm, double change, const std::vector<double>& image, double scale) const {
+    double sum = norm * norm / (2 * T_) + 0.5 * ridge_ * (b + change) * (b + change);
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const Example& e = examples[i];
+      if (e.sigma == 0) continue;
+      const double q = e.q - scale * e.sigma * image[i], beta = std::clamp(q, e.low, e.high);
+      sum += (q - 0.5 * beta) * beta / e.sigma;
+    }
+    return sum;
+  }
+
+  // The s of least F(u + s d), or a little less.
+  double line_minimum(std::span<const std::uint32_t> support, const std::vector<double>& d, double db) const {
+    const std::size_t m = support.size();
     auto slope = [&](double s) {
       double norm = 0, rate = 0, sum = ridge_ * (b + s * db) * db;
       for (std::size_t j = 0; j < m; ++j) {
@@ -228,27 +300,19 @@ class SmoothL1 {
     const double first = slope(0);
     if (!(first < 0)) return 0;
     double low = 0, high = 1, at_low = first, at_high = slope(high);
-    for (int k = 0; k < 20 && at_high < 0 && at_high < 0.1 * first; ++k) {
+    for (int k = 0; k < 20 && at_high < 0.1 * first; ++k) {
       low = high, at_low = at_high;
       high *= 2;
       at_high = slope(high);
     }
-    if (at_high <= 0)
-      low = high;
-    else
-      for (int k = 0; k < 40 && at_low < 1e-3 * first; ++k) {
-        double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), 0.05, 0.95);
-        const double at = slope(s);
-        if (at <= 0)
-          low = s, at_low = at;
-        else
-          high = s, at_high = at;
-      }
-    for (std::size_t j = 0; j < m; ++j) u[support[j]] += low * d[j];
-    b += low * db;
-    l1 = 0;
-    for (std::size_t j = 0; j < m; ++j) l1 += std::abs(u[support[j]]);
-    for (std::size_t i = 0; i < examples.size(); ++i) examples[i].q -= low * examples[i].sigma * image_[i];
+    if (at_high <= 0) return high;
+    for (int k = 0; k < 40 && at_low < 1e-3 * first && high - low > 1e-9 * high; ++k) {
+      const double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), 0.05, 0.95), at = slope(s);
+      if (at <= 0)
+        low = s, at_low = at;
+      else
+        high = s, at_high = at;
+    }
     return low;
   }
 
@@ -257,7 +321,9 @@ class SmoothL1 {
   bool has_bias_;
   Monitor& monitor_;
   std::vector<std::uint32_t> rows_;
-  std::vector<double> values_, roots_, image_;
+  std::vector<double> values_, roots_, image_, trial_;
+  double trial_l1_ = 0;
+  std::size_t entries_ = 0;
 };
 
 }  // namespace treille
