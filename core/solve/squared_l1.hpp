@@ -16,11 +16,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <cstdlib>
-#include <cstdio>
 #include <vector>
 
 #include "parallel.hpp"
@@ -63,7 +63,7 @@ class SquaredL1 {
         old_(y.size(), 0.0),
         z_(y.size()),
         beta_(y.size()),
-        scores_(U.size(), 0.0) {
+        scores_(U.n_columns(), 0.0) {
     const double inf = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < y.size(); ++i) {
       auto& e = smooth_.examples[i];
@@ -75,14 +75,14 @@ class SquaredL1 {
     pi_ = std::max(natural, most > 0 ? 1 / most : 0.0);
     drop_exact();
     for (std::size_t k = 0; k < U.size(); ++k)
-      if (U.length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
+      if (U.block_length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
   }
 
   // From these u, b and beta on; empty: from 0.
   SquaredL1Solution solve(std::span<const double> u, double b, std::span<const double> beta) {
     if (!u.empty()) std::copy(u.begin(), u.end(), smooth_.u.begin());
     for (const std::uint32_t k : alive_)
-      if (smooth_.u[k] != 0) working_.push_back(k);
+      if (smooth_.norm(k) != 0) working_.push_back(k);
     smooth_.b = options_.has_bias ? b : 0.0;
     if (!beta.empty())
       for (std::size_t i = 0; i < y_.size(); ++i) old_[i] = std::clamp(beta[i], smooth_.examples[i].low, smooth_.examples[i].high);
@@ -99,7 +99,9 @@ class SquaredL1 {
                      : stalled >= 5                     ? Status::rounding
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
-      if (getenv("DBG")) printf("round P %.6e D %.6e now P %.6e D %.6e gap %.2e alive %zu epochs %ld\n", best_.primal, best_.dual, now_.primal, now_.dual, gap, alive_.size(), best_.epochs);
+      if (getenv("DBG"))
+        printf("round P %.6e D %.6e now P %.6e D %.6e gap %.2e alive %zu epochs %ld\n", best_.primal, best_.dual, now_.primal, now_.dual,
+               gap, alive_.size(), best_.epochs);
       if (!hinge()) screen(gap);
       stalled = gap < 0.9 * before ? 0 : stalled + 1;
       if (stalled > 0) more *= 2;
@@ -115,6 +117,8 @@ class SquaredL1 {
     double smooth_gap, proximal, primal, dual, scale, bias;
   };
 
+  // |U_g' beta|
+  double score(std::size_t g) const { return smooth_.block_norm(scores_.data(), g); }
   bool hinge() const { return options_.loss == L1Loss::hinge; }
   double kappa(std::size_t i) const { return hinge() ? 0.0 : 0.5 / C_[i]; }
   // Squared losses need no proximal term once it is smaller than their own.
@@ -132,10 +136,10 @@ class SquaredL1 {
     std::fill(z_.begin(), z_.end(), 0.0);
     smooth_.l1 = 0;
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0) {
-        smooth_.l1 += std::abs(smooth_.u[k]);
-        U_.axpy(k, smooth_.u[k], z_.data());
-        smooth_.work += U_.length(k);
+      if (const double norm = smooth_.norm(k); norm != 0) {
+        smooth_.l1 += norm;
+        for (std::size_t j = U_.first(k); j < U_.last(k); ++j) U_.axpy(j, smooth_.u[j], z_.data());
+        smooth_.work += U_.block_length(k);
       }
     for (std::size_t i = 0; i < y_.size(); ++i) {
       auto& e = smooth_.examples[i];
@@ -156,7 +160,7 @@ class SquaredL1 {
     }
     correlate(features, threads);
     double t = 0;
-    for (const std::uint32_t k : features) t = std::max(t, std::abs(scores_[k]));
+    for (const std::uint32_t k : features) t = std::max(t, score(k));
     certify(t);
   }
 
@@ -168,8 +172,8 @@ class SquaredL1 {
       std::size_t own = 0;
       for (std::size_t j; (j = next++) < n_blocks;)
         for (const std::uint32_t k : features.subspan(j * block, std::min(block, features.size() - j * block))) {
-          scores_[k] = U_.dot(k, beta_.data());
-          own += U_.length(k);
+          for (std::size_t j = U_.first(k); j < U_.last(k); ++j) scores_[j] = U_.dot(j, beta_.data());
+          own += U_.block_length(k);
         }
       visited += own;
     });
@@ -229,18 +233,18 @@ class SquaredL1 {
   void screen(double gap) {
     const double radius = std::sqrt(4 * *std::max_element(C_.begin(), C_.end()) * std::max(gap, 0.0));
     double t = 0;
-    for (const std::uint32_t k : alive_) t = std::max(t, std::abs(scores_[k]));
-    std::erase_if(alive_, [&](std::uint32_t k) { return std::abs(scores_[k]) + 2 * radius < t && smooth_.u[k] == 0; });
+    for (const std::uint32_t k : alive_) t = std::max(t, score(k));
+    std::erase_if(alive_, [&](std::uint32_t k) { return score(k) + 2 * radius < t && smooth_.norm(k) == 0; });
   }
 
   // The features with u_k != 0, and as many more of the largest scores, at least `more`.
   void choose_working(std::size_t more) {
     working_.clear();
     std::vector<std::uint32_t> others;
-    for (const std::uint32_t k : alive_) (smooth_.u[k] != 0 ? working_ : others).push_back(k);
+    for (const std::uint32_t k : alive_) (smooth_.norm(k) != 0 ? working_ : others).push_back(k);
     more = std::min(others.size(), std::max(more, working_.size()));
     auto larger = [&](std::uint32_t j, std::uint32_t k) {
-      const double a = std::abs(scores_[j]), b = std::abs(scores_[k]);
+      const double a = score(j), b = score(k);
       return a != b ? a > b : j < k;
     };
     std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more), others.end(), larger);
@@ -266,9 +270,9 @@ class SquaredL1 {
       if (getenv("DBG")) {
         std::size_t J = 0, A = 0;
         for (auto& e : smooth_.examples) J += e.free();
-        for (auto k : working_) A += smooth_.u[k] != 0;
-        printf("  prox %d sigma %.2e it %d solved %d smooth_gap %.2e gap %.2e target %.2e W %zu A %zu J %zu\n", proximal, 1 / pi_, iteration, solved, now_.smooth_gap,
-               now_.primal - now_.dual, target, working_.size(), A, J);
+        for (auto k : working_) A += smooth_.norm(k) != 0;
+        printf("  prox %d sigma %.2e it %d solved %d smooth_gap %.2e gap %.2e target %.2e W %zu A %zu J %zu\n", proximal, 1 / pi_,
+               iteration, solved, now_.smooth_gap, now_.primal - now_.dual, target, working_.size(), A, J);
       }
       if (pi_ == 0 && iteration < 100) return;
       if (solved) old_ = beta_;
@@ -283,14 +287,14 @@ class SquaredL1 {
     const double bound = 0.8 * smooth_.l1 / T_;
     std::vector<std::uint32_t> support;
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0 || std::abs(scores_[k]) > bound) smooth_.step(k);
+      if (smooth_.norm(k) != 0 || score(k) > bound) smooth_.step(k);
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0) support.push_back(k);
+      if (smooth_.norm(k) != 0) support.push_back(k);
     smooth_.newton(support);
   }
 
   SquaredL1Solution finish() {
-    for (std::size_t k = 0; k < U_.size(); ++k) scores_[k] = U_.length(k) > 0 ? U_.dot(k, best_.beta.data()) : 0.0;
+    for (std::size_t k = 0; k < U_.n_columns(); ++k) scores_[k] = U_.dot(k, best_.beta.data());
     best_.scores = std::move(scores_);
     return std::move(best_);
   }

@@ -28,7 +28,7 @@ from treille.solvers.report import Progress, Report, check_outcome, poll_until
 
 LOSSES: dict[type[Loss], str] = {Hinge: "hinge", SquaredHinge: "squared_hinge", SquaredError: "squared_error"}
 SPREADS = ("optimal", "even")
-MAX_EPOCHS = 1000
+MAX_EPOCHS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ def columns_of(matrix: sp.csr_matrix) -> _core.Columns:
     if matrix.shape[1] >= 2**31:
         raise InputError(f"kernel learning takes fewer than 2^31 features, found {matrix.shape[1]:,}")
     indices = matrix.indices.astype(np.int32, copy=False)
-    columns = _core.Columns.of_csr(matrix.indptr.astype(np.int64), indices, matrix.data, matrix.shape[1])
+    columns = _core.Columns.of_csr(matrix.indptr.astype(np.int64), indices, matrix.data, matrix.shape[1], np.empty(0, np.int32), np.empty(0, np.int64))
     if not np.isfinite(columns.norms()).all():
         raise InputError("a feature has values whose squares sum to no finite number: scale them, or use a normalized kernel")
     return columns
