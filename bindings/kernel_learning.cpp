@@ -38,10 +38,11 @@ void bind_kernel_learning(nb::module_& m) {
   nb::class_<Columns>(m, "Columns", "A sparse matrix by columns, each divided by its norm.")
       .def_static(
           "of_csr",
-          [](In<std::int64_t> indptr, In<std::int32_t> ids, In<double> data, std::size_t n_columns) {
-            return unlocked([&] { return Columns::of_csr(view(indptr), view(ids), view(data), n_columns); });
+          [](In<std::int64_t> indptr, In<std::int32_t> ids, In<double> data, std::size_t n_columns, In<std::int32_t> position,
+             In<std::int64_t> blocks) {
+            return unlocked([&] { return Columns::of_csr(view(indptr), view(ids), view(data), n_columns, view(position), view(blocks)); });
           },
-          "indptr"_a, "ids"_a, "data"_a, "n_columns"_a)
+          "indptr"_a, "ids"_a, "data"_a, "n_columns"_a, "position"_a, "blocks"_a)
       .def("norms", [](const Columns& columns) { return copied(std::span<const double>(columns.norms)); });
 
   nb::class_<SquaredL1Answer>(m, "SquaredL1Answer", "The answer to one problem.")

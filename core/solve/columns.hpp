@@ -1,8 +1,11 @@
 #pragma once
-// A sparse matrix by columns, each divided by its norm: U_k = X_k / |X_k|. 12 bytes per entry.
+// A sparse matrix by columns, in blocks of columns that follow each other: U_g = X_g / |X_g|, |X_g|^2 the sum of squares of the block, so
+// that U_g U_g' has trace 1. Mostly, each column is a block. 12 bytes per entry.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 #include "interrupt.hpp"
@@ -15,9 +18,14 @@ struct Columns {
   Array<std::int64_t> begin;  // column k has the entries begin[k] .. begin[k + 1] - 1; none where it is zero
   Array<std::uint32_t> rows;
   Array<double> values;
-  Array<double> norms;  // |X_k|
+  Array<std::int64_t> blocks;  // block g has the columns blocks[g] .. blocks[g + 1] - 1
+  Array<double> norms;         // |X_g|
 
-  std::size_t size() const { return norms.size(); }
+  std::size_t size() const { return norms.size(); }  // blocks
+  std::size_t n_columns() const { return begin.size() - 1; }
+  std::size_t first(std::size_t g) const { return static_cast<std::size_t>(blocks[g]); }
+  std::size_t last(std::size_t g) const { return static_cast<std::size_t>(blocks[g + 1]); }
+  std::size_t block_length(std::size_t g) const { return static_cast<std::size_t>(begin[last(g)] - begin[first(g)]); }  // entries
   std::size_t n_entries() const { return rows.size(); }
   std::size_t length(std::size_t k) const { return static_cast<std::size_t>(begin[k + 1] - begin[k]); }
 
@@ -45,28 +53,42 @@ struct Columns {
     each(k, [&](std::uint32_t row, double value) { x[row] += a * value; });
   }
 
-  // From rows in CSR. Stored zeros are left out, and so are columns whose norm is not a positive number.
+  // From rows in CSR: column k of the matrix becomes column position[k], or is left out where that is -1; with no positions, all stay.
+  // `blocks` as above; empty: each column is one. Stored zeros are left out, and so are blocks whose norm is 0.
   static Columns of_csr(std::span<const std::int64_t> indptr, std::span<const std::int32_t> ids, std::span<const double> data,
-                        std::size_t n_columns) {
+                        std::size_t n_columns, std::span<const std::int32_t> position, std::span<const std::int64_t> blocks) {
     Columns out;
     out.n_rows = indptr.size() - 1;
+    if (!blocks.empty()) n_columns = static_cast<std::size_t>(blocks.back());
     out.begin.assign(n_columns + 1, 0);
-    out.norms.assign(n_columns, 0.0);
+    out.blocks.resize(blocks.empty() ? n_columns + 1 : blocks.size());
+    if (blocks.empty())
+      std::iota(out.blocks.begin(), out.blocks.end(), std::int64_t{0});
+    else
+      std::copy(blocks.begin(), blocks.end(), out.blocks.begin());
     auto visit = [&](auto&& use) {
       for (std::size_t i = 0; i < out.n_rows; ++i) {
         poll();
-        for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e)
-          if (data[e] != 0) use(i, static_cast<std::size_t>(ids[e]), data[e]);
+        for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e) {
+          const std::int32_t k = position.empty() ? ids[e] : position[static_cast<std::size_t>(ids[e])];
+          if (data[e] != 0 && k >= 0) use(i, static_cast<std::size_t>(k), data[e]);
+        }
       }
     };
+    Array<double> inverse(n_columns, 0.0);
     visit([&](std::size_t, std::size_t k, double value) {
-      out.norms[k] += value * value;
+      inverse[k] += value * value;
       ++out.begin[k];
     });
+    out.norms.resize(out.blocks.size() - 1);
+    for (std::size_t g = 0; g < out.size(); ++g) {
+      const auto first = inverse.begin() + out.blocks[g], last = inverse.begin() + out.blocks[g + 1];
+      out.norms[g] = std::sqrt(std::accumulate(first, last, 0.0));
+      std::fill(first, last, out.norms[g] > 0 ? 1 / out.norms[g] : 0.0);
+    }
     std::int64_t total = 0;
     for (std::size_t k = 0; k < n_columns; ++k) {
-      out.norms[k] = std::sqrt(out.norms[k]);
-      const std::int64_t count = out.norms[k] > 0 ? out.begin[k] : 0;
+      const std::int64_t count = inverse[k] > 0 ? out.begin[k] : 0;
       out.begin[k] = total;
       total += count;
     }
@@ -74,10 +96,10 @@ struct Columns {
     out.rows.resize(static_cast<std::size_t>(total));
     out.values.resize(static_cast<std::size_t>(total));
     visit([&](std::size_t i, std::size_t k, double value) {
-      if (!(out.norms[k] > 0)) return;
+      if (!(inverse[k] > 0)) return;
       const auto e = static_cast<std::size_t>(out.begin[k]++);
       out.rows[e] = static_cast<std::uint32_t>(i);
-      out.values[e] = value / out.norms[k];
+      out.values[e] = value * inverse[k];
     });
     for (std::size_t k = n_columns; k > 0; --k) out.begin[k] = out.begin[k - 1];
     out.begin[0] = 0;

@@ -7,12 +7,15 @@
 // attained at beta_i = q_i cut to [low_i, high_i], q_i = old_i + sigma_i (y_i - f_i). Squared losses are of this form with old = 0 and
 // sigma = 2 C; the hinge is their limit. Steps: exact coordinate descent, since the subdifferential of |u|_1^2 is a product of
 // intervals, and Newton's method on the coordinates that are not 0, with conjugate gradients and an exact line search. Where beta stays
-// free and signs keep, F is quadratic and one Newton step is exact.
+// free and signs keep, F is quadratic and one Newton step is exact. With blocks of columns, |u|_1 is the sum of the norms |u_g|.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "solve/best_bias.hpp"
@@ -31,15 +34,26 @@ class SmoothL1 {
 
   // `ridge` is r, the weight of b^2 / 2; without `has_bias`, b = 0.
   SmoothL1(const Columns& U, double trace, bool has_bias, double ridge, Monitor& monitor)
-      : examples(U.n_rows), u(U.size(), 0.0), U_(U), T_(trace), ridge_(ridge), has_bias_(has_bias), monitor_(monitor) {}
+      : examples(U.n_rows), u(U.n_columns(), 0.0), U_(U), T_(trace), ridge_(ridge), has_bias_(has_bias), monitor_(monitor) {}
 
   std::vector<Example> examples;
   std::vector<double> u;
   double b = 0, l1 = 0;
   std::size_t work = 0;  // entries visited
 
-  // Coordinate k to its best value, the others fixed.
-  void step(std::size_t k) {
+  double norm(std::size_t g) const { return block_norm(u.data(), g); }
+
+  // |x_g| of a vector with one number per column.
+  double block_norm(const double* x, std::size_t g) const {
+    const std::size_t first = U_.first(g), last = U_.last(g);
+    if (last - first == 1) return std::abs(x[first]);
+    return std::sqrt(std::inner_product(x + first, x + last, x + first, 0.0));
+  }
+
+  // Block g closer to its best value, the others fixed; all the way where it is one column.
+  void step(std::size_t g) { U_.last(g) - U_.first(g) == 1 ? step_column(U_.first(g)) : step_block(g); }
+
+  void step_column(std::size_t k) {
     double c = 0, h = 0;
     U_.each(k, [&](std::uint32_t i, double v) {
       const Example& e = examples[i];
@@ -57,7 +71,8 @@ class SmoothL1 {
       const double outward = x != 0 ? direction * std::copysign(1.0, x) : before != 0 ? -1.0 : 1.0;
       return outward * (others + std::abs(x)) / T_ - direction * c;
     };
-    double low = before, slope_low = before != 0 ? slope(before, c) : others / T_ - direction * c;
+    const double slope_low = before != 0 ? slope(before, c) : others / T_ - direction * c;
+    if (slope_low >= 0) return;  // a step of rounding
     const double allowed = 0.1 * std::abs(slope_low);
     double x = best, at = before;
     for (int tries = 0; tries < 20; ++tries) {
@@ -65,7 +80,7 @@ class SmoothL1 {
       at = x;
       const double s = slope(x, c);
       if (s <= allowed) break;
-      x = low + (x - low) * std::max(0.1, slope_low / (slope_low - s));
+      x = before + (x - before) * std::max(0.1, slope_low / (slope_low - s));
     }
     u[k] = at;
     l1 = others + std::abs(at);
@@ -90,77 +105,123 @@ class SmoothL1 {
     for (Example& e : examples) e.q -= e.sigma * change;
   }
 
-  // One step of Newton's method on `support`, the k with u_k != 0, and b. Returns false where it does not help.
+  // One step of Newton's method on `support`, the blocks with u_g != 0, and b. Returns false where it does not help.
   bool newton(std::span<const std::uint32_t> support) {
-    const std::size_t m = support.size();
-    if (m == 0) return false;
-    std::vector<double> gradient(m + 1, 0.0), diagonal(m + 1, 1.0), sign(m);
-    // The columns of the support in the free examples, times sqrt(sigma).
-    std::vector<std::size_t> begin(m + 1, 0);
-    rows_.clear();
-    values_.clear();
-    for (std::size_t j = 0; j < m; ++j) {
-      double c = 0, h = 0;
-      U_.each(support[j], [&](std::uint32_t i, double v) {
-        const Example& e = examples[i];
-        c += v * e.beta();
-        if (!e.free()) return;
-        rows_.push_back(i);
-        values_.push_back(v * std::sqrt(e.sigma));
-        h += v * v * e.sigma;
-      });
-      work += U_.length(support[j]);
-      begin[j + 1] = rows_.size();
-      sign[j] = std::copysign(1.0, u[support[j]]);
-      gradient[j] = sign[j] * l1 / T_ - c;
-      diagonal[j] = h + 1 / T_;
+    if (support.empty()) return false;
+    collect(support);
+    const std::size_t m = columns_.size();
+    std::vector<double> gradient(m + 1, 0.0), diagonal(m + 1, 1.0), unit(m);
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const double size = norm(support[s]);
+      for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) {
+        unit[j] = u[columns_[j]] / size;
+        gradient[j] = unit[j] * l1 / T_ - slopes_[j];
+        diagonal[j] = curvatures_[j] + unit[j] * unit[j] / T_ + (1 - unit[j] * unit[j]) * l1 / (T_ * size);
+      }
     }
-    roots_.assign(examples.size(), 0.0);
     double total = ridge_;
     gradient[m] = ridge_ * b;
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      gradient[m] -= examples[i].beta();
-      if (!examples[i].free()) continue;
-      roots_[i] = std::sqrt(examples[i].sigma);
-      total += examples[i].sigma;
+    for (const Example& e : examples) {
+      gradient[m] -= e.beta();
+      total += e.free() ? e.sigma : 0.0;
     }
-    if (has_bias_ && total > 0)
+    const bool with_bias = has_bias_ && total > 0;
+    if (with_bias)
       diagonal[m] = total;
     else
       gradient[m] = 0;
-    const bool with_bias = has_bias_ && total > 0;
-
-    std::vector<double> image(examples.size()), out(m + 1), d = conjugate_gradients(gradient, diagonal, [&](const std::vector<double>& x) {
-                                                              const double xb = with_bias ? x[m] : 0.0;
-                                                              for (std::size_t i = 0; i < image.size(); ++i) image[i] = xb * roots_[i];
-                                                              double along = 0;
-                                                              for (std::size_t j = 0; j < m; ++j) {
-                                                                along += sign[j] * x[j];
-                                                                for (std::size_t e = begin[j]; e < begin[j + 1]; ++e)
-                                                                  image[rows_[e]] += values_[e] * x[j];
-                                                              }
-                                                              for (std::size_t j = 0; j < m; ++j) {
-                                                                double sum = sign[j] * along / T_ + damping_ * diagonal[j] * x[j];
-                                                                for (std::size_t e = begin[j]; e < begin[j + 1]; ++e)
-                                                                  sum += values_[e] * image[rows_[e]];
-                                                                out[j] = sum;
-                                                              }
-                                                              out[m] = x[m] * (with_bias ? ridge_ + damping_ * diagonal[m] : 1.0);
-                                                              if (with_bias)
-                                                                for (std::size_t i = 0; i < image.size(); ++i)
-                                                                  out[m] += roots_[i] * image[i];
-                                                              work += 2 * rows_.size();
-                                                              return std::cref(out);
-                                                            });
-    const double step = line_search(support, d);
-    if (step > 0.5)
-      damping_ = std::max(1e-12, 0.1 * damping_);
-    else
-      damping_ = std::min(1.0, 10 * damping_);
+    std::vector<double> image(examples.size()), out(m + 1);
+    const auto d = conjugate_gradients(gradient, diagonal, [&](const std::vector<double>& x) -> const std::vector<double>& {
+      const double xb = with_bias ? x[m] : 0.0;
+      for (std::size_t i = 0; i < image.size(); ++i) image[i] = xb * roots_[i];
+      double along = 0;
+      for (std::size_t j = 0; j < m; ++j) {
+        along += unit[j] * x[j];
+        for (std::size_t e = begin_[j]; e < begin_[j + 1]; ++e) image[rows_[e]] += values_[e] * x[j];
+      }
+      for (std::size_t s = 0; s < support.size(); ++s) {
+        double own = 0;
+        const std::size_t first = starts_[s], last = starts_[s + 1];
+        for (std::size_t j = first; j < last; ++j) own += unit[j] * x[j];
+        const double turn = last - first > 1 ? l1 / (T_ * norm(support[s])) : 0.0;
+        for (std::size_t j = first; j < last; ++j) {
+          double sum = unit[j] * along / T_ + turn * (x[j] - unit[j] * own) + damping_ * diagonal[j] * x[j];
+          for (std::size_t e = begin_[j]; e < begin_[j + 1]; ++e) sum += values_[e] * image[rows_[e]];
+          out[j] = sum;
+        }
+      }
+      out[m] = x[m] * (with_bias ? ridge_ + damping_ * diagonal[m] : 1.0);
+      if (with_bias)
+        for (std::size_t i = 0; i < image.size(); ++i) out[m] += roots_[i] * image[i];
+      work += 2 * rows_.size();
+      return out;
+    });
+    const double step = search(support, d);
+    damping_ = step > 0.5 ? std::max(1e-12, 0.1 * damping_) : std::min(1.0, 10 * damping_);
     return step > 0;
   }
 
  private:
+  // A step that is exact for a bound of F: the block's part of the Hessian is at most L = sum_i sigma_i |x_ig|^2.
+  void step_block(std::size_t g) {
+    const std::size_t first = U_.first(g), last = U_.last(g);
+    const double before = norm(g), others = std::max(0.0, l1 - before);
+    double L = 0, size = 0;
+    std::vector<double> next(last - first);
+    for (std::size_t k = first; k < last; ++k) {
+      double c = 0;
+      U_.each(k, [&](std::uint32_t i, double v) {
+        c += v * examples[i].beta();
+        L += v * v * examples[i].sigma;
+      });
+      next[k - first] = c;
+    }
+    work += U_.block_length(g);
+    for (std::size_t k = first; k < last; ++k) {
+      next[k - first] += L * u[k];
+      size += next[k - first] * next[k - first];
+    }
+    size = std::sqrt(size);
+    const double best = std::max(0.0, (size - others / T_) / (L + 1 / T_)), factor = size > 0 ? best / size : 0.0;
+    if (best == 0 && before == 0) return;
+    for (std::size_t k = first; k < last; ++k) {
+      move(k, factor * next[k - first] - u[k]);
+      u[k] = factor * next[k - first];
+    }
+    l1 = others + best;
+  }
+
+  // The columns of the support: U_k' beta, curvatures, and the entries in free examples times sqrt(sigma).
+  void collect(std::span<const std::uint32_t> support) {
+    columns_.clear();
+    starts_.assign(1, 0);
+    for (const std::uint32_t g : support) {
+      for (std::size_t k = U_.first(g); k < U_.last(g); ++k) columns_.push_back(static_cast<std::uint32_t>(k));
+      starts_.push_back(columns_.size());
+    }
+    roots_.resize(examples.size());
+    for (std::size_t i = 0; i < examples.size(); ++i) roots_[i] = examples[i].free() ? std::sqrt(examples[i].sigma) : 0.0;
+    rows_.clear();
+    values_.clear();
+    slopes_.clear();
+    curvatures_.clear();
+    begin_.assign(1, 0);
+    for (const std::uint32_t k : columns_) {
+      double c = 0, h = 0;
+      U_.each(k, [&](std::uint32_t i, double v) {
+        c += v * examples[i].beta();
+        if (roots_[i] == 0) return;
+        rows_.push_back(i);
+        values_.push_back(v * roots_[i]);
+        h += values_.back() * values_.back();
+      });
+      work += U_.length(k);
+      slopes_.push_back(c);
+      curvatures_.push_back(h);
+      begin_.push_back(rows_.size());
+    }
+  }
+
   // u_k by so much more; returns U_k' beta afterwards.
   double move(std::size_t k, double change) {
     double c = 0;
@@ -184,8 +245,9 @@ class SmoothL1 {
       p[j] = r[j] / diagonal[j];
       rho += r[j] * p[j];
     }
-    const double goal = 1e-6 * rho;
-    for (int iteration = 0; iteration < 200 && rho > goal && !monitor_.stop; ++iteration) {
+    const double goal = 1e-8 * rho;
+    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, 300));
+    for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stop; ++iteration) {
       const std::vector<double>& Hp = product(p);
       double curvature = 0;
       for (std::size_t j = 0; j < m; ++j) curvature += p[j] * Hp[j];
@@ -203,52 +265,125 @@ class SmoothL1 {
     return d;
   }
 
-  // To the minimum of F along d, but never past it; returns the step.
-  double line_search(std::span<const std::uint32_t> support, const std::vector<double>& d) {
-    const std::size_t m = support.size();
-    const double db = has_bias_ ? d[m] : 0.0;
+  // Along d to the minimum of F; or, if that is lower, a step or a part of it with all signs kept, blocks that would turn round set
+  // to 0: so that many may leave the support at once. Returns the step, 0 if F does not fall.
+  double search(std::span<const std::uint32_t> support, const std::vector<double>& d) {
+    const double db = has_bias_ ? d[columns_.size()] : 0.0;
     image_.assign(examples.size(), db);
-    for (std::size_t j = 0; j < m; ++j) {
-      U_.axpy(support[j], d[j], image_.data());
-      work += U_.length(support[j]);
+    for (std::size_t j = 0; j < columns_.size(); ++j) U_.axpy(columns_[j], d[j], image_.data());
+    const double exact = line_minimum(d, db), now = value(l1, 0, image_, 0);
+    double best = 0, least = now;
+    bool project = false;
+    if (exact > 0) {
+      const double F = value(norm_along(d, exact).first, exact * db, image_, exact);
+      if (F < least) least = F, best = exact;
     }
-    auto slope = [&](double s) {
-      double norm = 0, rate = 0, sum = ridge_ * (b + s * db) * db;
-      for (std::size_t j = 0; j < m; ++j) {
-        const double x = u[support[j]] + s * d[j];
-        norm += std::abs(x);
-        rate += x > 0 ? d[j] : x < 0 ? -d[j] : 0;
+    double last = std::numeric_limits<double>::infinity();
+    for (double s = 1; s > 0.01; s *= 0.5) {
+      const bool turned = project_step(d, s);
+      const double F = value(trial_l1_, s * db, trial_, 1);
+      if (F < least) least = F, best = s, project = true;
+      if (!turned || F > last) break;
+      last = F;
+    }
+    if (best == 0) return 0;
+    if (project) project_step(d, best);
+    const std::vector<double>& image = project ? trial_ : image_;
+    for (std::size_t i = 0; i < examples.size(); ++i) examples[i].q -= (project ? 1.0 : best) * examples[i].sigma * image[i];
+    for (std::size_t s = 0; s + 1 < starts_.size(); ++s) {
+      const bool gone = project && turns(d, best, s);
+      for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) u[columns_[j]] = gone ? 0.0 : u[columns_[j]] + best * d[j];
+    }
+    b += best * db;
+    l1 = 0;
+    for (const std::uint32_t g : support) l1 += norm(g);
+    return best;
+  }
+
+  // Whether block s of the support would turn by more than a right angle.
+  bool turns(const std::vector<double>& d, double step, std::size_t s) const {
+    double sum = 0;
+    for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) sum += u[columns_[j]] * (u[columns_[j]] + step * d[j]);
+    return sum < 0;
+  }
+
+  // |u + s d|_1 and its slope by s.
+  std::pair<double, double> norm_along(const std::vector<double>& d, double step) const {
+    double norm = 0, rate = 0;
+    for (std::size_t s = 0; s + 1 < starts_.size(); ++s) {
+      double squares = 0, slope = 0;
+      for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) {
+        const double x = u[columns_[j]] + step * d[j];
+        squares += x * x;
+        slope += x * d[j];
       }
+      if (squares == 0) continue;
+      const double size = std::sqrt(squares);
+      norm += size;
+      rate += slope / size;
+    }
+    return {norm, rate};
+  }
+
+  // The change of f by the projected step, in trial_, and the norm there. Whether a block turned.
+  bool project_step(const std::vector<double>& d, double step) {
+    bool turned = false;
+    trial_.resize(examples.size());
+    for (std::size_t i = 0; i < examples.size(); ++i) trial_[i] = step * image_[i];
+    trial_l1_ = 0;
+    for (std::size_t s = 0; s + 1 < starts_.size(); ++s) {
+      const bool gone = turns(d, step, s);
+      double squares = 0;
+      for (std::size_t j = starts_[s]; j < starts_[s + 1]; ++j) {
+        const double next = u[columns_[j]] + step * d[j];
+        squares += next * next;
+        if (gone) U_.axpy(columns_[j], -next, trial_.data());
+      }
+      turned |= gone;
+      trial_l1_ += gone ? 0.0 : std::sqrt(squares);
+    }
+    return turned;
+  }
+
+  // F up to a constant, where f changes by scale * image, b by `change`, and |u|_1 is `norm`.
+  double value(double norm, double change, const std::vector<double>& image, double scale) const {
+    double sum = norm * norm / (2 * T_) + 0.5 * ridge_ * (b + change) * (b + change);
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const Example& e = examples[i];
+      if (e.sigma == 0) continue;
+      const double q = e.q - scale * e.sigma * image[i], beta = std::clamp(q, e.low, e.high);
+      sum += (q - 0.5 * beta) * beta / e.sigma;
+    }
+    return sum;
+  }
+
+  // The s of least F(u + s d), or a little less.
+  double line_minimum(const std::vector<double>& d, double db) const {
+    auto slope = [&](double s) {
+      const auto [norm, rate] = norm_along(d, s);
+      double sum = norm * rate / T_ + ridge_ * (b + s * db) * db;
       for (std::size_t i = 0; i < examples.size(); ++i) {
         const Example& e = examples[i];
         sum -= image_[i] * std::clamp(e.q - s * e.sigma * image_[i], e.low, e.high);
       }
-      return sum + norm * rate / T_;
+      return sum;
     };
     const double first = slope(0);
     if (!(first < 0)) return 0;
     double low = 0, high = 1, at_low = first, at_high = slope(high);
-    for (int k = 0; k < 20 && at_high < 0 && at_high < 0.1 * first; ++k) {
+    for (int k = 0; k < 20 && at_high < 0.1 * first; ++k) {
       low = high, at_low = at_high;
       high *= 2;
       at_high = slope(high);
     }
-    if (at_high <= 0)
-      low = high;
-    else
-      for (int k = 0; k < 40 && at_low < 1e-3 * first; ++k) {
-        double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), 0.05, 0.95);
-        const double at = slope(s);
-        if (at <= 0)
-          low = s, at_low = at;
-        else
-          high = s, at_high = at;
-      }
-    for (std::size_t j = 0; j < m; ++j) u[support[j]] += low * d[j];
-    b += low * db;
-    l1 = 0;
-    for (std::size_t j = 0; j < m; ++j) l1 += std::abs(u[support[j]]);
-    for (std::size_t i = 0; i < examples.size(); ++i) examples[i].q -= low * examples[i].sigma * image_[i];
+    if (at_high <= 0) return high;
+    for (int k = 0; k < 40 && at_low < 1e-3 * first && high - low > 1e-9 * high; ++k) {
+      const double s = low + (high - low) * std::clamp(at_low / (at_low - at_high), 0.05, 0.95), at = slope(s);
+      if (at <= 0)
+        low = s, at_low = at;
+      else
+        high = s, at_high = at;
+    }
     return low;
   }
 
@@ -256,8 +391,10 @@ class SmoothL1 {
   double T_, ridge_, damping_ = 1e-6;
   bool has_bias_;
   Monitor& monitor_;
-  std::vector<std::uint32_t> rows_;
-  std::vector<double> values_, roots_, image_;
+  std::vector<std::uint32_t> columns_, rows_;  // of the support, see collect
+  std::vector<std::size_t> starts_, begin_;    // of its blocks in columns_, and of its columns in rows_ and values_
+  std::vector<double> values_, slopes_, curvatures_, roots_, image_, trial_;
+  double trial_l1_ = 0;
 };
 
 }  // namespace treille

@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -61,25 +63,28 @@ class SquaredL1 {
         old_(y.size(), 0.0),
         z_(y.size()),
         beta_(y.size()),
-        scores_(U.size(), 0.0) {
+        scores_(U.n_columns(), 0.0) {
     const double inf = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < y.size(); ++i) {
       auto& e = smooth_.examples[i];
       const bool classes = options.loss != L1Loss::squared_error;
       const double most = C[i] == 0 ? 0 : hinge() ? C[i] : inf;
-      e = {0, (hinge() ? 1 : 2) * C[i], classes && y[i] > 0 ? 0 : -most, classes && y[i] < 0 ? 0 : most};
+      e = {0, 0, classes && y[i] > 0 ? 0 : -most, classes && y[i] < 0 ? 0 : most};
     }
+    const double most = *std::max_element(C.begin(), C.end()), natural = T_ / static_cast<double>(y.size());
+    pi_ = std::max(natural, most > 0 ? 1 / most : 0.0);
+    drop_exact();
     for (std::size_t k = 0; k < U.size(); ++k)
-      if (U.length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
+      if (U.block_length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
   }
 
   // From these u, b and beta on; empty: from 0.
   SquaredL1Solution solve(std::span<const double> u, double b, std::span<const double> beta) {
     if (!u.empty()) std::copy(u.begin(), u.end(), smooth_.u.begin());
     for (const std::uint32_t k : alive_)
-      if (smooth_.u[k] != 0) working_.push_back(k);
+      if (smooth_.norm(k) != 0) working_.push_back(k);
     smooth_.b = options_.has_bias ? b : 0.0;
-    if (hinge() && !beta.empty())
+    if (!beta.empty())
       for (std::size_t i = 0; i < y_.size(); ++i) old_[i] = std::clamp(beta[i], smooth_.examples[i].low, smooth_.examples[i].high);
     double before = std::numeric_limits<double>::infinity();
     std::size_t more = 100;
@@ -94,6 +99,9 @@ class SquaredL1 {
                      : stalled >= 5                     ? Status::rounding
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
+      if (getenv("DBG"))
+        printf("round P %.6e D %.6e now P %.6e D %.6e gap %.2e alive %zu epochs %ld\n", best_.primal, best_.dual, now_.primal, now_.dual,
+               gap, alive_.size(), best_.epochs);
       if (!hinge()) screen(gap);
       stalled = gap < 0.9 * before ? 0 : stalled + 1;
       if (stalled > 0) more *= 2;
@@ -106,10 +114,17 @@ class SquaredL1 {
 
  private:
   struct Values {
-    double smooth_gap, primal, dual, scale, bias;
+    double smooth_gap, proximal, primal, dual, scale, bias;
   };
 
+  // |U_g' beta|
+  double score(std::size_t g) const { return smooth_.block_norm(scores_.data(), g); }
   bool hinge() const { return options_.loss == L1Loss::hinge; }
+  double kappa(std::size_t i) const { return hinge() ? 0.0 : 0.5 / C_[i]; }
+  // Squared losses need no proximal term once it is smaller than their own.
+  void drop_exact() {
+    if (!hinge() && pi_ * *std::max_element(C_.begin(), C_.end()) < 0.5) pi_ = 0;
+  }
   std::int64_t epochs() const {
     return static_cast<std::int64_t>(
         std::ceil(static_cast<double>(smooth_.work) / static_cast<double>(std::max<std::size_t>(U_.n_entries(), 1))));
@@ -121,14 +136,15 @@ class SquaredL1 {
     std::fill(z_.begin(), z_.end(), 0.0);
     smooth_.l1 = 0;
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0) {
-        smooth_.l1 += std::abs(smooth_.u[k]);
-        U_.axpy(k, smooth_.u[k], z_.data());
-        smooth_.work += U_.length(k);
+      if (const double norm = smooth_.norm(k); norm != 0) {
+        smooth_.l1 += norm;
+        for (std::size_t j = U_.first(k); j < U_.last(k); ++j) U_.axpy(j, smooth_.u[j], z_.data());
+        smooth_.work += U_.block_length(k);
       }
     for (std::size_t i = 0; i < y_.size(); ++i) {
       auto& e = smooth_.examples[i];
-      e.q = old_[i] + e.sigma * (y_[i] - z_[i] - smooth_.b);
+      e.sigma = C_[i] > 0 ? 1 / (kappa(i) + pi_) : 0.0;
+      e.q = e.sigma * (pi_ * old_[i] + y_[i] - z_[i] - smooth_.b);
     }
     smooth_.fit_bias();
     double sums[2] = {0, 0};
@@ -144,7 +160,7 @@ class SquaredL1 {
     }
     correlate(features, threads);
     double t = 0;
-    for (const std::uint32_t k : features) t = std::max(t, std::abs(scores_[k]));
+    for (const std::uint32_t k : features) t = std::max(t, score(k));
     certify(t);
   }
 
@@ -156,8 +172,8 @@ class SquaredL1 {
       std::size_t own = 0;
       for (std::size_t j; (j = next++) < n_blocks;)
         for (const std::uint32_t k : features.subspan(j * block, std::min(block, features.size() - j * block))) {
-          scores_[k] = U_.dot(k, beta_.data());
-          own += U_.length(k);
+          for (std::size_t j = U_.first(k); j < U_.last(k); ++j) scores_[j] = U_.dot(j, beta_.data());
+          own += U_.block_length(k);
         }
       visited += own;
     });
@@ -167,28 +183,29 @@ class SquaredL1 {
   // The values at u, b and beta, where t = max |U_k' beta|. The dual takes the best multiple of beta.
   void certify(double t) {
     const double r = options_.ridge, regulariser = smooth_.l1 * smooth_.l1 / (2 * T_), b = smooth_.b;
-    double smooth = regulariser + 0.5 * r * b * b, linear = 0, proximal = 0, sum = 0, most = std::numeric_limits<double>::infinity();
+    double smooth = regulariser + 0.5 * r * b * b, linear = 0, proximal = 0, squares = 0, sum = 0;
+    double most = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < y_.size(); ++i) {
       const auto& e = smooth_.examples[i];
       if (e.sigma == 0) continue;
-      const double moved = e.beta() - old_[i], distance = beta_[i] - old_[i];
-      smooth += e.beta() * (y_[i] - z_[i] - b) - moved * moved / (2 * e.sigma);
+      const double beta = e.beta(), moved = beta - old_[i], distance = beta_[i] - old_[i];
+      smooth += beta * (y_[i] - z_[i] - b) - 0.5 * (kappa(i) * beta * beta + pi_ * moved * moved);
       linear += beta_[i] * y_[i];
-      proximal += distance * distance / (2 * e.sigma);
+      proximal += pi_ * distance * distance;
+      squares += kappa(i) * beta_[i] * beta_[i];
       sum += beta_[i];
       if (beta_[i] != 0) most = std::min(most, (beta_[i] > 0 ? e.high : e.low) / beta_[i]);
     }
-    double quadratic = T_ * t * t + r * sum * sum;
-    now_.smooth_gap = smooth - (linear - proximal - 0.5 * quadratic);
-    if (!hinge()) quadratic += 2 * proximal;
+    const double quadratic = T_ * t * t + r * sum * sum + squares;
+    now_.smooth_gap = smooth - (linear - 0.5 * (proximal + quadratic));
+    now_.proximal = 0.5 * proximal;
     now_.scale = quadratic > 0 ? std::clamp(linear / quadratic, 0.0, most) : linear > 0 && most < 1e300 ? most : 1.0;
     now_.dual = now_.scale * (linear - 0.5 * now_.scale * quadratic);
-    now_.primal = smooth;
-    now_.bias = b;
-    if (hinge()) {
-      now_.bias = options_.has_bias ? hinge_bias() : 0.0;
-      now_.primal = regulariser + 0.5 * r * now_.bias * now_.bias;
-      for (std::size_t i = 0; i < y_.size(); ++i) now_.primal += C_[i] * std::max(0.0, 1 - y_[i] * (z_[i] + now_.bias));
+    now_.bias = hinge() && options_.has_bias ? hinge_bias() : b;
+    now_.primal = regulariser + 0.5 * r * now_.bias * now_.bias;
+    for (std::size_t i = 0; i < y_.size(); ++i) {
+      const double error = y_[i] - z_[i] - now_.bias, slack = options_.loss == L1Loss::squared_error ? error : std::max(0.0, y_[i] * error);
+      now_.primal += C_[i] * (hinge() ? slack : slack * slack);
     }
   }
 
@@ -216,18 +233,18 @@ class SquaredL1 {
   void screen(double gap) {
     const double radius = std::sqrt(4 * *std::max_element(C_.begin(), C_.end()) * std::max(gap, 0.0));
     double t = 0;
-    for (const std::uint32_t k : alive_) t = std::max(t, std::abs(scores_[k]));
-    std::erase_if(alive_, [&](std::uint32_t k) { return std::abs(scores_[k]) + 2 * radius < t && smooth_.u[k] == 0; });
+    for (const std::uint32_t k : alive_) t = std::max(t, score(k));
+    std::erase_if(alive_, [&](std::uint32_t k) { return score(k) + 2 * radius < t && smooth_.norm(k) == 0; });
   }
 
   // The features with u_k != 0, and as many more of the largest scores, at least `more`.
   void choose_working(std::size_t more) {
     working_.clear();
     std::vector<std::uint32_t> others;
-    for (const std::uint32_t k : alive_) (smooth_.u[k] != 0 ? working_ : others).push_back(k);
+    for (const std::uint32_t k : alive_) (smooth_.norm(k) != 0 ? working_ : others).push_back(k);
     more = std::min(others.size(), std::max(more, working_.size()));
     auto larger = [&](std::uint32_t j, std::uint32_t k) {
-      const double a = std::abs(scores_[j]), b = std::abs(scores_[k]);
+      const double a = score(j), b = score(k);
       return a != b ? a > b : j < k;
     };
     std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more), others.end(), larger);
@@ -235,21 +252,33 @@ class SquaredL1 {
     std::sort(working_.begin(), working_.end());
   }
 
-  // The problem of the working features alone, to this gap.
+  // The problem of the working features alone, to this gap. A proximal term that is too weak makes the steps hard: it then grows again.
   void solve_working(double target) {
     for (int proximal = 0; proximal < 200 && !out_of_budget(); ++proximal) {
       double least = std::numeric_limits<double>::infinity();
-      for (int iteration = 0, stalled = 0; iteration < 500 && stalled < 5 && !out_of_budget(); ++iteration) {
+      int iteration = 0;
+      bool solved = false;
+      for (int stalled = 0; iteration < 100 && stalled < 10 && !out_of_budget(); ++iteration) {
         evaluate(working_, 1);
         if (now_.primal - now_.dual <= target) return;
-        if (hinge() && now_.smooth_gap <= std::max(0.1 * target, 0.1 * (now_.primal - now_.dual))) break;
+        solved = now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
+        if (pi_ > 0 && solved) break;
         stalled = now_.smooth_gap < 0.9 * least ? 0 : stalled + 1;
         least = std::min(least, now_.smooth_gap);
         descend();
       }
-      if (!hinge()) return;
-      old_ = beta_;
-      for (auto& e : smooth_.examples) e.sigma *= kGrowth;
+      if (getenv("DBG")) {
+        std::size_t J = 0, A = 0;
+        for (auto& e : smooth_.examples) J += e.free();
+        for (auto k : working_) A += smooth_.norm(k) != 0;
+        printf("  prox %d sigma %.2e it %d solved %d smooth_gap %.2e gap %.2e target %.2e W %zu A %zu J %zu\n", proximal, 1 / pi_,
+               iteration, solved, now_.smooth_gap, now_.primal - now_.dual, target, working_.size(), A, J);
+      }
+      if (pi_ == 0 && iteration < 100) return;
+      if (solved) old_ = beta_;
+      if (solved && iteration < 15) pi_ /= kGrowth;
+      if (!solved) pi_ = pi_ == 0 ? 0.5 / *std::max_element(C_.begin(), C_.end()) : pi_ * kGrowth;
+      drop_exact();
     }
   }
 
@@ -258,14 +287,14 @@ class SquaredL1 {
     const double bound = 0.8 * smooth_.l1 / T_;
     std::vector<std::uint32_t> support;
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0 || std::abs(scores_[k]) > bound) smooth_.step(k);
+      if (smooth_.norm(k) != 0 || score(k) > bound) smooth_.step(k);
     for (const std::uint32_t k : working_)
-      if (smooth_.u[k] != 0) support.push_back(k);
+      if (smooth_.norm(k) != 0) support.push_back(k);
     smooth_.newton(support);
   }
 
   SquaredL1Solution finish() {
-    for (std::size_t k = 0; k < U_.size(); ++k) scores_[k] = U_.length(k) > 0 ? U_.dot(k, best_.beta.data()) : 0.0;
+    for (std::size_t k = 0; k < U_.n_columns(); ++k) scores_[k] = U_.dot(k, best_.beta.data());
     best_.scores = std::move(scores_);
     return std::move(best_);
   }
@@ -276,7 +305,7 @@ class SquaredL1 {
   std::span<const double> y_, C_;
   SquaredL1Options options_;
   Monitor& monitor_;
-  double T_;
+  double T_, pi_;
   SmoothL1 smooth_;
   std::vector<double> old_, z_, beta_, scores_;
   std::vector<std::uint32_t> alive_, working_;

@@ -1,8 +1,10 @@
 """Solvers: optimisation algorithms. Each declares the spaces and problems it supports, and returns a solution with its proof."""
 
+from treille.solvers.alignment import align
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
+from treille.solvers.kernel_learning import Learned, learn_features, learn_groups
 from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution
@@ -17,9 +19,13 @@ __all__ = [
     "CuttingPlane",
     "DualCD",
     "FiniteNewton",
+    "Learned",
     "NormalEquations",
     "Problem",
     "Report",
     "Solution",
     "Solver",
+    "align",
+    "learn_features",
+    "learn_groups",
 ]

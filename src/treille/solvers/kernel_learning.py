@@ -3,7 +3,8 @@
 K_mu = sum_k mu_k X_k X_k', mu >= 0, has the trace sum_k mu_k |X_k|^2 = trace. The best mu for a `Problem` is the one whose optimum
 is the lowest. With U_k = X_k / |X_k|, that optimum is that of
 
-    primal   min_{u, b}  |u|_1^2 / (2 trace) + sum_i C_i loss(y_i, (U u)_i + b)      dual   max_beta  sum_i conj_i(beta_i) - trace/2 max_k (U_k' beta)^2
+    primal   min_{u, b}  |u|_1^2 / (2 trace) + sum_i C_i loss(y_i, (U u)_i + b)
+    dual     max_beta    sum_i conj_i(beta_i) - trace/2 max_k (U_k' beta)^2
 
 with the terms of the intercept as in `Problem`, and mu_k |X_k|^2 = trace |u_k| / |u|_1. For groups of columns, |u|_1 is the sum of
 the norms |u_g|, and U_g is X_g divided by the root of the trace of its kernel matrix.
@@ -17,30 +18,35 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from treille import _core
 from treille.features import PerProblemRows
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
-from treille.solvers.report import Progress, Report, check_outcome, poll_until
+from treille.solvers.report import Progress, Report, check_budget, check_outcome, poll_until
 
 LOSSES: dict[type[Loss], str] = {Hinge: "hinge", SquaredHinge: "squared_hinge", SquaredError: "squared_error"}
 SPREADS = ("optimal", "even")
-MAX_EPOCHS = 1000
+MAX_EPOCHS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The weights learned for one problem, and their proof."""
+    """The weights learned for one problem, and their proof.
+
+    >>> report = Report(1.0, 1.0, epochs=1, seconds=0.0, status="converged", seed=0)
+    >>> none = np.empty(0)
+    >>> Learned(none, np.ones(1), np.ones(1), 0.0, none, np.zeros(1, int), report).report.status
+    'converged'
+    """
 
     u: np.ndarray  # one per feature, signed; for groups the norms |u_g|
     shares: np.ndarray  # of the trace, one per feature or group: they sum to 1, or are all 0 if u is
     weights: np.ndarray  # mu, one per feature, also for groups: rows.weighted(np.sqrt(weights)) are the rows of K_mu
     intercept: float
     coefficients: np.ndarray  # beta, one per example
-    active: np.ndarray  # features (groups) whose |U_k' beta| is within tol of the maximum
+    active: np.ndarray  # features (groups) with u_k != 0, or whose |U_k' beta| is within tol of the maximum
     report: Report
 
 
@@ -70,7 +76,9 @@ def learn_features(
         "optimal": the weights of the optimum. "even": the trace is shared evenly by the features in `active`, as in the paper.
     tol : float
         Stop when primal - dual <= tol * primal.
-    max_epochs, max_seconds : limits; one epoch is one pass over all entries.
+    max_epochs, max_seconds : limits; one epoch visits as many entries as the rows have.
+    n_jobs : int or None
+        Threads, which never change the result.
     start : list of Learned or None
         Results for another C or trace to begin from, one per problem.
     progress : function or None
@@ -79,68 +87,172 @@ def learn_features(
     Examples
     --------
     >>> import treille
-    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "ab", "bbc", "bc"])
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "acb", "bbc", "abcc"])
     >>> problem = Problem(Hinge(), np.array([1, 1, 0, 0]), np.ones(4), "free", np.array([1]))
-    >>> [learned] = learn_features(problem, rows)
+    >>> [learned] = learn_features(problem, rows, trace=10.0, tol=1e-6)
     >>> learned.shares.round(2).tolist(), learned.report.status
-    ([0.0, 0.41, 0.59], 'converged')
+    ([0.0, 0.5, 0.5], 'converged')
     """
+    run = LearningRun(float(trace), spread, float(tol), int(max_epochs), max_seconds, n_jobs, progress)
+    return _learn(problem, rows, None, start, run)
+
+
+def learn_groups(
+    problem: Problem,
+    rows: Any,
+    groups: np.ndarray,
+    *,
+    trace: float = 1.0,
+    spread: str = "optimal",
+    tol: float = 1e-3,
+    max_epochs: int = MAX_EPOCHS,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    start: Sequence[Learned] | None = None,
+    progress: Progress | None = None,
+) -> list[Learned]:
+    """One weight per group of features, for each problem: ``groups[k]`` is the group of feature k, or -1 to leave it out.
+
+    Other parameters as in `learn_features`.
+
+    Examples
+    --------
+    >>> import treille
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "abd", "bbc", "bcdd"])
+    >>> problem = Problem(SquaredError(), np.array([1.0, 2.0, 3.0, 5.0]), np.ones(4), "free")
+    >>> [learned] = learn_groups(problem, rows, np.array([0, 0, 1, 1]), trace=10.0, tol=1e-6)
+    >>> learned.shares.round(2).tolist(), learned.weights.round(2).tolist()
+    ([0.02, 0.98], [0.02, 0.02, 1.4, 1.4])
+    """
+    run = LearningRun(float(trace), spread, float(tol), int(max_epochs), max_seconds, n_jobs, progress)
+    return _learn(problem, rows, checked_groups(groups, rows.n_features), start, run)
+
+
+@dataclass(frozen=True)
+class LearningRun:
+    """The options of a call."""
+
+    trace: float
+    spread: str
+    tol: float
+    max_epochs: int
+    max_seconds: float | None
+    n_jobs: int | None
+    progress: Progress | None
+
+
+def _learn(
+    problem: Problem, rows: Any, groups: np.ndarray | None, start: Sequence[Learned] | None, run: LearningRun
+) -> list[Learned]:
     begun = time.perf_counter()
-    check_learning(problem, rows, trace, spread)
+    check_learning(problem, rows, run.trace, run.spread)
+    check_budget(run.max_seconds)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
     if isinstance(rows, PerProblemRows):
-        options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs, "n_jobs": n_jobs}
-        options |= {"max_seconds": max_seconds, "progress": progress}
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
         each = zip(split(problem), rows.problems, starts, strict=True)
-        return [learn_features(one, own, start=given, **options)[0] for one, own, given in each]
-    threads = effective_n_jobs(n_jobs)
-    matrix = rows.to_csr(threads)
-    columns = columns_of(matrix)
-    sizes = columns.norms()
-    if start is not None:
-        for each in start:
-            check_shape("u of start", each.u, sizes.shape)
-            check_shape("coefficients of start", each.coefficients, (len(problem),))
+        return [_learn(one, own, groups, given, run)[0] for one, own, given in each]
+    threads = effective_n_jobs(run.n_jobs)
+    columns = Columns.of(rows, groups, threads)
+    beginnings = [] if start is None else [columns.start(each, rows, len(problem)) for each in start]
     answers = _core.squared_l1(
-        columns,
+        columns.core,
         [np.ascontiguousarray(problem.y(k), np.float64) for k in range(problem.n_problems)],
         problem.C,
         LOSSES[type(problem.loss)],
-        float(trace),
+        run.trace,
         problem.intercept is not False,
         float(problem.intercept is True),
-        float(tol),
-        int(max_epochs),
-        [] if start is None else [np.ascontiguousarray(each.u, np.float64) for each in start],
+        run.tol,
+        run.max_epochs,
+        beginnings,
         np.array([] if start is None else [each.intercept for each in start]),
         [] if start is None else [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
         threads,
-        poll_until(begun, max_seconds, progress),
+        poll_until(begun, run.max_seconds, run.progress),
     )
     seconds = time.perf_counter() - begun
-    found = []
-    for answer in answers:
-        status = "max_seconds" if answer.status == "stopped" else answer.status
-        report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
-        active = near_maximum(answer.scores, tol)
-        shares = shared(np.abs(answer.u), active, spread)
-        weights = np.divide(trace * shares, sizes**2, out=np.zeros_like(shares), where=sizes > 0)
-        found.append(Learned(answer.u, shares, weights, answer.intercept, answer.beta, active, report))
-    check_outcome(Report.combined([each.report for each in found]), tol)
+    found = [columns.learned(answer, run, seconds) for answer in answers]
+    check_outcome(Report.combined([each.report for each in found]), run.tol)
     return found
 
 
-def columns_of(matrix: sp.csr_matrix) -> _core.Columns:
-    """The columns of a matrix, divided by their norms, as the core takes them."""
-    if matrix.shape[1] >= 2**31:
-        raise InputError(f"kernel learning takes fewer than 2^31 features, found {matrix.shape[1]:,}")
-    indices = matrix.indices.astype(np.int32, copy=False)
-    columns = _core.Columns.of_csr(matrix.indptr.astype(np.int64), indices, matrix.data, matrix.shape[1])
-    if not np.isfinite(columns.norms()).all():
-        raise InputError("a feature has values whose squares sum to no finite number: scale them, or use a normalized kernel")
-    return columns
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the rows in the core, and how the features, or groups of them, are found there."""
+
+    core: Any
+    norms: np.ndarray  # |X_k|, or the root of the trace of a group's kernel matrix
+    groups: np.ndarray | None  # of each feature
+    order: np.ndarray  # for groups: the features in the order of the core's columns
+    blocks: np.ndarray  # for groups: where each begins there, and the end
+
+    @classmethod
+    def of(cls, rows: Any, groups: np.ndarray | None, threads: int) -> "Columns":
+        order, position, blocks = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
+        if groups is not None:
+            order = np.argsort(groups, kind="stable")[np.count_nonzero(groups < 0) :]
+            position = np.full(len(groups), -1, np.int32)
+            position[order] = np.arange(len(order))
+            blocks = np.concatenate([[0], np.cumsum(np.bincount(groups[order]))]).astype(np.int64)
+        matrix = rows.to_csr(threads)
+        if matrix.shape[1] >= 2**31:
+            raise InputError(f"kernel learning takes fewer than 2^31 features, found {matrix.shape[1]:,}")
+        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+        core = _core.Columns.of_csr(indptr, indices, matrix.data, matrix.shape[1], position, blocks)
+        norms = core.norms()
+        if not np.isfinite(norms).all():
+            raise InputError(
+                "a feature has values whose squares sum to no finite number: scale them, or use a normalized kernel"
+            )
+        return cls(core, norms, groups, order, blocks)
+
+    def sizes(self, values: np.ndarray) -> np.ndarray:
+        """|x_g| of numbers of the core's columns."""
+        if self.groups is None:
+            return np.abs(values)
+        totals = np.concatenate([[0.0], np.cumsum(values**2)])
+        return np.sqrt(np.maximum(0.0, np.diff(totals[self.blocks])))
+
+    def start(self, learned: Learned, rows: Any, n: int) -> np.ndarray:
+        """The u of the core's columns to begin from; that of a group has the direction of U_g' beta at the optimum."""
+        check_shape("u of start", learned.u, self.norms.shape)
+        check_shape("coefficients of start", learned.coefficients, (n,))
+        if self.groups is None:
+            return np.ascontiguousarray(learned.u, np.float64)
+        directions = rows.rmatvec(learned.coefficients[:, None])[self.order, 0]
+        sizes = self.sizes(directions)
+        scale = np.divide(learned.u, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        return directions * np.repeat(scale, np.diff(self.blocks))
+
+    def learned(self, answer: Any, run: LearningRun, seconds: float) -> Learned:
+        """What the core's answer says of features or groups."""
+        status = "max_seconds" if answer.status == "stopped" else answer.status
+        report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
+        scores, sizes = self.sizes(answer.scores), self.sizes(answer.u)
+        active = np.flatnonzero((sizes > 0) | ((scores > 0) & (scores >= (1 - min(run.tol, 0.5)) * scores.max())))
+        shares = sizes / sizes.sum() if sizes.any() else sizes
+        if run.spread == "even" and sizes.any():
+            shares = np.bincount(active, minlength=len(sizes)) / len(active)
+        weights = weights_of(shares, self.norms, run.trace, self.groups)
+        u = answer.u if self.groups is None else sizes
+        return Learned(u, shares, weights, answer.intercept, answer.beta, active, report)
+
+
+def weights_of(shares: np.ndarray, norms: np.ndarray, trace: float, groups: np.ndarray | None) -> np.ndarray:
+    """mu of each feature, from the shares and norms of features or of groups."""
+    weights = np.divide(trace * shares, norms**2, out=np.zeros_like(shares), where=norms > 0)
+    return weights if groups is None else np.append(weights, 0.0)[groups]
+
+
+def checked_groups(groups: np.ndarray, n_features: int) -> np.ndarray:
+    """Groups of features as integers; refuses what are none."""
+    groups = np.asarray(groups)
+    check_shape("groups", groups, (n_features,))
+    if groups.dtype.kind not in "iu" or groups.min(initial=-1) < -1:
+        raise InputError("groups holds a value that is not a whole number of at least 0, or -1 for features left out")
+    return groups.astype(np.int64)
 
 
 def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> None:
@@ -153,25 +265,6 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
         raise InputError(f"kernel learning solves problems with the losses {known}, not {type(problem.loss).__name__}")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
-
-
-def near_maximum(scores: np.ndarray, tol: float) -> np.ndarray:
-    """Indices of the scores whose absolute value is within tol of the largest; none if all are 0."""
-    sizes = np.abs(scores)
-    most = sizes.max(initial=0.0)
-    return np.flatnonzero(sizes >= (1 - min(tol, 0.5)) * most) if most > 0 else np.empty(0, np.int64)
-
-
-def shared(norms: np.ndarray, active: np.ndarray, spread: str) -> np.ndarray:
-    """Shares of the trace: in proportion to the norms, or even over the active ones; all 0 if the norms are."""
-    shares = np.zeros_like(norms)
-    total = norms.sum()
-    if total == 0:
-        return shares
-    if spread == "optimal":
-        return norms / total
-    shares[active] = 1 / len(active)
-    return shares
 
 
 def split(problem: Problem) -> list[Problem]:
