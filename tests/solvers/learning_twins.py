@@ -2,6 +2,7 @@
 
 import cvxpy as cp
 import numpy as np
+from scipy.optimize import nnls
 
 from treille.solvers.problem import Hinge
 
@@ -65,7 +66,7 @@ def dual(problem, X, trace, beta, groups=None, k=0):
 
 
 def alignment(X, y, groups=None, centered=True):
-    """Alignments of the matrices of features or groups with yy', and the mu of least squares by projected gradients."""
+    """Alignments of the matrices of features or groups with yy', and the mu of least squares with its value."""
     H = np.eye(len(y)) - (1 / len(y) if centered else 0)
     groups = np.arange(X.shape[1]) if groups is None else groups
     matrices = [H @ (X[:, groups == g] @ X[:, groups == g].T) @ H for g in range(groups.max() + 1)]
@@ -74,10 +75,7 @@ def alignment(X, y, groups=None, centered=True):
     sizes = np.array([np.linalg.norm(K) for K in matrices])
     kept = sizes > 1e-9
     aligned = np.divide(products, sizes * np.linalg.norm(target), out=np.zeros(len(sizes)), where=kept)
-    mu = cp.Variable(int(kept.sum()), nonneg=True)
-    A = np.array([K.ravel() for K, keep in zip(matrices, kept, strict=True) if keep]).T
-    program = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(A @ mu - target.ravel())))
-    program.solve(solver=cp.CLARABEL)
     best = np.zeros(len(sizes))
-    best[kept] = mu.value
-    return aligned, best, program.value
+    A = np.array([K.ravel() for K, keep in zip(matrices, kept, strict=True) if keep]).T
+    best[kept], distance = nnls(A, target.ravel())
+    return aligned, best, 0.5 * distance**2
