@@ -16,8 +16,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -99,9 +97,6 @@ class SquaredL1 {
                      : stalled >= 5                     ? Status::rounding
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
-      if (getenv("DBG"))
-        printf("round P %.6e D %.6e now P %.6e D %.6e gap %.2e alive %zu epochs %ld\n", best_.primal, best_.dual, now_.primal, now_.dual,
-               gap, alive_.size(), best_.epochs);
       if (!hinge()) screen(gap);
       stalled = gap < 0.9 * before ? 0 : stalled + 1;
       if (stalled > 0) more *= 2;
@@ -267,13 +262,6 @@ class SquaredL1 {
         least = std::min(least, now_.smooth_gap);
         descend();
       }
-      if (getenv("DBG")) {
-        std::size_t J = 0, A = 0;
-        for (auto& e : smooth_.examples) J += e.free();
-        for (auto k : working_) A += smooth_.norm(k) != 0;
-        printf("  prox %d sigma %.2e it %d solved %d smooth_gap %.2e gap %.2e target %.2e W %zu A %zu J %zu\n", proximal, 1 / pi_,
-               iteration, solved, now_.smooth_gap, now_.primal - now_.dual, target, working_.size(), A, J);
-      }
       if (pi_ == 0 && iteration < 100) return;
       if (solved) old_ = beta_;
       if (solved && iteration < 15) pi_ /= kGrowth;
@@ -296,6 +284,7 @@ class SquaredL1 {
   SquaredL1Solution finish() {
     for (std::size_t k = 0; k < U_.n_columns(); ++k) scores_[k] = U_.dot(k, best_.beta.data());
     best_.scores = std::move(scores_);
+    best_.dual = std::min(best_.dual, best_.primal);  // rounding
     return std::move(best_);
   }
 

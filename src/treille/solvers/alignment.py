@@ -108,23 +108,27 @@ def least_squares(
         if along > 0 and size > 0:
             dual = max(dual, 0.5 * along**2 / size)
         primal = 0.5 * max(0.0, norm)
-        if primal - dual <= tol * primal or e <= 1e-15 * square:
+        if primal - dual <= tol * primal or primal <= 1e-15 * square**2:
             return inverse * v, primal, min(dual, primal), epoch, "converged"
         others = np.setdiff1d(np.argsort(-descent, kind="stable")[:MOST_ADDED], working)
         working = np.concatenate([working[v[working] > 0], others[descent[others] > 0]])
         Q = kernels.products(working) * np.outer(inverse[working], inverse[working])
         inside = v[working]
-        descend(Q, r[working] - Q @ inside, inside, 0.01 * e)
+        descend(Q, r[working] - Q @ inside, inside)
         v[:] = 0.0
         v[working] = inside
     return inverse * v, primal, dual, epoch, "max_epochs"
 
 
-def descend(Q: np.ndarray, g: np.ndarray, v: np.ndarray, tol: float) -> None:
-    """Minimises 1/2 v'Qv - r'v over v >= 0 in place, g = r - Qv, until no gradient violates its condition by more than tol."""
-    diagonal = Q.diagonal().copy()
+def descend(Q: np.ndarray, g: np.ndarray, v: np.ndarray) -> None:
+    """Minimises 1/2 v'Qv - r'v over v >= 0 in place, g = r - Qv, to 1 % of the violation of the conditions."""
+
+    def violation() -> float:
+        return float(np.where(v > 0, np.abs(g), g).max(initial=0.0))
+
+    diagonal, goal = Q.diagonal().copy(), 0.01 * violation()
     for _ in range(1000):
-        if np.where(v > 0, np.abs(g), g).max(initial=0.0) <= tol:
+        if violation() <= goal:
             return
         for j in range(len(v)):
             change = max(0.0, v[j] + g[j] / diagonal[j]) - v[j]

@@ -93,7 +93,7 @@ def learn_features(
     >>> learned.shares.round(2).tolist(), learned.report.status
     ([0.0, 0.5, 0.5], 'converged')
     """
-    run = LearningRun(float(trace), spread, float(tol), int(max_epochs), max_seconds, n_jobs, progress)
+    run = LearningRun(trace, spread, tol, max_epochs, max_seconds, n_jobs, progress)
     return _learn(problem, rows, None, start, run)
 
 
@@ -124,7 +124,7 @@ def learn_groups(
     >>> learned.shares.round(2).tolist(), learned.weights.round(2).tolist()
     ([0.02, 0.98], [0.02, 0.02, 1.4, 1.4])
     """
-    run = LearningRun(float(trace), spread, float(tol), int(max_epochs), max_seconds, n_jobs, progress)
+    run = LearningRun(trace, spread, tol, max_epochs, max_seconds, n_jobs, progress)
     return _learn(problem, rows, checked_groups(groups, rows.n_features), start, run)
 
 
@@ -161,11 +161,11 @@ def _learn(
         [np.ascontiguousarray(problem.y(k), np.float64) for k in range(problem.n_problems)],
         problem.C,
         LOSSES[type(problem.loss)],
-        run.trace,
+        float(run.trace),
         problem.intercept is not False,
         float(problem.intercept is True),
-        run.tol,
-        run.max_epochs,
+        float(run.tol),
+        int(run.max_epochs),
         beginnings,
         np.array([] if start is None else [each.intercept for each in start]),
         [] if start is None else [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
