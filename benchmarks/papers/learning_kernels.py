@@ -65,8 +65,7 @@ def svm_errors(topic: str, n: int, trials: int) -> Iterator[dict[str, float]]:
         train, other = drawn[:TRAINING], drawn[TRAINING : TRAINING + VALIDATION]
         features, kept = most_frequent([texts[i] for i in train], n)
         X, X_other, X_test = (
-            features.transform(part)[:, kept]
-            for part in ([texts[i] for i in train], [texts[i] for i in other], test)
+            features.transform(part)[:, kept] for part in ([texts[i] for i in train], [texts[i] for i in other], test)
         )
         scale = scaled(X)
         models: dict[str, tuple[Callable[[float], Any], float]] = {
@@ -80,7 +79,10 @@ def svm_errors(topic: str, n: int, trials: int) -> Iterator[dict[str, float]]:
             for C in CS:
                 model = model_of(C).fit(X * factor, y[train])
                 errors.append(
-                    (np.mean(model.predict(X_other * factor) != y[other]), np.mean(model.predict(X_test * factor) != truth))
+                    (
+                        np.mean(model.predict(X_other * factor) != y[other]),
+                        np.mean(model.predict(X_test * factor) != truth),
+                    )
                 )
             found[name] = min(errors, key=lambda pair: pair[0])[1]
         yield found
@@ -141,7 +143,16 @@ def figure_3a(page: Page, trials: int) -> None:
              normalised(everything, "learned"), f"{all_base:.4f}"]
         )  # fmt: skip
         print(*rows[-1], flush=True)
-    header = ["set", "bigrams", "paper", "learned", "even", "baseline's error", "learned, all bigrams", "its baseline's error"]
+    header = [
+        "set",
+        "bigrams",
+        "paper",
+        "learned",
+        "even",
+        "baseline's error",
+        "learned, all bigrams",
+        "its baseline's error",
+    ]
     page.table("Figure 3 (a): errors divided by those of equal weights", header, rows)
 
 
@@ -150,7 +161,9 @@ def figure_3b(page: Page, trials: int) -> None:
     for n in COUNTS:
         rows.append([n or "all", *(normalised(errors_of(name, n, trials), "learned") for name in GROWTH)])
         print(*rows[-1], flush=True)
-    page.table("Figure 3 (b): errors divided by those of equal weights, by the number of bigrams", ["bigrams", *GROWTH], rows)
+    page.table(
+        "Figure 3 (b): errors divided by those of equal weights, by the number of bigrams", ["bigrams", *GROWTH], rows
+    )
 
 
 def clarabel_seconds(X: sp.csr_matrix, y: np.ndarray, C: float, trace: float) -> float:
@@ -162,7 +175,8 @@ def clarabel_seconds(X: sp.csr_matrix, y: np.ndarray, C: float, trace: float) ->
     a, t = cvxpy.Variable(len(y)), cvxpy.Variable()
     scores = (sp.diags(y) @ U).T @ a
     program = cvxpy.Problem(
-        cvxpy.Maximize(2 * cvxpy.sum(a) - trace * cvxpy.square(t)), [scores <= t, scores >= -t, a >= 0, a <= C, y @ a == 0]
+        cvxpy.Maximize(2 * cvxpy.sum(a) - trace * cvxpy.square(t)),
+        [scores <= t, scores >= -t, a >= 0, a <= C, y @ a == 0],
     )
     return float(program.solve(solver=cvxpy.CLARABEL)) / 2
 
@@ -222,12 +236,16 @@ def growth(page: Page) -> None:
     page.table("9,603 stories, acq against the rest", header, rows)
     for C in (0.1, 1.0):
         sizes, times = np.log([(n, s) for c, n, s in points if c == C]).T
-        page.say(f"\nC = {C}: seconds grow with the number of features to the power {np.polyfit(sizes, times, 1)[0]:.2f}.")
+        page.say(
+            f"\nC = {C}: seconds grow with the number of features to the power {np.polyfit(sizes, times, 1)[0]:.2f}."
+        )
 
 
 def readable(page: Page) -> None:
     texts, topics = reuters("train")
-    model: Any = LearnedSVC(BIGRAMS, C=0.3, n_jobs=2).fit(texts, ["acq" if "acq" in each else "other" for each in topics])
+    model: Any = LearnedSVC(BIGRAMS, C=0.3, n_jobs=2).fit(
+        texts, ["acq" if "acq" in each else "other" for each in topics]
+    )
     rows = [[w.name, f"{w.weight:.3g}", f"{w.share:.2%}", f"{w.effect:+.3f}"] for w in model.learned_weights_[:20]]
     header = ["bigram", "weight", "share of the trace", "effect"]
     page.table("Weights learned for acq (a positive effect speaks for other)", header, rows)

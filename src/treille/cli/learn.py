@@ -59,17 +59,22 @@ class Learn(str, Enum):
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many weights to print.")]
 GroupsName = Annotated[
-    Groups, typer.Option("--groups", metavar="NAME", help="features: a weight for each; parts: for each order and term.")
+    Groups,
+    typer.Option("--groups", metavar="NAME", help="features: a weight for each; parts: for each order and term."),
 ]
 SpreadName = Annotated[
     Spread, typer.Option("--spread", metavar="NAME", help="optimal, or even: the same share for all that are active.")
 ]
 LearnName = Annotated[
     Learn,
-    typer.Option("--learn", metavar="NAME", help="risk: the least regularised error; alignment or alignment-nnls: with y."),
+    typer.Option(
+        "--learn", metavar="NAME", help="risk: the least regularised error; alignment or alignment-nnls: with y."
+    ),
 ]
 Regression = Annotated[bool, typer.Option("--regression", help="Labels are numbers: learn for ridge regression.")]
-Alpha = Annotated[float, typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.")]
+Alpha = Annotated[
+    float, typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.")
+]
 
 
 @options.reading_options()
@@ -103,7 +108,9 @@ def run(
         "groups": groups.value, "learn": learn.value, "spread": spread.value, "tol": tol, "max_epochs": max_epochs,
         "n_jobs": jobs or -1, "verbose": int(not quiet),
     }  # fmt: skip
-    learner: Any = LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
+    learner: Any = (
+        LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
+    )
     try:
         learner.check_parameters()
     except InputError as error:
@@ -116,7 +123,7 @@ def run(
         learner.kernel = chosen
     batch = chosen.batch(reading.data(printer, examples, chosen), learner.n_jobs)
     y = np.asarray(examples.targets()) if regression else np.array(labels)
-    scored = _scores(printer, learner, batch, y, cv, seed) if cv else None
+    scored, values = _scores(printer, learner, batch, y, cv, seed) if cv else ("", None)
     fit(learner, batch, y)
     learner.reading_ |= reading.remembered()
     if model:
@@ -136,7 +143,7 @@ def run(
             "weights": {str(label): [each._asdict() for each in table] for label, table in by_class.items()},
             "learning": learner.learning_report_.as_dict(),
             "report": learner.report_.as_dict(),
-            "score": scored,
+            "score": values,
             "model": model and str(model),
         }
     )
@@ -144,26 +151,33 @@ def run(
         raise typer.Exit(3)
 
 
-def _scores(printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int) -> dict[str, Any]:
+def _scores(
+    printer: Printer, learner: Any, batch: Any, y: np.ndarray, cv: int, seed: int
+) -> tuple[str, dict[str, Any]]:
+    """The scores of a cross-validation, in words and as JSON values."""
+    how = f"in {cv}-fold cross-validation"
     if isinstance(learner, LearnedSVC):
-        splits = fold_splits(y.tolist(), cv, seed, printer)
-        return held_out(learner, batch, y.tolist(), splits, f"in {cv}-fold cross-validation").as_dict()
+        found = held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how)
+        return str(found), found.as_dict()
     errors = []
     for train, test in KFold(cv, shuffle=True, random_state=seed).split(y):
         fitted = fit(clone(learner), batch[train], y[train])
         errors.append(float(np.sqrt(np.mean((fitted.predict(batch[test]) - y[test]) ** 2))))
-    return {"how": f"in {cv}-fold cross-validation", "rmse": float(np.mean(errors)), "folds": cv}
+    mean, spread = float(np.mean(errors)), float(np.std(errors))
+    return f"root mean squared error {mean:.4g} ± {spread:.2g}, {how}", {"how": how, "rmse": errors, "folds": cv}
 
 
 def _print(
-    printer: Printer, learner: Any, kernel: Kernel, why: str, tables: dict[Any, Any], top: int, scored: Any
+    printer: Printer, learner: Any, kernel: Kernel, why: str, tables: dict[Any, Any], top: int, scored: str
 ) -> None:
     printer.field("kernel", f"{format_kernel(kernel)}, {why}")
     printer.field("learning", describe_report(learner.learning_report_, learner.tol))
     printer.field("sizes", learner.plan_.sizes)
     if scored:
-        found = [f"{name} {scored[name]:.3g}" for name in ("accuracy", "f1", "rmse") if scored.get(name) is not None]
-        printer.field("score", f"{', '.join(found)}, {scored['how']}")
+        printer.field("score", scored)
+    if learner.groups != "parts" and isinstance(learner, LearnedSVC) and len(learner.classes_) == 2:
+        negative, positive = learner.classes_.tolist()
+        printer.field("effect", f"positive: for {positive}, negative: for {negative}")
     for label, table in tables.items():
         name = "part" if learner.groups == "parts" else "feature"
         printer.print(f"{f'{label}: ' if label != '' else ''}{len(table):,} {name}s with weight")

@@ -51,18 +51,35 @@ class KernelMachine(BaseEstimator):
 
     def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
+        kernel, why, batch = self._examples(X)
+        problem = problem_of(len(batch))
+        self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
+
+    def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
+        """The kernel, the reason for it, and the examples as it reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
         kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
-        verbose = getattr(self, "verbose", 0)
-        with stage("reading examples", verbose):
+        with stage("reading examples", getattr(self, "verbose", 0)):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        problem = problem_of(len(batch))
-        kernel, bound = self._bound(kernel, batch, problem)
-        with stage("computing features", verbose):
-            chosen, space = plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
-        with progress_bar(problem.n_problems, self.tol, verbose) as progress:
+        return kernel, why, batch
+
+    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+        """The solver chosen, and the space that it works on, built."""
+        bound = self._bound(kernel, problem)
+        with stage("computing features", getattr(self, "verbose", 0)):
+            return plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+
+    def _bound(self, kernel: Kernel, problem: Problem) -> Kernel:
+        """The kernel with the labels of the training examples, where it needs them."""
+        if kernel.needs_labels and problem.classes is not None:
+            return kernel.bound_to(problem.targets, problem.classes)
+        return kernel
+
+    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+        """Solves the problem on the space, and keeps the result."""
+        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,
@@ -80,12 +97,6 @@ class KernelMachine(BaseEstimator):
         residues = getattr(batch, "residues", None)
         self.reading_ = {"alphabet": residues} if residues else {}
         self.plan_ = replace(chosen, kernel=kernel, representation=self.report_.representation, sizes=space.sizes())
-
-    def _bound(self, kernel: Kernel, batch: Batch, problem: Problem) -> tuple[Kernel, Kernel]:
-        """The kernel that the model keeps, and the one to train on: the same with what it takes from these examples' labels."""
-        if kernel.needs_labels and problem.classes is not None:
-            return kernel, kernel.bound_to(problem.targets, problem.classes)
-        return kernel, kernel
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""

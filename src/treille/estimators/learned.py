@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from treille.automata import library
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.learned_path import LearnedPath
+from treille.estimators.plan import Plan, plan
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
 from treille.features import FeatureMap, PerProblemRows, Rows
@@ -25,7 +28,8 @@ from treille.kernels.balanced import parts_of
 from treille.kernels.callable import as_kernel
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.solvers import Problem, Report
-from treille.solvers.kernel_learning import SPREADS, Learned, align, learn_features, learn_groups
+from treille.solvers.alignment import align
+from treille.solvers.kernel_learning import SPREADS, Learned, learn_features, learn_groups, split
 from treille.solvers.progress import progress_bar, stage
 from treille.spaces.weight_automaton import weight_fst
 
@@ -47,7 +51,7 @@ class LearnedWeight(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LearningRows:
     """Rows to learn from: features of a kernel, and the group of each, if there are any."""
 
     kernel: Kernel
@@ -91,33 +95,44 @@ class KernelLearner(KernelMachine):
                 "such as NGram(5, min_n=2)"
             )
 
-    def _bound(self, kernel: Kernel, batch: Batch, problem: Problem) -> tuple[Kernel, Kernel]:
-        verbose = getattr(self, "verbose", 0)
-        with stage("computing features", verbose):
-            examples = self._examples(super()._bound(kernel, batch, problem)[1], batch)
-        with progress_bar(problem.n_problems, self.tol, verbose) as progress:
-            learned = self._learn(problem, examples, progress=progress)
-        return examples.kernel.weighted("learned"), self._keep(examples, learned)
+    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+        """Learns the weights, and plans the training of the predictor with them."""
+        rows = self._learning_rows(self._bound(kernel, problem), batch)
+        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+            learned = self._learn(problem, rows, progress=progress)
+        return plan(self._keep(rows, learned), why, batch, problem, self.solver, n_jobs=self.n_jobs)
 
-    def _examples(self, kernel: Kernel, batch: Batch) -> Examples:
+    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+        # Without the rows of the training examples, which `chosen` has.
+        super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)  # type: ignore[attr-defined]
+        self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._found}")
+
+    def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
+        """The features of the examples, which `_learn` may use several times."""
+        with stage("computing features", getattr(self, "verbose", 0)):
+            return self._grouped(kernel, batch)
+
+    def _grouped(self, kernel: Kernel, batch: Batch) -> LearningRows:
         if self.groups == "parts":
             parts = parts_of(kernel)
             kernel = reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts])
             features, rows = kernel.fit_features(batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
-            return Examples(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
+            return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
         features, rows = kernel.fit_features(batch, self.n_jobs)
         if isinstance(rows, PerProblemRows):
             raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
         if not callable(self.groups):
-            return Examples(kernel, features, rows, None, [])
+            return LearningRows(kernel, features, rows, None, [])
         labels = [self.groups(features.name(z)) for z in range(features.n_features)]
         known = sorted(set(labels))
         number = {label: g for g, label in enumerate(known)}
-        return Examples(kernel, features, rows, np.array([number[label] for label in labels]), list(map(str, known)))
+        return LearningRows(
+            kernel, features, rows, np.array([number[label] for label in labels]), list(map(str, known))
+        )
 
     def _learn(
-        self, problem: Problem, examples: Examples, start: list[Learned] | None = None, progress: Any = None
+        self, problem: Problem, examples: LearningRows, start: list[Learned] | None = None, progress: Any = None
     ) -> list[Learned]:
         trace = float(len(problem) if self.trace is None else self.trace)
         if self.learn != "risk":
@@ -131,15 +146,45 @@ class KernelLearner(KernelMachine):
             return learn_features(problem, examples.rows, **options)
         return learn_groups(problem, examples.rows, examples.groups, **options)
 
-    def _keep(self, examples: Examples, learned: list[Learned]) -> Kernel:
+    def path(self, X: Any, y: Any, values: Any, label: Any = None) -> LearnedPath:
+        """What is learned for each of several values of C, or of alpha: each begins from the last, strong regularisation first.
+
+        With several classes, `label` says which one against the rest.
+
+        >>> import treille
+        >>> path = treille.LearnedRidge(treille.kernels.NGram(1)).path(["a", "aa", "ab", "b"], [1, 2, 1, 0], [0.1, 1.0])
+        >>> path.values.tolist(), path.names
+        ([1.0, 0.1], ['a'])
+        """
+        parameter = "C" if isinstance(self, SVC) else "alpha"
+        ordered = np.sort(np.asarray(values, float).ravel())[:: 1 if parameter == "C" else -1]
+        if len(ordered) == 0:
+            raise InputError("values is empty, expected at least one number")
+        models = [clone(self).set_params(**{parameter: float(value)}) for value in ordered]
+        for model in models:
+            model.check_parameters()
+        kernel, _, batch = models[0]._examples(X)
+        problems = [model._problem(y, None, len(batch)) for model in models]
+        rows = self._learning_rows(self._bound(kernel, problems[0]), batch)
+        k = _problem_of(problems[0], getattr(models[0], "classes_", None), label)
+        found: list[Learned] = []
+        for problem in problems:
+            found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
+        shares = np.stack([each.shares for each in found])
+        used = np.argsort(-shares.max(axis=0), kind="stable")[: np.count_nonzero(shares.any(axis=0))]
+        names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
+        return LearnedPath(parameter, ordered, names, shares[:, used], [each.report for each in found])
+
+    def _keep(self, examples: LearningRows, learned: list[Learned]) -> Kernel:
         """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
         mu = np.stack([each.weights for each in learned])
         used = examples.features.needed(np.flatnonzero(mu.any(axis=0)))
         if len(used) == 0:
-            raise InputError(
-                "all weights are 0: no feature tells anything about the targets, or C is too small (alpha too large)"
-            )
-        matrix, n = examples.rows.to_csr()[:, used], len(examples.rows)
+            ended = any(each.report.status != "converged" for each in learned)
+            why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
+            raise InputError(f"all weights are 0: {why}")
+        everything = examples.rows.to_csr()
+        matrix = everything[:, used]
         each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
         rows = each[0] if len(each) == 1 else PerProblemRows(each)
         fitted = WeightedMap(examples.features.restrict(used), np.sqrt(mu[:, used]), 0.0)
@@ -149,8 +194,10 @@ class KernelLearner(KernelMachine):
         self.shares_ = shares if examples.groups is not None else shares[:, used]
         unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
         self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
-        empty = examples.rows.n_features - np.count_nonzero(examples.rows.rmatvec(np.ones((n, 1))))
-        self._found = f"{len(used):,} of {examples.rows.n_features:,} features have weight"
+        empty = int((np.bincount(everything.indices, minlength=everything.shape[1]) == 0).sum())
+        self._found = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
+        if empty:
+            self._found += f", {empty:,} are 0 in all examples"
         return Weighted.learned(examples.kernel, fitted, rows)
 
     @property
@@ -186,7 +233,9 @@ class KernelLearner(KernelMachine):
             else:
                 weights = fitted.weights[k]  # type: ignore[attr-defined]
                 kernels.append(
-                    inside.weighted({fitted.name(int(z)): float(weights[z]) for z in np.flatnonzero(weights)}, missing=0.0)
+                    inside.weighted(
+                        {fitted.name(int(z)): float(weights[z]) for z in np.flatnonzero(weights)}, missing=0.0
+                    )
                 )
         return self._by_class(kernels)
 
@@ -225,6 +274,18 @@ class KernelLearner(KernelMachine):
             if values.shape != (n_functions, width) or not (values >= 0).all():
                 raise InputError("the learned weights in the file do not fit its features")
             setattr(self, f"{name}_", values)
+
+
+def _problem_of(problem: Problem, classes: np.ndarray | None, label: Any) -> int:
+    """Which of several problems is that of a label."""
+    if problem.n_problems == 1:
+        return 0
+    known = list(range(problem.n_problems)) if classes is None else classes.tolist()
+    if label not in known:
+        raise InputError(
+            f"label is {label!r}, expected one of {', '.join(map(repr, known))}: each has weights of its own"
+        )
+    return known.index(label)
 
 
 def _without_zeros(matrix: sp.csr_matrix) -> Rows:
@@ -277,8 +338,8 @@ class LearnedSVC(KernelLearner, SVC):
     >>> from treille.kernels import NGram
     >>> texts = ["good wine", "a good vine", "bad wine", "a bad vine"]
     >>> model = treille.LearnedSVC(NGram(1, unit="word"), C=10.0).fit(texts, ["+", "+", "-", "-"])
-    >>> [(name, round(share, 2)) for name, _, share, _ in model.learned_weights_]
-    [('good', 0.5), ('bad', 0.5)]
+    >>> sorted((each.name, round(each.share, 2)) for each in model.learned_weights_)
+    [('bad', 0.5), ('good', 0.5)]
     >>> model.predict(["good", "bad vine"]).tolist()
     ['+', '-']
     """
@@ -321,6 +382,14 @@ class LearnedRidge(KernelLearner, Ridge):
     >>> [name for name, *_ in model.learned_weights_], model.predict(["aab"]).round(1).tolist()
     (['a'], [2.0])
     """
+
+    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+        problem = super()._problem(y, sample_weight, n)
+        constant = np.flatnonzero(np.ptp(problem.targets.reshape(n, -1), axis=0) == 0)
+        if len(constant):
+            value = np.asarray(y, float).reshape(n, -1)[0, constant[0]]
+            raise InputError(f"all targets are {value}: nothing tells which features to weigh")
+        return problem
 
     def check_parameters(self) -> None:
         super().check_parameters()

@@ -140,7 +140,9 @@ class Weighted(WrappedKernel):
         if self._learned is not None:
             return self._learned
         if self.weights == "learned":
-            raise InputError(f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_")
+            raise InputError(
+                f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
+            )
         features, rows = self.kernel.fit_features(batch, n_jobs)
         weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
