@@ -1,10 +1,10 @@
-"""Learning sequence kernels (Cortes, Mohri, Rostamizadeh 2008): Figure 3, the time of the paper's quadratic program, and more features.
+"""Learning sequence kernels (Cortes, Mohri, Rostamizadeh 2008): Figure 3, the time of its quadratic program, and more features.
 
-The paper learns weights of about a thousand word bigrams: for five classes of Reuters-21578 with 1,000 random training stories, ten
-times, by support vector machines; and for the ratings of four domains of Amazon reviews, in ten folds, by ridge regression. Errors are
-divided by those of the same machine with equal weights. Which bigrams, and how C was chosen, it does not say: here, the most
-frequent ones of the training part, and C by the error on 2,000 other training stories, lambda / Lambda by five folds of the training
-part; for the baseline in the same way. Data are looked for in the folder that TREILLE_DATA names.
+The paper learns weights of about a thousand word bigrams: for five classes of Reuters-21578 with 1,000 random training stories,
+ten times, by support vector machines; and for the ratings of four domains of Amazon reviews, in ten folds, by ridge regression.
+Errors are divided by those of the same machine with equal weights. Which bigrams, and how C was chosen, it does not say: here, the
+most frequent ones of the training part, and C by the error on 2,000 other training stories, lambda / Lambda by five folds of the
+training part; for the baseline in the same way. Data are looked for in the folder that TREILLE_DATA names.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def ridge_errors(domain: str, n: int, folds: int) -> Iterator[dict[str, float]]:
         for name, model_of in RIDGES.items():
             sums = np.zeros(len(RATIOS))
             for inner, outer in KFold(5, shuffle=True, random_state=1).split(train):
-                for k, ratio in enumerate(RATIOS):
-                    sums[k] += squared_error(model_of, ratio, X[inner], y[train][inner], X[outer], y[train][outer])
+                for k, each in enumerate(RATIOS):
+                    sums[k] += squared_error(model_of, each, X[inner], y[train][inner], X[outer], y[train][outer])
             best = RATIOS[int(np.argmin(sums))]
             found[name] = float(np.sqrt(squared_error(model_of, best, X, y[train], X_test, y[test]) / len(test)))
         yield found

@@ -16,7 +16,6 @@ adds to the output where it occurs once. 'treille predict' and 'treille evaluate
 """
 
 from enum import Enum
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -147,7 +146,7 @@ def run(
             "model": model and str(model),
         }
     )
-    if "converged" != learner.learning_report_.status or learner.report_.status != "converged":
+    if learner.learning_report_.status != "converged" or learner.report_.status != "converged":
         raise typer.Exit(3)
 
 

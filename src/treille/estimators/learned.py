@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -104,7 +104,7 @@ class KernelLearner(KernelMachine):
 
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         # Without the rows of the training examples, which `chosen` has.
-        super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)  # type: ignore[attr-defined]
+        super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)
         self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._found}")
 
     def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
@@ -115,7 +115,7 @@ class KernelLearner(KernelMachine):
     def _grouped(self, kernel: Kernel, batch: Batch) -> LearningRows:
         if self.groups == "parts":
             parts = parts_of(kernel)
-            kernel = reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts])
+            kernel = cast(Kernel, reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts]))
             features, rows = kernel.fit_features(batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
@@ -250,7 +250,7 @@ class KernelLearner(KernelMachine):
         >>> bool(T("aaa", "aa") > 0), T("ab", "ba")
         (True, 0.0)
         """
-        inside, fitted = self.plan_.kernel.kernel, self._linear().features  # type: ignore[attr-defined]
+        inside, fitted = self.plan_.kernel.kernel, self._linear().features
         if not isinstance(inside, NGram) or inside.counts != "raw" or not isinstance(fitted, WeightedMap):
             raise InputError(f"{inside!r} does not count n-grams, so there is no transducer of its features: use NGram")
         return self._by_class([library.counting(weight_fst(fitted.inner, weights)) for weights in fitted.weights])
@@ -310,8 +310,8 @@ class LearnedSVC(KernelLearner, SVC):
         What has a weight of its own: each feature; each part of the kernel, that is each order of `NGram` and each term of a sum
         (multiple kernel learning); or all features for which a function of their names returns the same.
     learn : {"risk", "alignment", "alignment-nnls"}
-        "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by the
-        alignment of its kernel with the targets, by itself; "alignment-nnls" all together, by non-negative least squares.
+        "risk" minimises the objective of the support vector machine, to a proven duality gap. "alignment" weighs each feature by
+        the alignment of its own kernel with the targets; "alignment-nnls" weighs all together, by non-negative least squares.
     spread : {"optimal", "even"}
         With "risk": the weights of the optimum, or the same share of the trace for every feature that is active there.
     trace : float or None
