@@ -197,14 +197,20 @@ def test_weights_by_classes_are_a_default_only_where_there_are_classes():
 
 
 @pytest.mark.parametrize(
-    ("n", "loss", "solver"),
-    [(200, "squared_hinge", FiniteNewton), (100, "squared_hinge", DualCD), (200, "hinge", DualCD)],
+    ("n", "C", "loss", "solver"),
+    [
+        (200, 1.0, "squared_hinge", FiniteNewton),
+        (30, 1.0, "squared_hinge", FiniteNewton),
+        (29, 1.0, "squared_hinge", DualCD),
+        (200, 0.1, "squared_hinge", DualCD),
+        (200, 1.0, "hinge", DualCD),
+    ],
 )
-def test_newton_steps_are_chosen_for_smooth_losses_and_few_features(n, loss, solver):
+def test_newton_steps_are_chosen_for_smooth_losses_few_features_and_large_C(n, C, loss, solver):
     random = np.random.default_rng(0)
     X = random.normal(size=(n, 10))
     y = X[:, 0] + random.normal(size=n) > 0
-    model = SVC(Linear(), loss=loss).fit(X, y)
+    model = SVC(Linear(), C=C, loss=loss).fit(X, y)
     assert type(model.plan_.solver) is solver
     assert model.report_.status == "converged"
 

@@ -112,7 +112,7 @@ def plan(
     builder = pairs[0][0]
     built = builder.build(kernel, batch, n_jobs)
     candidates = [s for each, s in pairs if each is builder]
-    chosen = next((s for s in candidates if len(candidates) == 1 or s.recommended(built)), candidates[-1])
+    chosen = next((s for s in candidates if len(candidates) == 1 or s.recommended(built, problem)), candidates[-1])
     why = "as given" if solver != "auto" else SOLVERS[type(chosen)]
     return Plan(kernel, kernel_why, builder, _reason(kernel, builder, chosen, solver, intercept), chosen, why), built
 

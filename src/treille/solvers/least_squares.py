@@ -49,7 +49,7 @@ class NormalEquations(LeastSquaresSolver):
 
     spaces = (RowsSpace,)
 
-    def recommended(self, space: RowsSpace) -> bool:
+    def recommended(self, space: RowsSpace, problem: Problem) -> bool:
         return space.n_features <= FEW_FEATURES and space.n_features < len(space)
 
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:

@@ -98,8 +98,8 @@ class BaseSolver(BaseEstimator):
         """Raises an `InputError` where a parameter is out of its range; called before any work is done."""
         check_budget(self.max_seconds)
 
-    def recommended(self, space: Any) -> bool:
-        """Whether `solver="auto"` may pick it for this space, among the solvers that work on it."""
+    def recommended(self, space: Any, problem: Problem) -> bool:
+        """Whether `solver="auto"` may pick it for this space and problem, among the solvers that work on it."""
         return True
 
     def solve(
