@@ -38,11 +38,16 @@ void bind_kernel_learning(nb::module_& m) {
   nb::class_<Columns>(m, "Columns", "A sparse matrix by columns, each divided by its norm.")
       .def_static(
           "of_csr",
-          [](In<std::int64_t> indptr, In<std::int32_t> ids, In<double> data, std::size_t n_columns, In<std::int32_t> position,
-             In<std::int64_t> blocks) {
-            return unlocked([&] { return Columns::of_csr(view(indptr), view(ids), view(data), n_columns, view(position), view(blocks)); });
+          [](const std::vector<In<std::int64_t>>& indptr, const std::vector<In<std::int32_t>>& ids, const std::vector<In<double>>& data,
+             const std::vector<std::size_t>& first, std::size_t n_columns, In<std::int32_t> position, In<std::int64_t> blocks) {
+            std::vector<Columns::Part> parts;
+            for (std::size_t p = 0; p < indptr.size(); ++p) parts.push_back({view(indptr[p]), view(ids[p]), view(data[p]), first[p]});
+            return unlocked([&] { return Columns::of_csr(parts, n_columns, view(position), view(blocks)); });
           },
-          "indptr"_a, "ids"_a, "data"_a, "n_columns"_a, "position"_a, "blocks"_a)
+          "indptr"_a, "ids"_a, "data"_a, "first"_a, "n_columns"_a, "position"_a, "blocks"_a)
+      .def(
+          "merge_equal", [](Columns& columns) { return give(unlocked([&] { return columns.merge_equal(); })); },
+          "Keeps one of equal columns; returns for each column the one that stands for it.")
       .def("norms", [](const Columns& columns) { return copied(std::span<const double>(columns.norms)); });
 
   nb::class_<SquaredL1Answer>(m, "SquaredL1Answer", "The answer to one problem.")

@@ -3,10 +3,12 @@
 // that U_g U_g' has trace 1. Mostly, each column is a block. 12 bytes per entry.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <vector>
 
 #include "interrupt.hpp"
 #include "memory.hpp"
@@ -53,12 +55,74 @@ struct Columns {
     each(k, [&](std::uint32_t row, double value) { x[row] += a * value; });
   }
 
-  // From rows in CSR: column k of the matrix becomes column position[k], or is left out where that is -1; with no positions, all stay.
-  // `blocks` as above; empty: each column is one. Stored zeros are left out, and so are blocks whose norm is 0.
-  static Columns of_csr(std::span<const std::int64_t> indptr, std::span<const std::int32_t> ids, std::span<const double> data,
-                        std::size_t n_columns, std::span<const std::int32_t> position, std::span<const std::int64_t> blocks) {
+  // Keeps one of equal columns, where each column is a block: n-grams within each other, and those of one example only, abound. Returns
+  // for each column the one that stands for it.
+  Array<std::int64_t> merge_equal() {
+    const std::size_t n = n_columns();
+    Array<std::uint64_t> hashes(n, 0);
+    for (std::size_t k = 0; k < n; ++k) {
+      std::uint64_t hash = length(k);
+      each(k, [&](std::uint32_t row, double value) {
+        hash = (hash ^ row) * 0x9E3779B97F4A7C15u;
+        hash = (hash ^ (hash >> 29) ^ std::bit_cast<std::uint64_t>(value)) * 0xBF58476D1CE4E5B9u;
+      });
+      hashes[k] = hash ^ (hash >> 32);
+    }
+    Array<std::uint32_t> order(n);
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    std::sort(order.begin(), order.end(), [&](auto j, auto k) { return hashes[j] != hashes[k] ? hashes[j] < hashes[k] : j < k; });
+    Array<std::int64_t> kept(n);  // first of all, the first column that is equal
+    for (std::size_t a = 0; a < n; ++a) {
+      const std::uint32_t k = order[a];
+      kept[k] = k;
+      for (std::size_t b = a; b > 0 && hashes[order[b - 1]] == hashes[k]; --b)
+        if (kept[order[b - 1]] == order[b - 1] && equal(order[b - 1], k)) {
+          kept[k] = order[b - 1];
+          break;
+        }
+    }
+    std::int64_t columns = 0, entries = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (kept[k] != static_cast<std::int64_t>(k)) {
+        kept[k] = kept[static_cast<std::size_t>(kept[k])];  // already the new number: it comes before
+        continue;
+      }
+      const auto first = static_cast<std::size_t>(begin[k]), last = static_cast<std::size_t>(begin[k + 1]);
+      std::copy(rows.begin() + first, rows.begin() + last, rows.begin() + entries);
+      std::copy(values.begin() + first, values.begin() + last, values.begin() + entries);
+      norms[static_cast<std::size_t>(columns)] = norms[k];
+      begin[static_cast<std::size_t>(columns)] = entries;
+      entries += static_cast<std::int64_t>(last - first);
+      kept[k] = columns++;
+    }
+    begin.resize(static_cast<std::size_t>(columns) + 1);
+    blocks.resize(begin.size());
+    begin.back() = entries;
+    norms.resize(static_cast<std::size_t>(columns));
+    rows.resize(static_cast<std::size_t>(entries));
+    values.resize(static_cast<std::size_t>(entries));
+    return kept;
+  }
+
+  bool equal(std::size_t j, std::size_t k) const {
+    return length(j) == length(k) && std::equal(rows.begin() + begin[j], rows.begin() + begin[j + 1], rows.begin() + begin[k]) &&
+           std::equal(values.begin() + begin[j], values.begin() + begin[j + 1], values.begin() + begin[k]);
+  }
+
+  // Rows in CSR, whose column j is column `first` + j of the matrix.
+  struct Part {
+    std::span<const std::int64_t> indptr;
+    std::span<const std::int32_t> ids;
+    std::span<const double> data;
+    std::size_t first;
+  };
+
+  // From parts that lie side by side: column k of the matrix becomes column position[k], or is left out where that is -1; with no
+  // positions, all stay. `blocks` as above; empty: each column is one. Stored zeros are left out, and so are blocks whose norm is 0.
+  static Columns of_csr(const std::vector<Part>& parts, std::size_t n_columns, std::span<const std::int32_t> position,
+                        std::span<const std::int64_t> blocks) {
     Columns out;
-    out.n_rows = indptr.size() - 1;
+    out.n_rows = parts.front().indptr.size() - 1;
     if (!blocks.empty()) n_columns = static_cast<std::size_t>(blocks.back());
     out.begin.assign(n_columns + 1, 0);
     out.blocks.resize(blocks.empty() ? n_columns + 1 : blocks.size());
@@ -67,13 +131,15 @@ struct Columns {
     else
       std::copy(blocks.begin(), blocks.end(), out.blocks.begin());
     auto visit = [&](auto&& use) {
-      for (std::size_t i = 0; i < out.n_rows; ++i) {
-        poll();
-        for (auto e = static_cast<std::size_t>(indptr[i]); e < static_cast<std::size_t>(indptr[i + 1]); ++e) {
-          const std::int32_t k = position.empty() ? ids[e] : position[static_cast<std::size_t>(ids[e])];
-          if (data[e] != 0 && k >= 0) use(i, static_cast<std::size_t>(k), data[e]);
+      for (const Part& part : parts)
+        for (std::size_t i = 0; i < out.n_rows; ++i) {
+          poll();
+          for (auto e = static_cast<std::size_t>(part.indptr[i]); e < static_cast<std::size_t>(part.indptr[i + 1]); ++e) {
+            const std::size_t id = part.first + static_cast<std::size_t>(part.ids[e]);
+            const std::int64_t k = position.empty() ? static_cast<std::int64_t>(id) : position[id];
+            if (part.data[e] != 0 && k >= 0) use(i, static_cast<std::size_t>(k), part.data[e]);
+          }
         }
-      }
     };
     Array<double> inverse(n_columns, 0.0);
     visit([&](std::size_t, std::size_t k, double value) {

@@ -234,7 +234,7 @@ class SmoothL1 {
     return c;
   }
 
-  // H d = -gradient, to a tenth of the residual and then by the square of what it was, preconditioned by the diagonal.
+  // H d = -gradient, preconditioned by the diagonal, the more exactly the better the last steps were.
   template <class Product>
   std::vector<double> conjugate_gradients(const std::vector<double>& gradient, const std::vector<double>& diagonal, Product&& product) {
     const std::size_t m = gradient.size();
@@ -245,8 +245,8 @@ class SmoothL1 {
       p[j] = r[j] / diagonal[j];
       rho += r[j] * p[j];
     }
-    const double goal = 1e-8 * rho;
-    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, 300));
+    const double goal = std::clamp(100 * damping_, 1e-10, 1e-2) * rho;
+    const int limit = static_cast<int>(std::min<std::size_t>(2 * m + 10, 1000));
     for (int iteration = 0; iteration < limit && rho > goal && !monitor_.stop; ++iteration) {
       const std::vector<double>& Hp = product(p);
       double curvature = 0;

@@ -69,8 +69,8 @@ class SquaredL1 {
       const double most = C[i] == 0 ? 0 : hinge() ? C[i] : inf;
       e = {0, 0, classes && y[i] > 0 ? 0 : -most, classes && y[i] < 0 ? 0 : most};
     }
-    const double most = *std::max_element(C.begin(), C.end()), natural = T_ / static_cast<double>(y.size());
-    pi_ = std::max(natural, most > 0 ? 1 / most : 0.0);
+    most_ = *std::max_element(C.begin(), C.end());
+    pi_ = std::max(T_ / static_cast<double>(y.size()), most_ > 0 ? 1 / most_ : 0.0);
     drop_exact();
     for (std::size_t k = 0; k < U.size(); ++k)
       if (U.block_length(k) > 0) alive_.push_back(static_cast<std::uint32_t>(k));
@@ -98,10 +98,10 @@ class SquaredL1 {
                                                         : Status::max_epochs;
       if (best_.status != Status::max_epochs || best_.epochs >= options_.max_epochs) break;
       if (!hinge()) screen(gap);
-      stalled = gap < 0.9 * before ? 0 : stalled + 1;
-      if (stalled > 0) more *= 2;
+      const bool falls = gap < 0.9 * before;
       before = std::min(before, gap);
-      choose_working(more);
+      if (!falls) more *= 2;
+      stalled = choose_working(more) || falls ? 0 : stalled + 1;
       solve_working(0.3 * std::max(gap, options_.tol * best_.primal));
     }
     return finish();
@@ -109,7 +109,7 @@ class SquaredL1 {
 
  private:
   struct Values {
-    double smooth_gap, proximal, primal, dual, scale, bias;
+    double smooth, smooth_gap, proximal, primal, dual, scale, bias;
   };
 
   // |U_g' beta|
@@ -118,7 +118,7 @@ class SquaredL1 {
   double kappa(std::size_t i) const { return hinge() ? 0.0 : 0.5 / C_[i]; }
   // Squared losses need no proximal term once it is smaller than their own.
   void drop_exact() {
-    if (!hinge() && pi_ * *std::max_element(C_.begin(), C_.end()) < 0.5) pi_ = 0;
+    if (!hinge() && pi_ * most_ < 0.5) pi_ = 0;
   }
   std::int64_t epochs() const {
     return static_cast<std::int64_t>(
@@ -192,6 +192,7 @@ class SquaredL1 {
       if (beta_[i] != 0) most = std::min(most, (beta_[i] > 0 ? e.high : e.low) / beta_[i]);
     }
     const double quadratic = T_ * t * t + r * sum * sum + squares;
+    now_.smooth = smooth;
     now_.smooth_gap = smooth - (linear - 0.5 * (proximal + quadratic));
     now_.proximal = 0.5 * proximal;
     now_.scale = quadratic > 0 ? std::clamp(linear / quadratic, 0.0, most) : linear > 0 && most < 1e300 ? most : 1.0;
@@ -226,14 +227,15 @@ class SquaredL1 {
   }
 
   void screen(double gap) {
-    const double radius = std::sqrt(4 * *std::max_element(C_.begin(), C_.end()) * std::max(gap, 0.0));
+    const double radius = std::sqrt(4 * most_ * std::max(gap, 0.0));
     double t = 0;
     for (const std::uint32_t k : alive_) t = std::max(t, score(k));
     std::erase_if(alive_, [&](std::uint32_t k) { return score(k) + 2 * radius < t && smooth_.norm(k) == 0; });
   }
 
-  // The features with u_k != 0, and as many more of the largest scores, at least `more`.
-  void choose_working(std::size_t more) {
+  // The features with u_k != 0, and as many more of the largest scores, at least `more`. Whether one enters that violates its condition.
+  bool choose_working(std::size_t more) {
+    const std::vector<std::uint32_t> before = std::move(working_);  // sorted
     working_.clear();
     std::vector<std::uint32_t> others;
     for (const std::uint32_t k : alive_) (smooth_.norm(k) != 0 ? working_ : others).push_back(k);
@@ -245,27 +247,29 @@ class SquaredL1 {
     std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more), others.end(), larger);
     working_.insert(working_.end(), others.begin(), others.begin() + static_cast<std::ptrdiff_t>(more));
     std::sort(working_.begin(), working_.end());
+    return std::any_of(working_.begin(), working_.end(),
+                       [&](std::uint32_t k) { return score(k) > smooth_.l1 / T_ && !std::binary_search(before.begin(), before.end(), k); });
   }
 
   // The problem of the working features alone, to this gap. A proximal term that is too weak makes the steps hard: it then grows again.
   void solve_working(double target) {
-    for (int proximal = 0; proximal < 200 && !out_of_budget(); ++proximal) {
-      double least = std::numeric_limits<double>::infinity();
+    constexpr int kSteps = 50, kIterations = 100, kStalled = 5, kEasy = 15;
+    for (int step = 0; step < kSteps && !out_of_budget(); ++step) {
+      double last = std::numeric_limits<double>::infinity();
       int iteration = 0;
       bool solved = false;
-      for (int stalled = 0; iteration < 100 && stalled < 10 && !out_of_budget(); ++iteration) {
+      for (int stalled = 0; iteration < kIterations && stalled < kStalled && !out_of_budget(); ++iteration) {
         evaluate(working_, 1);
         if (now_.primal - now_.dual <= target) return;
-        solved = now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
-        if (pi_ > 0 && solved) break;
-        stalled = now_.smooth_gap < 0.9 * least ? 0 : stalled + 1;
-        least = std::min(least, now_.smooth_gap);
+        solved = pi_ > 0 && now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
+        if (solved) break;
+        stalled = last - now_.smooth > 0.01 * now_.smooth_gap ? 0 : stalled + 1;
+        last = now_.smooth;
         descend();
       }
-      if (pi_ == 0 && iteration < 100) return;
-      if (solved) old_ = beta_;
-      if (solved && iteration < 15) pi_ /= kGrowth;
-      if (!solved) pi_ = pi_ == 0 ? 0.5 / *std::max_element(C_.begin(), C_.end()) : pi_ * kGrowth;
+      old_ = beta_;
+      if (solved && iteration < kEasy) pi_ /= kGrowth;
+      if (!solved) pi_ = std::max(kGrowth * pi_, 0.5 / most_);
       drop_exact();
     }
   }
@@ -294,7 +298,7 @@ class SquaredL1 {
   std::span<const double> y_, C_;
   SquaredL1Options options_;
   Monitor& monitor_;
-  double T_, pi_;
+  double T_, most_, pi_;  // trace, largest C, weight of the proximal term: 1 / sigma
   SmoothL1 smooth_;
   std::vector<double> old_, z_, beta_, scores_;
   std::vector<std::uint32_t> alive_, working_;

@@ -73,7 +73,8 @@ def learn_features(
     trace : float
         Of the learned kernel matrix.
     spread : {"optimal", "even"}
-        "optimal": the weights of the optimum. "even": the trace is shared evenly by the features in `active`, as in the paper.
+        "optimal": the weights of the optimum; features that are equal in all examples have equal shares. "even": the trace is
+        shared evenly by the features in `active`, as in the paper.
     tol : float
         Stop when primal - dual <= tol * primal.
     max_epochs, max_seconds : limits; one epoch visits as many entries as the rows have.
@@ -187,6 +188,8 @@ class Columns:
     groups: np.ndarray | None  # of each feature
     order: np.ndarray  # for groups: the features in the order of the core's columns
     blocks: np.ndarray  # for groups: where each begins there, and the end
+    column: np.ndarray  # for features: the core's column that stands for each
+    times: np.ndarray  # for features: how many each column stands for
 
     @classmethod
     def of(cls, rows: Any, groups: np.ndarray | None, threads: int) -> "Columns":
@@ -196,17 +199,27 @@ class Columns:
             position = np.full(len(groups), -1, np.int32)
             position[order] = np.arange(len(order))
             blocks = np.concatenate([[0], np.cumsum(np.bincount(groups[order]))]).astype(np.int64)
-        matrix = rows.to_csr(threads)
-        if matrix.shape[1] >= 2**31:
-            raise InputError(f"kernel learning takes fewer than 2^31 features, found {matrix.shape[1]:,}")
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
-        core = _core.Columns.of_csr(indptr, indices, matrix.data, matrix.shape[1], position, blocks)
+        if rows.n_features >= 2**31:
+            raise InputError(f"kernel learning takes fewer than 2^31 features, found {rows.n_features:,}")
+        parts = [
+            part.to_csr(threads) for part in getattr(rows, "parts", (rows,))
+        ]  # joining them would take longer than the rest
+        core = _core.Columns.of_csr(
+            [part.indptr.astype(np.int64) for part in parts],
+            [part.indices.astype(np.int32, copy=False) for part in parts],
+            [part.data for part in parts],
+            np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()[:-1],
+            rows.n_features,
+            position,
+            blocks,
+        )
         norms = core.norms()
         if not np.isfinite(norms).all():
             raise InputError(
                 "a feature has values whose squares sum to no finite number: scale them, or use a normalized kernel"
             )
-        return cls(core, norms, groups, order, blocks)
+        column = core.merge_equal() if groups is None else np.empty(0, np.int64)
+        return cls(core, norms, groups, order, blocks, column, np.bincount(column))
 
     def sizes(self, values: np.ndarray) -> np.ndarray:
         """|x_g| of numbers of the core's columns."""
@@ -220,7 +233,7 @@ class Columns:
         check_shape("u of start", learned.u, self.norms.shape)
         check_shape("coefficients of start", learned.coefficients, (n,))
         if self.groups is None:
-            return np.ascontiguousarray(learned.u, np.float64)
+            return np.bincount(self.column, learned.u)
         directions = rows.rmatvec(learned.coefficients[:, None])[self.order, 0]
         sizes = self.sizes(directions)
         scale = np.divide(learned.u, sizes, out=np.zeros_like(sizes), where=sizes > 0)
@@ -230,14 +243,18 @@ class Columns:
         """What the core's answer says of features or groups."""
         status = "max_seconds" if answer.status == "stopped" else answer.status
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
-        scores, sizes = self.sizes(answer.scores), self.sizes(answer.u)
+        u, scores = answer.u, answer.scores
+        if self.groups is None:
+            u, scores = (u / self.times)[self.column], scores[self.column]
+        scores, sizes = self.sizes(scores), self.sizes(u)
         active = np.flatnonzero((sizes > 0) | ((scores > 0) & (scores >= (1 - min(run.tol, 0.5)) * scores.max())))
         shares = sizes / sizes.sum() if sizes.any() else sizes
         if run.spread == "even" and sizes.any():
             shares = np.bincount(active, minlength=len(sizes)) / len(active)
         weights = weights_of(shares, self.norms, run.trace, self.groups)
-        u = answer.u if self.groups is None else sizes
-        return Learned(u, shares, weights, answer.intercept, answer.beta, active, report)
+        return Learned(
+            u if self.groups is None else sizes, shares, weights, answer.intercept, answer.beta, active, report
+        )
 
 
 def weights_of(shares: np.ndarray, norms: np.ndarray, trace: float, groups: np.ndarray | None) -> np.ndarray:
