@@ -105,7 +105,7 @@ class KernelLearner(KernelMachine):
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         # Without the rows of the training examples, which `chosen` has.
         super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)
-        self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._found}")
+        self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
 
     def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
@@ -195,9 +195,9 @@ class KernelLearner(KernelMachine):
         unit = [np.flatnonzero(examples.groups == g)[:1] for g in range(len(examples.names))] if examples.names else []
         self.mu_ = np.stack([[own[z[0]] if len(z) else 0.0 for z in unit] for own in mu]) if unit else mu[:, used]
         empty = int((np.bincount(everything.indices, minlength=everything.shape[1]) == 0).sum())
-        self._found = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
+        self._note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
         if empty:
-            self._found += f", {empty:,} are 0 in all examples"
+            self._note += f", {empty:,} are 0 in all examples"
         return Weighted.learned(examples.kernel, fitted, rows)
 
     @property
