@@ -58,6 +58,7 @@ struct Solution {
   double primal = 0, dual = 0;
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
+  bool separates = false;  // no example has a loss: as good for every larger C
 
   double gap() const { return primal - dual; }
 };
@@ -268,6 +269,7 @@ class DualCD {
       for (const ExampleIndex i : all_) examples_[i].alpha *= multiple_;
       sum_weights();
       s_.b = b_;
+      s_.separates = true;
     }
     s_.alpha.resize(examples_.size());
     std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
@@ -288,8 +290,8 @@ class DualCD {
   std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now
   RestCalendar calendar_;
   std::int64_t visits_ = 0, evaluated_ = -1;
-  double mean_gradient_ = 0;  // absolute, projected, of the examples that were not at rest in the last sweep
-  double ratio_ = 1;          // of the gap after a sweep to the sum of the terms met during the sweep
+  double mean_gradient_ = 0;             // absolute, projected, of the examples that were not at rest in the last sweep
+  double ratio_ = 1;                     // of the gap after a sweep to the sum of the terms met during the sweep
   double terms_gap_ = 0, multiple_ = 1;  // as last evaluated: the sum of the terms; the multiple of alpha whose values s_ has
   double terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity();  // see stuck()
   std::int64_t epoch_begin_ = 0, idle_epochs_ = 0;

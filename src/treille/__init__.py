@@ -13,7 +13,19 @@ from importlib.metadata import version
 from treille import automata, kernels, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import SVC, SVR, Features, OneClassSVM, Plan, Ridge, Tagger, load
+from treille.estimators import (
+    SVC,
+    SVCCV,
+    SVR,
+    SVRCV,
+    Features,
+    OneClassSVM,
+    Plan,
+    Ridge,
+    RidgeCV,
+    Tagger,
+    load,
+)
 from treille.io.errors import InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
@@ -21,7 +33,9 @@ from treille.solvers import ConvergenceWarning, Report
 __version__ = version("treille")
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "Batch",
     "ConvergenceWarning",
     "Features",
@@ -32,6 +46,7 @@ __all__ = [
     "Plan",
     "Report",
     "Ridge",
+    "RidgeCV",
     "Strings",
     "Tagger",
     "Trees",

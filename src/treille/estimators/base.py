@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
@@ -50,20 +51,31 @@ class KernelMachine(BaseEstimator):
 
     def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
         """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
+        kernel, why, batch = self._examples(X)
+        problem = problem_of(len(batch))
+        self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
+
+    def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
+        """The kernel, the reason for it, and the examples as it reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
         kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
-        verbose = getattr(self, "verbose", 0)
-        with stage("reading examples", verbose):
+        with stage("reading examples", getattr(self, "verbose", 0)):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        problem = problem_of(len(batch))
+        return kernel, why, batch
+
+    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+        """The solver chosen, and the space that it works on, built."""
         bound = kernel
         if kernel.needs_labels and problem.classes is not None:
             bound = kernel.bound_to(problem.targets, problem.classes)
-        with stage("computing features", verbose):
-            chosen, space = plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
-        with progress_bar(problem.n_problems, self.tol, verbose) as progress:
+        with stage("computing features", getattr(self, "verbose", 0)):
+            return plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+
+    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+        """Solves the problem on the space, and keeps the result."""
+        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,

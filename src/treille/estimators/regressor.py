@@ -8,10 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.plan import Plan
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.kernels import Kernel
 from treille.solvers import Problem
 from treille.solvers.problem import Loss
 
@@ -20,34 +23,32 @@ class Regressor(RegressorMixin, KernelMachine):
     """A regression function of structured examples; subclasses implement ``fit``."""
 
     one_target_: bool
+    fit_intercept: bool | str
+    _mean: np.ndarray  # of the targets, while `fit` runs
 
-    def _train_regression(
-        self, X: Any, y: Any, sample_weight: Any, loss: Loss, C: float, most_targets: float = inf
-    ) -> None:
-        """Solves the problem with this loss, C times the sample weights, and the intercept `fit_intercept`.
+    def _regression_problem(
+        self, y: Any, sample_weight: Any, n: int, loss: Loss, C: float, most_targets: float = inf
+    ) -> Problem:
+        """The problem of n examples with this loss, C times the sample weights, and the intercept `fit_intercept`.
 
-        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y.
+        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y, which is kept.
         """
+        numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
+        if numbers.ndim == 2 and numbers.shape[1] > most_targets:
+            raise InputError(
+                f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
+            )
+        self.one_target_ = numbers.ndim == 1 or most_targets == 1
+        if numbers.ndim == 2 and self.one_target_:
+            warn_of_column()
+        numbers = numbers.reshape(n, -1)
+        self._mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
+        return Problem(loss, numbers - self._mean, C * weights, self.fit_intercept)
 
-        mean, one_target = np.zeros(1), True
-
-        def problem_of(n: int) -> Problem:
-            nonlocal mean, one_target
-            numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
-            if numbers.ndim == 2 and numbers.shape[1] > most_targets:
-                raise InputError(
-                    f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
-                )
-            one_target = numbers.ndim == 1 or most_targets == 1
-            if numbers.ndim == 2 and one_target:
-                warn_of_column()
-            numbers = numbers.reshape(n, -1)
-            mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
-            return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
-
-        self._train(X, problem_of)
-        self.functions_ = self.functions_.shifted(mean)
-        self.one_target_ = one_target
+    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+        super()._solve(kernel, batch, problem, chosen, space)
+        self.functions_ = self.functions_.shifted(self._mean)
+        del self._mean
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

@@ -8,7 +8,7 @@ from typing import Any
 from treille.estimators.base import KernelParameter
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
-from treille.solvers import Solver
+from treille.solvers import Problem, Solver
 from treille.solvers.problem import SquaredError
 from treille.spaces import Nystrom
 
@@ -70,8 +70,11 @@ class Ridge(Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
         """Trains on examples X with targets y: one number, or one row of numbers, per example."""
         self.check_parameters()
-        self._train_regression(X, y, sample_weight, SquaredError(), 0.5 / self.alpha)
+        self._train(X, lambda n: self._problem(y, sample_weight, n))
         return self
+
+    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+        return self._regression_problem(y, sample_weight, n, SquaredError(), 0.5 / self.alpha)
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

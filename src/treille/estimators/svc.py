@@ -96,18 +96,16 @@ class SVC(ClassifierMixin, KernelMachine):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Trains on examples X with labels y."""
         self.check_parameters()
-        classes = np.empty(0)
-
-        def problem_of(n: int) -> Problem:
-            nonlocal classes
-            classes, codes = check_labels(y, n)
-            C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
-            positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-            return Problem(LOSSES[self.loss](), codes, C, self.fit_intercept, positive)
-
-        self._train(X, problem_of)
-        self.classes_ = classes
+        self._train(X, lambda n: self._problem(y, sample_weight, n))
         return self
+
+    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+        """The problem of n examples; keeps the classes."""
+        classes, codes = check_labels(y, n)
+        C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
+        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+        self.classes_ = classes
+        return Problem(LOSSES[self.loss](), codes, C, self.fit_intercept, positive)
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

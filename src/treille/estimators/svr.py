@@ -12,7 +12,7 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Solver
+from treille.solvers import Problem, Solver
 from treille.solvers.problem import REGRESSION_LOSSES
 from treille.spaces import Nystrom
 
@@ -81,10 +81,12 @@ class SVR(Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
         """Trains on examples X with targets y, one number per example."""
         self.check_parameters()
-        self._train_regression(
-            X, y, sample_weight, REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C, most_targets=1
-        )
+        self._train(X, lambda n: self._problem(y, sample_weight, n))
         return self
+
+    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+        loss = REGRESSION_LOSSES[self.loss](float(self.epsilon))
+        return self._regression_problem(y, sample_weight, n, loss, self.C, most_targets=1)
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
