@@ -47,7 +47,7 @@ def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: An
         return TrainedFold(replace(whole, C=C), test, train, np.zeros(whole.n_problems), classes)
     targets = np.zeros((len(whole), whole.n_problems))
     targets[train] = own.targets.reshape(len(train), -1)
-    return TrainedFold(replace(whole, C=C, targets=targets), test, train, scratch._mean, np.empty(0, int))
+    return TrainedFold(replace(whole, C=C, targets=targets), test, train, scratch._found[0], np.empty(0, int))
 
 
 def evaluate_folds(

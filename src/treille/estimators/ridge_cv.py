@@ -48,7 +48,7 @@ class RidgeCV(RegressorMixin, SearchCV):
     alpha_ : float
         The best alpha.
     best_params_, best_score_, best_index_, cv_results_, best_estimator_
-        As in `SVCCV`; ``cv_results_`` of leave-one-out has no scores of single splits.
+        As in `SVCCV`; ``cv_results_`` of leave-one-out has one score for all examples.
 
     Examples
     --------
@@ -112,10 +112,10 @@ class RidgeCV(RegressorMixin, SearchCV):
         return Evaluated([], [outputs], np.zeros((len(values), 1)), seconds, refit)
 
     def _score(
-        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, results: Results
+        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
     ) -> tuple[float, float]:
         if self.cv is not None:
-            return super()._score(evaluated, params, X, y, results)
+            return super()._score(evaluated, params, X, y, sample_weight, results)
         results.splits = False
         self.scorer_ = check_scoring(self, scoring=self.scoring)
         numbers, values, means = np.asarray(y, np.float64), self._values(), []
@@ -123,13 +123,14 @@ class RidgeCV(RegressorMixin, SearchCV):
             begun = time.perf_counter()
             predicted = outputs.reshape(numbers.shape)
             if self.scoring is None:
-                scores = -((predicted - numbers) ** 2).reshape(len(numbers), -1).mean(axis=1)
+                errors = ((predicted - numbers) ** 2).reshape(len(numbers), -1).mean(axis=1)
+                score = -float(np.average(errors, weights=sample_weight))
             else:
-                scores = np.array([self.scorer_(HeldOutRegressor(predicted), X, numbers)])
-            if not np.isfinite(scores).all():
-                raise InputError(f"the score is {scores.mean()} for {params | {'alpha': value}}: use another scoring")
-            results.add(
-                params | {"alpha": value}, scores, evaluated.seconds[c], np.array([time.perf_counter() - begun])
-            )
-            means.append(float(scores.mean()))
+                weights = self._weights_to_score(sample_weight, slice(None))
+                score = float(self.scorer_(HeldOutRegressor(predicted), X, numbers, **weights))
+            if not np.isfinite(score):
+                raise InputError(f"the score is {score} for {params | {'alpha': value}}: use another scoring")
+            took = np.array([time.perf_counter() - begun])
+            results.add(params | {"alpha": value}, np.array([score]), evaluated.seconds[c], took)
+            means.append(score)
         return max(means), values[int(np.argmax(means))]

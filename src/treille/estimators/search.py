@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -115,7 +116,8 @@ class SearchCV(BaseEstimator):
                     model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
                     splits = self._splits(X, y, groups, len(read[2]))
                 evaluated = self._evaluate(model, *read, y, sample_weight, splits)
-                top = self._score(evaluated, params, X, y, results)
+                top = self._score(evaluated, params, X, y, sample_weight, results)
+                results.gaps.append(evaluated.gaps)
                 _warn_of_gaps(evaluated.gaps, model)
                 if best is None or top[0] > best[0]:
                     best = (*top, evaluated.refit)
@@ -123,7 +125,7 @@ class SearchCV(BaseEstimator):
             begun = time.perf_counter()
             self.best_estimator_ = best[2](best[1])
             self.refit_time_ = time.perf_counter() - begun
-        self.cv_results_ = results.table()
+        self.cv_results_, self.gaps_ = results.table(), np.vstack(results.gaps)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
@@ -222,7 +224,7 @@ class SearchCV(BaseEstimator):
         return 1.0
 
     def _score(
-        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, results: Results
+        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
     ) -> tuple[float, float]:
         """Adds the scores of all values to the results; the best mean score, and its value."""
         self.scorer_ = check_scoring(self, scoring=self.scoring)
@@ -239,7 +241,7 @@ class SearchCV(BaseEstimator):
                     standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
                 else:
                     standin = HeldOutClassifier.of(classes, fold.classes, outputs)
-                scores[c, f] = self.scorer_(standin, some, labels[test])
+                scores[c, f] = self.scorer_(standin, some, labels[test], **self._weights_to_score(sample_weight, test))
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):
                     at = params | {self.path[0]: values[c]}
@@ -248,6 +250,12 @@ class SearchCV(BaseEstimator):
             results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
         means = scores.mean(axis=1)
         return float(means.max()), values[int(means.argmax())]
+
+    def _weights_to_score(self, sample_weight: Any, some: Any) -> dict[str, np.ndarray]:
+        """What a scorer gets of the weights of examples: those of `some`, if it has a use for them."""
+        accepts = getattr(self.scorer_, "_accept_sample_weight", None)
+        known = accepts() if accepts else "sample_weight" in signature(self.scorer_).parameters
+        return {"sample_weight": np.asarray(sample_weight)[some]} if sample_weight is not None and known else {}
 
     def __getattr__(self, name: str) -> Any:
         """Fitted attributes and methods of the best model."""
@@ -278,6 +286,7 @@ class Results:
 
     def __init__(self) -> None:
         self.splits = True  # whether scores are those of folds
+        self.gaps: list[np.ndarray] = []
         self.rows: list[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, params: dict[str, Any], scores: np.ndarray, fit_times: np.ndarray, score_times: np.ndarray) -> None:

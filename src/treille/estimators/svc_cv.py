@@ -45,6 +45,8 @@ class SVCCV(ClassifierMixin, SearchCV):
         The best C.
     best_params_, best_score_, best_index_, cv_results_, best_estimator_, refit_time_, scorer_
         As in GridSearchCV. The time of computing features is in no ``fit_time``, since all candidates share them.
+    gaps_ : array
+        The relative duality gap of each candidate in each fold; the largest of all classes.
     classes_, coef_, intercept_, n_iter_, report_, plan_, features_
         Those of ``best_estimator_``, the `SVC` with the best parameters, fitted on all examples.
 
