@@ -9,18 +9,11 @@
 #include <memory>
 #include <stdexcept>
 
-#include "conjunction_rows.hpp"
-#include "features/concatenated_rows.hpp"
-#include "features/rows.hpp"
-#include "representations/automaton_rows.hpp"
-#include "representations/naive_rows.hpp"
-#include "representations/trie_rows.hpp"
-#include "rows.hpp"
 #include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "solve/planes.hpp"
 #include "solve/smo.hpp"
-#include "solver_poll.hpp"
+#include "solver_rows.hpp"
 
 using namespace nb::literals;
 
@@ -48,104 +41,6 @@ struct Answers {
     status[k] = name(solution.status);
   }
 };
-
-struct DenseIn {
-  In<double> values;
-  std::size_t n_rows, n_features;
-
-  std::size_t size() const { return n_rows; }
-};
-
-// A centre is three empty arrays where there is none; that of compact rows is given by features, and kept by cells.
-struct PartIn {
-  CodedIn rows;
-  In<double> mean, shift, dots;
-  std::shared_ptr<const CellMap> cells = nullptr;  // none: the columns are the features
-
-  static PartIn of(const CompactIn& compact, In<double> mean, In<double> shift, In<double> dots) {
-    if (mean.size() > 0) mean = keep(compact.cells.project(view(mean)));
-    return {compact.rows, mean, shift, dots, std::make_shared<CellMap>(compact.cells)};
-  }
-};
-
-struct PartsIn {
-  std::vector<PartIn> parts;
-  std::size_t n_features;  // columns of all parts
-
-  explicit PartsIn(const std::vector<PartIn>& given) : parts(given), n_features(0) {
-    for (const PartIn& part : parts) n_features += part.rows.n_features;
-  }
-  std::size_t size() const { return parts.front().rows.size(); }
-
-  Out<double> read(In<double> cells, std::size_t n_functions) const {
-    if (cells.size() != n_features * n_functions) throw std::length_error("the weights are not those of the cells");
-    std::size_t total = 0;
-    for (const PartIn& part : parts) total += part.cells ? part.cells->n_features() : part.rows.n_features;
-    Buffer<double> weights(total * n_functions);
-    double* to = weights.data();
-    std::size_t at = 0;
-    for (const PartIn& part : parts) {
-      const auto own = view(cells).subspan(at, part.rows.n_features * n_functions);
-      at += own.size();
-      if (part.cells) {
-        part.cells->read(own, n_functions, 1, to);
-        to += part.cells->n_features() * n_functions;
-      } else {
-        to = std::copy(own.begin(), own.end(), to);
-      }
-    }
-    return give(std::move(weights));
-  }
-};
-
-// The rows with W' in one of its representations.
-using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*,
-                             const AutomatonRows*, const ConjunctionRowsIn*>;
-// Those whose weights are vectors.
-using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
-
-// Calls `use` with the rows in the core's own form.
-template <class Use>
-void with_rows(const CodedIn& in, Use&& use) {
-  const auto weights = in.column_weights ? view(*in.column_weights) : std::span<const double>();
-  with_words(in, [&]<class Word>(const CodedRowsView<Word>& data) { use(CodedRows<Word>(data, weights)); });
-}
-
-template <class Use>
-void with_rows(const CompactIn& in, Use&& use) {
-  with_rows(in.rows, use);
-}
-
-template <class Use>
-void with_rows(const DenseIn& in, Use&& use) {
-  use(DenseRows(view(in.values), in.n_rows, in.n_features));
-}
-
-template <class Use>
-void with_rows(const PartsIn& in, Use&& use) {
-  using Parts = ConcatenatedRows<CodedRows<std::uint32_t>, CodedRows<std::uint64_t>>;
-  std::vector<Parts::Part> parts;
-  for (const PartIn& part : in.parts)
-    with_rows(part.rows, [&](auto&& rows) {
-      parts.push_back({std::move(rows), part.rows.n_features, {view(part.mean), view(part.shift), view(part.dots)}});
-    });
-  use(Parts(std::move(parts)));
-}
-
-template <FeatureRows R, class Use>
-void with_rows(const R& rows, Use&& use) {
-  use(rows);
-}
-
-template <class R>
-std::size_t n_features(const R& rows) {
-  if constexpr (std::is_same_v<R, CompactIn>)
-    return rows.cells.n_cells();
-  else if constexpr (FeatureRows<R>)
-    return rows.n_features();
-  else
-    return rows.n_features;
-}
 
 // `run(rows, poll, keep)` solves K problems on the rows. Weights are left out where `weights` is false.
 template <class Given, class Run>

@@ -58,6 +58,7 @@ struct Solution {
   double primal = 0, dual = 0;
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
+  bool separates = false;  // no example has a loss: as good for every larger C
 
   double gap() const { return primal - dual; }
 };
@@ -104,6 +105,7 @@ class DualCD {
   struct Sweep {
     double gap = 0;         // sum over the examples awake, each at the moment of its visit
     double spread = 0;      // of projected gradients
+    Margins margins;        // of the examples awake
     bool complete = false;  // all were awake
   };
 
@@ -143,6 +145,7 @@ class DualCD {
       const double a = e.alpha, f = output + B * b_;
       e.output = static_cast<Real>(output);
       sweep.gap += loss_.term(e.target, a, f);
+      add(sweep.margins, e.target, a, f);
       const auto [projected, hold] = loss_.gradient(e.target, a, f);
       const double strength = std::abs(projected);
       e.rest = projected == 0 && rules_.rest ? RestCalendar::longer(e.rest, hold / scale) : 0;
@@ -188,12 +191,13 @@ class DualCD {
   // than every n / 8 visits; and when they agree, one pass over all examples measures the gap, and wakes those that contribute to it.
   bool small_gap(const Sweep& sweep) {
     monitor_.relative_gap = s_.primal > 0 ? ratio_ * sweep.gap / s_.primal : 0.0;
-    if (ratio_ * sweep.gap > options_.tol * s_.primal) return false;
+    const bool separated = sweep.margins.separate() && sweep.margins.gap() <= options_.tol * sweep.margins.primal();
+    if (!separated && ratio_ * sweep.gap > options_.tol * s_.primal) return false;
     if (evaluated_ >= 0 && visits_ - evaluated_ < static_cast<std::int64_t>(all_.size() / 8)) return false;
     evaluated_ = visits_;
     for (const ExampleIndex i : all_) outputs_[i] = examples_[i].output;
     evaluate();
-    ratio_ = sweep.gap > 0 ? std::min(s_.gap() / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
+    ratio_ = sweep.gap > 0 ? std::min(terms_gap_ / sweep.gap, 4.0) : 1.0;  // a sweep of few visits says little
     if (!small_gap()) return false;
     measure();
     if (small_gap()) return true;
@@ -205,7 +209,7 @@ class DualCD {
     return false;
   }
 
-  void measure() {
+  void sum_weights() {
     s_.w = rows_.template zero<double>();
     b_ = 0;
     for (const ExampleIndex i : all_) {
@@ -213,23 +217,37 @@ class DualCD {
       if (a != 0) rows_.axpy(i, a, s_.w);
       b_ += a * options_.bias;
     }
+  }
+
+  void measure() {
+    sum_weights();
     for (const ExampleIndex i : all_) outputs_[i] = rows_.dot(i, s_.w);
     evaluate();
   }
 
-  // Primal and dual value, from the outputs and the bias.
+  // Primal and dual value, from the outputs and the bias; those at a multiple of alpha where they prove more.
   void evaluate() {
     const double b = s_.b = b_;
     double gap = 0;
+    Margins margins;
     s_.primal = 0.5 * b * b;
     for (const ExampleIndex i : all_) {
       const auto& [alpha, target, q, output, rest] = examples_[i];
       const double f = outputs_[i] + options_.bias * b;
       s_.primal += 0.5 * alpha * loss_.sign(target) * outputs_[i] + loss_.value(target, f);
       gap += loss_.term(target, alpha, f);
+      add(margins, target, alpha, f);
     }
+    terms_gap_ = gap;
+    multiple_ = 1;
+    if (margins.separate() && margins.gap() * s_.primal < gap * margins.primal())
+      multiple_ = 1 / margins.least, s_.primal = margins.primal(), gap = margins.gap();
     s_.dual = s_.primal - gap;
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
+  }
+
+  void add(Margins& margins, const Target& target, double alpha, double f) const {
+    if constexpr (requires { loss_.add_to(margins, target, alpha, f); }) loss_.add_to(margins, target, alpha, f);
   }
 
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
@@ -247,6 +265,12 @@ class DualCD {
 
   Solution<Weights> finish(Status status) {
     s_.status = status;
+    if (multiple_ != 1 && status != Status::rounding) {
+      for (const ExampleIndex i : all_) examples_[i].alpha *= multiple_;
+      sum_weights();
+      s_.b = b_;
+      s_.separates = true;
+    }
     s_.alpha.resize(examples_.size());
     std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
     return std::move(s_);
@@ -266,8 +290,9 @@ class DualCD {
   std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now
   RestCalendar calendar_;
   std::int64_t visits_ = 0, evaluated_ = -1;
-  double mean_gradient_ = 0;  // absolute, projected, of the examples that were not at rest in the last sweep
-  double ratio_ = 1;          // of the gap after a sweep to the sum of the terms met during the sweep
+  double mean_gradient_ = 0;             // absolute, projected, of the examples that were not at rest in the last sweep
+  double ratio_ = 1;                     // of the gap after a sweep to the sum of the terms met during the sweep
+  double terms_gap_ = 0, multiple_ = 1;  // as last evaluated: the sum of the terms; the multiple of alpha whose values s_ has
   double terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity();  // see stuck()
   std::int64_t epoch_begin_ = 0, idle_epochs_ = 0;
 };

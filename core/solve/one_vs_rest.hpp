@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,23 @@
 #include "solve/watch.hpp"
 
 namespace treille {
+
+// One problem. w is kept in float as long as that is precise enough.
+template <FeatureRows R, DualLoss Loss>
+Solution<typename R::template Weights<double>> solve_problem(const R& rows, const Loss& loss, DualCDOptions options,
+                                                             std::span<const double> start, Monitor& monitor) {
+  auto solve = [&]<class Real>(std::span<const double> from) { return DualCD<R, Loss, Real>(rows, loss, options, monitor).solve(from); };
+  // Rounding w to float moves outputs by about 1e-5 of their size: too little to matter down to this gap, in most cases.
+  const bool coarse = options.rules.coarse && !options.gradient_stop && options.tol >= 1e-4;
+  auto solution = coarse ? solve.template operator()<float>(start) : solve.template operator()<double>(start);
+  if (solution.status == Status::rounding) {
+    const auto epochs = solution.epochs;
+    options.max_epochs -= epochs;
+    solution = solve.template operator()<double>(solution.alpha);
+    solution.epochs += epochs;
+  }
+  return solution;
+}
 
 // Problem k has the loss `loss_of(k)`. `start` holds alphas to begin from, one row of n for each problem, or is empty.
 // `keep(k, solution)` takes each answer as it comes; calls do not overlap.
@@ -31,19 +47,7 @@ void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std
     const auto loss = loss_of(k);
     DualCDOptions own = options;
     own.seed += k;
-    auto solve = [&]<class Real>(std::span<const double> from) {
-      return DualCD<R, std::remove_cvref_t<decltype(loss)>, Real>(rows, loss, own, monitor).solve(from);
-    };
-    const auto from = start.empty() ? start : start.subspan(k * n, n);
-    // Rounding w to float moves outputs by about 1e-5 of their size: too little to matter down to this gap, in most cases.
-    const bool coarse = options.rules.coarse && !options.gradient_stop && options.tol >= 1e-4;
-    auto solution = coarse ? solve.template operator()<float>(from) : solve.template operator()<double>(from);
-    if (solution.status == Status::rounding) {
-      const auto epochs = solution.epochs;
-      own.max_epochs -= epochs;
-      solution = solve.template operator()<double>(solution.alpha);
-      solution.epochs += epochs;
-    }
+    auto solution = solve_problem(rows, loss, own, start.empty() ? start : start.subspan(k * n, n), monitor);
     const std::lock_guard lock(mutex);
     keep(k, std::move(solution));
   });

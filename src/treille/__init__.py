@@ -13,7 +13,23 @@ from importlib.metadata import version
 from treille import automata, kernels, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
-from treille.estimators import SVC, SVR, Features, LearnedRidge, LearnedSVC, OneClassSVM, Plan, Ridge, Tagger, load
+from treille.estimators import (
+    SVC,
+    SVCCV,
+    SVR,
+    SVRCV,
+    Features,
+    LearnedRidge,
+    LearnedRidgeCV,
+    LearnedSVC,
+    LearnedSVCCV,
+    OneClassSVM,
+    Plan,
+    Ridge,
+    RidgeCV,
+    Tagger,
+    load,
+)
 from treille.io.errors import InputError
 from treille.registry import register
 from treille.solvers import ConvergenceWarning, Report
@@ -21,7 +37,9 @@ from treille.solvers import ConvergenceWarning, Report
 __version__ = version("treille")
 __all__ = [
     "SVC",
+    "SVCCV",
     "SVR",
+    "SVRCV",
     "Batch",
     "ConvergenceWarning",
     "Features",
@@ -29,11 +47,14 @@ __all__ = [
     "InputError",
     "Lattices",
     "LearnedRidge",
+    "LearnedRidgeCV",
     "LearnedSVC",
+    "LearnedSVCCV",
     "OneClassSVM",
     "Plan",
     "Report",
     "Ridge",
+    "RidgeCV",
     "Strings",
     "Tagger",
     "Trees",

@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 import treille
 from treille.kernels import NGram
@@ -161,3 +162,39 @@ def test_the_examples_are_read_into_one_batch_for_all_folds(cli, wines, kernel, 
     assert answer.code == 0, answer.err
     units = 1 if kernel else 2  # the default kernel reads words and characters
     assert [n for n in made if n > 1] == [60] * units
+
+
+def test_cross_validation_chooses_among_kernels_and_values_of_C(cli, wines):
+    options = ["--cv", 3, "--C", "0.001,0.1,10", "--kernel", "ngram(1..3).normalized()"]
+    answer = cli("train", wines, *options, "--model", "wines.treille", "--json")
+    value = answer.json()
+    assert len(value["candidates"]) == 9
+    best = value["candidates"][0]
+    assert best["accuracy"] == max(each["accuracy"] for each in value["candidates"])
+    assert value["score"]["accuracy"]["mean"] == pytest.approx(best["accuracy"])
+    saved = treille.load("wines.treille")
+    assert (saved.C, value["kernel"]) == (best["C"], best["kernel"])
+    shown = cli("train", wines, *options).out
+    assert "the best of 9 by accuracy" in shown
+    texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    same = treille.SVCCV([NGram(n).normalized() for n in (1, 2, 3)], Cs=[0.001, 0.1, 10.0], cv=folds)
+    same.fit(list(texts), list(labels))
+    assert same.best_score_ == pytest.approx(best["accuracy"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--C", "0.1,1"], "several values were given: add --cv 5"),
+        (["--kernel", "ngram(1..3)"], "several values were given: add --cv 5"),
+        (["--C", "0.1,x", "--cv", 3], "'0.1,x' is not a number"),
+        (["--C", "0.1,-1", "--cv", 3], "C is -1.0, expected a positive number"),
+        (["--kernel", "ngram(3..1)", "--cv", 3], "the range 3..1 is empty"),
+        (["--kernel", "ngram(1..2000)", "--cv", 3], "stands for 2,000 kernels"),
+    ],
+)
+def test_grids_that_cannot_be_searched_are_refused(cli, wines, options, message):
+    answer = cli("train", wines, *options, "--model", "m.treille")
+    assert answer.code == 2
+    assert message in " ".join(answer.err.replace("│", " ").split())

@@ -24,7 +24,7 @@ from treille.io import Examples, read
 from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
-from treille.kernels.parse import parse_kernel
+from treille.kernels.parse import parse_kernel, parse_kernels
 
 
 class Loss(str, Enum):
@@ -207,7 +207,7 @@ def reading_options(*omitted: str) -> Callable[[Callable[..., None]], Callable[.
 
 
 KERNELS = (
-    "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'. "
+    "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'; with --cv, the best of 'ngram(3..6)'. "
     "Units: char, char_wb, word, byte; +lower, +alnum, +nfc, +nfkc."
 )
 KernelText = Annotated[
@@ -222,6 +222,9 @@ Force = Annotated[
 ]
 
 ModelPath = Annotated[Path | None, typer.Option("--model", metavar="PATH", help="Where to save the model.")]
+Cs = Annotated[
+    str, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; with --cv, the best of several: 0.1,1,10.")
+]
 C = Annotated[float, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.")]
 LossName = Annotated[Loss, typer.Option("--loss", metavar="NAME", help="hinge or squared_hinge.")]
 Tol = Annotated[float, typer.Option("--tol", metavar="NUMBER", help="Relative duality gap to reach.")]
@@ -249,6 +252,29 @@ def kernel_option(text: str | None) -> Kernel | None:
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="--kernel") from None
     return kernel
+
+
+def kernel_options(text: str | None) -> list[Kernel]:
+    """The kernels that the option --kernel describes, checked: several for an expression with ranges; none without the option."""
+    try:
+        kernels = parse_kernels(text) if text else []
+        for kernel in kernels:
+            kernel.check()
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernel") from None
+    return kernels
+
+
+def numbers_option(text: str, name: str) -> list[float]:
+    """The numbers of an option, with commas between them.
+
+    >>> numbers_option("0.1,1,10", "--C")
+    [0.1, 1.0, 10.0]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number, nor several with commas", param_hint=name) from None
 
 
 def program() -> str:

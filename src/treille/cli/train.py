@@ -5,6 +5,7 @@ Examples:
   treille train reviews.csv --model reviews.treille
   treille train pos.fa neg.fa --alphabet dna --cv 5 --model sites.treille
   treille train lattices/ --labels utt2label --holdout 0.2
+  treille train reviews.csv --cv 5 --C 0.1,1,10 --kernel 'ngram(3..6)'
   treille train news.jsonl.gz --text title+body --label topics=acq \\
       --test news.test.jsonl.gz --model acq.treille
 
@@ -27,12 +28,12 @@ from typing import Any
 
 import typer
 
-from treille import SVC, Batch, InputError, Lattices
+from treille import SVC, InputError, Lattices
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
-from treille.cli.options import Reading, command, kernel_option
-from treille.cli.training import HeldOut, fit, fold_splits, held_out, part_split, score
+from treille.cli.options import Reading, command, kernel_options, numbers_option
+from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
 from treille.io import Examples
@@ -49,7 +50,7 @@ def run(
     *,
     reading: Reading,
     kernel: options.KernelText = None,
-    C: options.C = 1.0,
+    C: options.Cs = "1",
     loss: options.LossName = options.Loss.hinge,
     tol: options.Tol = 1e-3,
     max_epochs: options.MaxEpochs = 1000,
@@ -68,10 +69,17 @@ def run(
     _check_choices(model, cv, holdout, test)
     if model is not None:
         check_writable(model, "model", reading.inputs(*files, *(test or ())), force)
-    svc = SVC(kernel_option(kernel), C, loss.value, tol, max_epochs, not no_intercept)
+    kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
+    if cv is None and max(len(kernels), len(Cs)) > 1:
+        raise typer.BadParameter(
+            "several values were given: add --cv 5 to choose the best by cross-validation",
+            param_hint="--C" if len(Cs) > 1 else "--kernel",
+        )
+    svc = SVC(kernels[0] if kernels else None, Cs[0], loss.value, tol, max_epochs, not no_intercept)
     svc.set_params(class_weight=class_weight and class_weight.value)
     svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
-    _check_parameters(svc)
+    for value in Cs:
+        _check_parameters(svc.set_params(C=value))
     printer = Printer(json, quiet)
     chosen = svc.kernel
     assert chosen is None or isinstance(chosen, Kernel)
@@ -90,15 +98,23 @@ def run(
     batch = chosen.batch(X, svc.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
-    scored = _score_parts(printer, svc, batch, labels, cv, holdout)
-    fit(svc, batch, labels)
+    candidates, scored = list[dict[str, Any]](), None
+    if cv:
+        splits, how = fold_splits(labels, cv, seed, printer), f"in {cv}-fold cross-validation"
+        found = choose(svc, kernels or [chosen], Cs, batch, labels, splits, how)
+        svc, scored, candidates = found.model, found.scored, found.candidates
+    else:
+        if holdout:
+            how = f"on {holdout:.0%} held out"
+            scored = held_out(svc, batch, labels, part_split(labels, holdout, seed), how)
+        fit(svc, batch, labels)
     svc.reading_ |= reading.remembered()
     if model:
         svc.save(model)
     if tested:
         scored = HeldOut(f"on {tested.source}", [score(svc, X_test, truth, labels)])
-    _print(printer, svc, why, scored, model, reading)
-    printer.result(_as_dict(svc, examples, scored, model))
+    _print(printer, svc, why, scored, model, reading, candidates)
+    printer.result(_as_dict(svc, examples, scored, model) | {"candidates": candidates})
     if svc.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 
@@ -173,19 +189,18 @@ def _are_scores(labels: Iterable[str]) -> bool:
         return False
 
 
-def _score_parts(
-    printer: Printer, svc: SVC, batch: Batch, labels: list[str], cv: int | None, holdout: float | None
-) -> HeldOut | None:
-    seed = svc.random_state
-    if cv:
-        return held_out(svc, batch, labels, fold_splits(labels, cv, seed, printer), f"in {cv}-fold cross-validation")
-    if holdout:
-        return held_out(svc, batch, labels, part_split(labels, holdout, seed), f"on {holdout:.0%} held out")
-    return None
-
-
-def _print(printer: Printer, svc: SVC, why: str, scored: HeldOut | None, model: Path | None, reading: Reading) -> None:
+def _print(
+    printer: Printer,
+    svc: SVC,
+    why: str,
+    scored: HeldOut | None,
+    model: Path | None,
+    reading: Reading,
+    candidates: list[dict[str, Any]],
+) -> None:
     chosen = svc.plan_
+    if len(candidates) > 1:
+        printer.field("chosen", f"C = {svc.C:g}, {format_kernel(chosen.kernel)}: the best of {len(candidates)} by accuracy")
     printer.field(
         "kernel", f"{format_kernel(chosen.kernel)}, {why if chosen.kernel is svc.kernel else chosen.kernel_why}"
     )

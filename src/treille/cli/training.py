@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from treille import SVC, Batch, ConvergenceWarning, InputError
+from treille import SVC, SVCCV, Batch, ConvergenceWarning, InputError
 from treille.cli.console import Printer
 from treille.cli.models import class_names
 from treille.cli.scores import Scores, describe, measure, positive_class, summary
 from treille.data.format import class_counts
+from treille.kernels import Kernel
+from treille.kernels.parse import format_kernel
 
 Splits = Iterable[tuple[np.ndarray, np.ndarray]]
 
@@ -46,6 +48,44 @@ def score(model: SVC, X: Any, truth: Sequence[str], among: Sequence[str]) -> Sco
     names = class_names(model)
     predicted = dict(zip(model.classes_.tolist(), names, strict=True))
     return measure(truth, [predicted[label] for label in model.predict(X).tolist()], positive_class(names, among))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The best model of a grid, in words, and what there was to choose from."""
+
+    model: SVC
+    scored: HeldOut
+    candidates: list[dict[str, Any]]  # parameters and mean accuracy of each, the best first
+
+
+def choose(
+    model: SVC, kernels: Sequence[Kernel], Cs: Sequence[float], batch: Batch, labels: Sequence[str], splits: Splits, how: str
+) -> Chosen:
+    """The best of these kernels and values of C by its accuracy on held-out examples, fitted on all."""
+    own = model.get_params(deep=False)
+    params = {name: own[name] for name in SVCCV().get_params(deep=False) if name in own and name != "kernel"}
+    positive, folds = positive_class(sorted(set(labels)), labels), list[Scores]()
+
+    def scorer(fold: Any, X: Any, y: Any) -> float:
+        folds.append(measure(y.tolist(), fold.predict(X).tolist(), positive))
+        return folds[-1].accuracy
+
+    search = SVCCV(list(kernels), Cs, cv=splits, scoring=scorer, **params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search.fit(batch, np.array(labels))
+    kernel, value = divmod(search.best_index_, len(Cs))
+    n_folds = search.gaps_.shape[1]
+    of_best = [folds[(kernel * n_folds + f) * len(Cs) + value] for f in range(n_folds)]
+    failed = int((search.gaps_[search.best_index_] > model.tol).sum())
+    means = search.cv_results_["mean_test_score"]
+    candidates = [
+        {"kernel": format_kernel(params["kernel"]), "C": params["C"], "accuracy": float(mean)}
+        for params, mean in zip(search.cv_results_["params"], means, strict=True)
+    ]
+    candidates.sort(key=lambda each: -each["accuracy"])
+    return Chosen(search.best_estimator_, HeldOut(how, of_best, failed), candidates)
 
 
 def held_out(model: SVC, batch: Batch, labels: Sequence[str], splits: Splits, how: str) -> HeldOut:

@@ -177,8 +177,7 @@ class KernelLearner(KernelMachine):
 
     def _keep(self, examples: LearningRows, learned: list[Learned]) -> Kernel:
         """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
-        mu = np.stack([each.weights for each in learned])
-        used = examples.features.needed(np.flatnonzero(mu.any(axis=0)))
+        mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
             why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
@@ -274,6 +273,11 @@ class KernelLearner(KernelMachine):
             if values.shape != (n_functions, width) or not (values >= 0).all():
                 raise InputError("the learned weights in the file do not fit its features")
             setattr(self, f"{name}_", values)
+
+
+def used_features(rows: LearningRows, learned: list[Learned]) -> np.ndarray:
+    """Those that have weight in a problem, and those that these need."""
+    return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 
 def _problem_of(problem: Problem, classes: np.ndarray | None, label: Any) -> int:

@@ -24,31 +24,33 @@ class Regressor(RegressorMixin, KernelMachine):
 
     one_target_: bool
     fit_intercept: bool | str
-    _mean: np.ndarray  # of the targets, while `fit` runs
+    _found: tuple[np.ndarray, bool]  # while `fit` runs: the mean of the targets, and whether there is one per example
 
     def _regression_problem(
         self, y: Any, sample_weight: Any, n: int, loss: Loss, C: float, most_targets: float = inf
     ) -> Problem:
         """The problem of n examples with this loss, C times the sample weights, and the intercept `fit_intercept`.
 
-        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y, which is kept.
+        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y, which is kept
+        until the problem is solved.
         """
         numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
         if numbers.ndim == 2 and numbers.shape[1] > most_targets:
             raise InputError(
                 f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
             )
-        self.one_target_ = numbers.ndim == 1 or most_targets == 1
-        if numbers.ndim == 2 and self.one_target_:
+        one_target = numbers.ndim == 1 or most_targets == 1
+        if numbers.ndim == 2 and one_target:
             warn_of_column()
         numbers = numbers.reshape(n, -1)
-        self._mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
-        return Problem(loss, numbers - self._mean, C * weights, self.fit_intercept)
+        mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
+        self._found = mean, one_target
+        return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
 
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         super()._solve(kernel, batch, problem, chosen, space)
-        self.functions_ = self.functions_.shifted(self._mean)
-        del self._mean
+        mean, self.one_target_ = self.__dict__.pop("_found")
+        self.functions_ = self.functions_.shifted(mean)
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

@@ -10,10 +10,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treille.data import Batch
 from treille.estimators.base import KernelMachine, KernelParameter
+from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
+from treille.kernels import Kernel
 from treille.solvers import Problem, Solver
 from treille.solvers.problem import LOSSES
 from treille.spaces import Nystrom
@@ -100,12 +103,16 @@ class SVC(ClassifierMixin, KernelMachine):
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        """The problem of n examples; keeps the classes."""
+        """The problem of n examples; keeps the classes until it is solved."""
         classes, codes = check_labels(y, n)
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        self.classes_ = classes
+        self._found = classes
         return Problem(LOSSES[self.loss](), codes, C, self.fit_intercept, positive)
+
+    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+        super()._solve(kernel, batch, problem, chosen, space)
+        self.classes_ = self.__dict__.pop("_found")
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

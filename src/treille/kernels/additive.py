@@ -14,6 +14,7 @@ from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel, LinearOperator, changeable
+from treille.kernels.fit_once import fit_once
 
 
 class Additive(Kernel):
@@ -35,6 +36,9 @@ class Additive(Kernel):
     def needs_features(self) -> bool:
         return any(kernel.needs_features for _, kernel in self.terms())
 
+    def refits(self) -> bool:
+        return all(kernel.refits() for _, kernel in self.terms())
+
     def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
@@ -42,7 +46,7 @@ class Additive(Kernel):
         return all(kernel.prefers_features(own, n_jobs) for (_, kernel), own in each)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        each = [k.fit_features(own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
+        each = [fit_once(k, own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
         rows = PerProblemRows.concatenated([rows for _, rows in each])
         return AdditiveMap(self, [features for features, _ in each]), rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from inspect import signature
@@ -196,16 +196,28 @@ class Kernel(BaseEstimator, ABC):
 
         Classifiers call it before `fit_features`. Only weights that depend on labels use them.
         """
-        if not self.needs_labels:
-            return self
-        bound = copy(self)
+        return self.with_parts(lambda part: part.bound_to(labels, classes)) if self.needs_labels else self
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """A copy with each kernel inside replaced by ``change(kernel)``."""
+        changed = copy(self)
         for name, value in vars(self).items():
             if isinstance(value, Kernel):
-                setattr(bound, name, value.bound_to(labels, classes))
+                setattr(changed, name, change(value))
             elif isinstance(value, dict):
-                each = {k: v.bound_to(labels, classes) if isinstance(v, Kernel) else v for k, v in value.items()}
-                setattr(bound, name, each)
-        return bound
+                setattr(changed, name, {k: change(v) if isinstance(v, Kernel) else v for k, v in value.items()})
+        return changed
+
+    def refits(self) -> bool:
+        """Whether `counted_on` is supported: the features depend on each example alone, or by weights and means only."""
+        return not self.needs_features
+
+    def counted_on(self, times: np.ndarray) -> Kernel:
+        """The kernel with weights and means of features from some examples: example i of the batch counts ``times[i]`` times.
+
+        Its features of the whole batch give the values that features fitted on those examples alone give.
+        """
+        return self.with_parts(lambda part: part.counted_on(times)) if self.needs_features else self
 
     def normalized(self) -> Normalized:
         """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""

@@ -14,6 +14,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import changeable
+from treille.kernels.fit_once import fit_once
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel
 
@@ -34,18 +35,29 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
+    _times: np.ndarray | None = None  # that each example counts; None: once
+
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
+
+    def refits(self) -> bool:
+        return self.kernel.refits()
+
+    def counted_on(self, times: np.ndarray) -> Centered:
+        other = Centered(self.kernel.counted_on(times))
+        other._times = times
+        return other
 
     @property
     def needs_features(self) -> bool:
         return True
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        features, rows = self.kernel.fit_features(batch, n_jobs)
+        features, rows = fit_once(self.kernel, batch, n_jobs)
         if any(isinstance(part, CenteredRows) for part in rows.parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
-        mean = rows.rmatvec(np.full((len(batch), 1), 1 / max(1, len(batch))), effective_n_jobs(n_jobs))[:, 0]
+        times = np.ones(len(batch)) if self._times is None else self._times
+        mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
         fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)
 

@@ -7,7 +7,10 @@ import ast
 import difflib
 import inspect
 import operator
+import re
 from collections.abc import Sequence
+from itertools import chain, product, zip_longest
+from math import prod
 from typing import Any
 
 from treille.automata import Fst
@@ -20,6 +23,8 @@ from treille.kernels.columns import Columns
 from treille.kernels.expression import Expression
 from treille.registry import known
 
+RANGE = re.compile(r"(?<![\w.])(\d+)\.\.(\d+)(?![\w.])")  # 3..6
+MOST = 1000  # kernels of an expression with ranges
 OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul, ast.Pow: operator.pow}
 METHODS = {"normalized": 0, "centered": 0, "balanced": 0, "weighted": 2}  # and their most arguments
 PYTHON_ONLY = {
@@ -62,6 +67,23 @@ def parse_kernel(text: str) -> Kernel:
         raise _refuse(text, str(error)) from None
     except RecursionError:
         raise _refuse(text, "it is nested too deeply") from None
+
+
+def parse_kernels(text: str) -> list[Kernel]:
+    """The kernels that `text` describes, where ``3..6`` stands for 3, 4, 5 and 6: one for each choice of numbers.
+
+    >>> parse_kernels("ngram(3..5).normalized()")
+    [NGram(n=3).normalized(), NGram(n=4).normalized(), NGram(n=5).normalized()]
+    """
+    parts = RANGE.split(text)  # text, first, last, text, first, last, ..., text
+    ranges = [range(int(a), int(b) + 1) for a, b in zip(parts[1::3], parts[2::3], strict=True)]
+    for own, a, b in zip(ranges, parts[1::3], parts[2::3], strict=True):
+        if len(own) == 0:
+            raise InputError(f"{text!r}: the range {a}..{b} is empty, write the smaller number first")
+    if prod(map(len, ranges)) > MOST:
+        raise InputError(f"{text!r}: stands for {prod(map(len, ranges)):,} kernels, expected at most {MOST}")
+    choices = product(*ranges)
+    return [parse_kernel("".join(chain(*zip_longest(parts[::3], map(str, c), fillvalue="")))) for c in choices]
 
 
 def format_kernel(kernel: Kernel) -> str:

@@ -16,6 +16,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
+from treille.kernels.fit_once import fit_once
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
@@ -61,6 +62,7 @@ class Weighted(WrappedKernel):
     # Of the training examples, and the positive class of each problem.
     _labels: tuple[np.ndarray, np.ndarray] | None = None
     _learned: tuple[FeatureMap, FeatureRows] | None = None  # the features and rows of "learned"
+    _times: np.ndarray | None = None  # that each example counts; None: once
 
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
@@ -122,10 +124,18 @@ class Weighted(WrappedKernel):
         bound._labels = labels, classes
         return bound
 
+    def refits(self) -> bool:
+        return self.kernel.refits()
+
+    def counted_on(self, times: np.ndarray) -> Weighted:
+        counted = self.around(self.kernel.counted_on(times))
+        counted._times = times
+        return counted
+
     def around(self, kernel: Any, prefix: str = "") -> Weighted:
         """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
         other = copy(self)
-        other.kernel, other._labels = kernel, self._labels
+        other.kernel, other._labels, other._times = kernel, self._labels, self._times
         if prefix and isinstance(self.weights, Mapping):
             own = ((name, weight) for name, weight in self.weights.items() if name.startswith(prefix))
             other.weights = {name.removeprefix(prefix): weight for name, weight in own}
@@ -133,7 +143,7 @@ class Weighted(WrappedKernel):
 
     def __getstate__(self) -> dict[str, Any]:
         # Feature maps of sums keep their kernel, but a pickled model needs nothing of the training examples.
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_labels", "_learned")}
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_labels", "_times", "_learned")}
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
@@ -143,31 +153,35 @@ class Weighted(WrappedKernel):
             raise InputError(
                 f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
             )
-        features, rows = self.kernel.fit_features(batch, n_jobs)
+        features, rows = fit_once(self.kernel, batch, n_jobs)
         weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
         return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
 
     def _fitted_weights(self, features: FeatureMap, rows: FeatureRows, threads: int) -> tuple[np.ndarray, float]:
         """One row of weights per problem, and the weight of unseen features."""
-        n = len(rows)
+        times = np.ones(len(rows)) if self._times is None else self._times
         if isinstance(self.weights, Mapping):
             names = map(features.name, range(features.n_features))
             weights = np.array([float(self.weights.get(name, self.missing)) for name in names])
+            if self._times is not None:
+                weights[rows.frequencies(times[:, None], threads)[:, 0] == 0] = self.missing
             return weights[None], float(self.missing)
         if self.weights == "idf":
-            found = rows.frequencies(np.ones((n, 1)), threads)[:, 0]
-            return (np.log((1 + n) / (1 + found)) + 1)[None], 0.0
+            found = rows.frequencies(times[:, None], threads)[:, 0]
+            return ((np.log((1 + times.sum()) / (1 + found)) + 1) * (found > 0))[None], 0.0
         if self._labels is None:
             raise InputError(
                 f"{self!r} weighs features by the classes of the examples, and there are none here: use it in "
                 "SVC(...).fit(X, y), or use weighted('idf'), which needs no labels"
             )
         labels, classes = self._labels
-        positive = (labels[:, None] == classes).astype(np.float64)
-        inside = rows.frequencies(np.hstack([positive, np.ones((n, 1))]), threads)
+        positive = (labels[:, None] == classes) * times[:, None]
+        inside = rows.frequencies(np.hstack([positive, times[:, None]]), threads)
+        seen = inside[:, -1:] > 0
         p, q = 1 + inside[:, :-1], 1 + inside[:, -1:] - inside[:, :-1]
-        return np.abs(np.log(p / p.sum(axis=0)) - np.log(q / q.sum(axis=0))).T.copy(), 0.0
+        ratios = np.log(p / (p * seen).sum(axis=0)) - np.log(q / (q * seen).sum(axis=0))
+        return np.abs(ratios * seen).T.copy(), 0.0
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         features = self.kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))

@@ -46,6 +46,10 @@ class WrappedKernel(Expression, Kernel):
     def needs_features(self) -> bool:
         return self.kernel.needs_features
 
+    def refits(self) -> bool:
+        own = type(self).needs_features is not WrappedKernel.needs_features  # then a subclass says how
+        return self.kernel.refits() and (not own or super().refits())
+
     def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
         return self.has_features and (self.needs_features or self.kernel.prefers_features(batch, n_jobs))
 

@@ -53,7 +53,9 @@ def stage(title: str, verbose: int) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[[int, int, float], None] | None]:
+def progress_bar(
+    n_classes: int, tol: float, verbose: int, what: str = "class"
+) -> Iterator[Callable[[int, int, float], None] | None]:
     """Yields what a solver's `progress` expects: a bar that follows the gap down to `tol`, on standard error."""
     console = Console(stderr=True)
     if not verbose or not console.is_terminal:
@@ -67,7 +69,7 @@ def progress_bar(n_classes: int, tol: float, verbose: int) -> Iterator[Callable[
         def follow(done: int, epochs: int, gap: float) -> None:
             # The gap falls about geometrically, so its logarithm tells how far the class at work is.
             part = 0.0 if not 0 < gap < 1 else min(1.0, math.log(gap) / math.log(tol)) if tol < 1 else 1.0
-            several = f"class {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
+            several = f"{what} {min(done + 1, n_classes)} of {n_classes}, " if n_classes > 1 else ""
             bar.update(
                 task,
                 completed=min(n_classes, done + part),

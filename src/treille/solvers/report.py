@@ -137,11 +137,16 @@ class Solution:
         return replace(self, report=replace(self.report, seconds=seconds, per_class=each))
 
 
-def summary(answers: _core.Answers, seed: int) -> Report:
-    """The report of a run in the core, with one for each problem where there are several."""
+def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
+    """One report for each problem of a run in the core."""
     each = zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
     status = {"stopped": "max_seconds"}
-    return Report.combined([Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each])
+    return [Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each]
+
+
+def summary(answers: _core.Answers, seed: int) -> Report:
+    """The report of a run in the core, with one for each problem where there are several."""
+    return Report.combined(reports_of(answers, seed))
 
 
 def check_outcome(report: Report, tol: float) -> None:

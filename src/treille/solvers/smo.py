@@ -1,5 +1,6 @@
 """Sequential minimal optimisation: the Python side of core/solve/smo.hpp."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -17,7 +18,7 @@ from treille.solvers.problem import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from treille.solvers.report import Solution, summary
+from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
 
@@ -68,14 +69,24 @@ class SMO(BaseSolver):
             raise InputError(f"cache_mb is {self.cache_mb!r}, expected a positive number of megabytes")
 
     def _solve(self, problem: Problem, space: GramSpace, run: Run) -> Solution:
-        n_problems, n = problem.n_problems, len(problem)
-        each = zip(*(_variables(problem, run.start, k) for k in range(n_problems)), strict=True)
-        variables = {name: np.concatenate(values) for name, values in zip(VARIABLES, each, strict=True)}
+        return self.solve_folds([problem], space, run)[0]
+
+    def solve_folds(self, problems: Sequence[Problem], space: GramSpace, run: Run) -> list[Solution]:
+        """The solutions of problems that differ in targets and C only, in threads; `start` has the rows of one after another."""
+        first, n = problems[0], len(problems[0])
+        each_has = first.n_problems
+        starts = [None if run.start is None else run.start[p * each_has :] for p in range(len(problems))]
+        each = [
+            _variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)
+        ]
+        variables = {
+            name: np.concatenate(values) for name, values in zip(VARIABLES, zip(*each, strict=True), strict=True)
+        }
         y = variables["y"]
         shared: dict[str, Any] = variables | {
             "diagonal": np.ascontiguousarray(space.diag(), np.float64),
-            "examples": np.arange(len(y) // n_problems) % max(1, n),
-            "intercept": np.inf if problem.intercept == "free" else float(problem.intercept),
+            "examples": np.arange(len(y) // len(each)) % max(1, n),
+            "intercept": np.inf if first.intercept == "free" else float(first.intercept),
             "tol": run.tol,
             "violation_stop": self.stopping == "violation",
             "max_epochs": run.max_epochs,
@@ -88,14 +99,19 @@ class SMO(BaseSolver):
         else:
             answers = _core.smo_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **shared)
         # With two variables per example, a for errors above and a' for errors below, alpha is a - a'.
-        alpha = (answers.alpha * y).reshape(n_problems, -1, n).sum(axis=1)
-        coefficients = np.ascontiguousarray(alpha.T)
-        return Solution(
-            answers.bias,
-            answers.alpha.reshape(n_problems, n) if problem.classes is not None else alpha,
-            summary(answers, seed=0),
-            coefficients=coefficients,
-        )
+        coefficients = (answers.alpha * y).reshape(len(each), -1, n).sum(axis=1)
+        alpha = answers.alpha.reshape(len(each), n) if first.classes is not None else coefficients
+        reports = reports_of(answers, seed=0)
+        cuts = [slice(p * each_has, (p + 1) * each_has) for p in range(len(problems))]
+        return [
+            Solution(
+                answers.bias[own],
+                alpha[own],
+                Report.combined(reports[own]),
+                coefficients=np.ascontiguousarray(coefficients[own].T),
+            )
+            for own in cuts
+        ]
 
 
 VARIABLES = ("y", "p", "C", "d", "start")

@@ -81,7 +81,7 @@ class Run:
     poll: Poll
 
 
-def _after(solved: int, poll: Poll) -> Poll:
+def after(solved: int, poll: Poll) -> Poll:
     """Reports the progress of one problem after others that are solved already."""
     return lambda done, epochs, gap: poll(solved + done, epochs, gap)
 
@@ -141,7 +141,7 @@ class BaseSolver(BaseEstimator):
         for k, own in enumerate(rows.problems):
             start = None if run.start is None else run.start[k : k + 1]
             one = replace(problem, classes=problem.classes[k : k + 1])
-            each = replace(run, seed=run.seed + k, start=start, poll=_after(k, run.poll))
+            each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
             solutions.append(self._solve(one, replace(space, rows=own), each))
         return Solution.combined(solutions)
 

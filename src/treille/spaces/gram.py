@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -85,6 +85,10 @@ class GramSpace:
             return self._rows.rows.diag()
         return check_finite(self.kernel, self.kernel.diagonal(self.batch, self.n_jobs))
 
+    def stored(self) -> GramSpace:
+        """The same space with its matrix computed and kept, for many problems on it."""
+        return self if self.is_stored else StoredGramSpace(self.kernel, self.batch, self.n_jobs, values=self.matrix())
+
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
     ) -> Functions:
@@ -98,3 +102,26 @@ class GramSpace:
         """How large the space is, in words."""
         n = len(self)
         return f"{n:,} examples, {n * (n + 1) // 2:,} kernel values"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredGramSpace(GramSpace):
+    """A gram space whose matrix is in memory."""
+
+    values: np.ndarray = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False  # solvers that change a matrix in place copy this one
+
+    @property
+    def is_stored(self) -> bool:
+        return True
+
+    def matrix(self) -> np.ndarray:
+        return self.values
+
+    def row(self, i: int) -> np.ndarray:
+        return self.values[i]
+
+    def diag(self) -> np.ndarray:
+        return self.values.diagonal()

@@ -14,6 +14,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
+from treille.kernels.fit_once import fit_once
 from treille.spaces.functions import Functions, LinearFunctions
 
 
@@ -45,7 +46,7 @@ class RowsSpace:
     @classmethod
     def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
         """Fits the kernel's features on the batch."""
-        features, rows = kernel.fit_features(batch, n_jobs)
+        features, rows = fit_once(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
         if kernel.needs_features and not norms.any():
             raise no_features(kernel, rows.n_features)

@@ -22,6 +22,7 @@ from treille.testing.laws import (
     assert_raises,
     assert_same,
     assert_same_optimum,
+    counts_examples,
     is_ours,
     laws_of,
     run,
@@ -190,7 +191,8 @@ def a_decision_does_not_depend_on_the_company(case: _Case) -> None:
 def the_order_of_training_examples_does_not_matter(case: _Case) -> None:
     order = np.random.default_rng(0).permutation(len(case.y))
     other = case.new().fit(take(case.X, order), case.y[order])
-    assert_same_optimum(other.report_, case.model.report_, "examples shuffled")
+    if not hasattr(other, "cv_results_"):  # other folds may prefer other parameters
+        assert_same_optimum(other.report_, case.model.report_, "examples shuffled")
 
 
 def labels_of_every_type_come_back_as_given(case: _Case) -> None:
@@ -237,7 +239,7 @@ def a_whole_weight_is_a_repetition(case: _Case) -> None:
     ids = np.repeat(np.arange(len(case.y)), weights)
     weighted = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=weights)
     repeated = case.tight(class_weight=None).fit(take(case.X, ids), case.y[ids])
-    if not weighted.plan_.kernel.needs_features:  # weights of features count every example once, whatever its weight
+    if not counts_examples(weighted):
         assert_same_optimum(weighted.report_, repeated.report_, "examples repeated")
 
 
@@ -246,18 +248,18 @@ def no_weight_is_no_example(case: _Case) -> None:
     kept[np.unique(case.codes, return_index=True)[1]] = True  # every class stays
     some = case.tight(class_weight=None).fit(take(case.X, np.flatnonzero(kept)), case.y[kept])
     all = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=kept.astype(float))
-    if not all.plan_.kernel.needs_features:
+    if not counts_examples(all):
         assert_same_optimum(all.report_, some.report_, "examples left out")
 
 
 def a_class_weight_is_a_sample_weight(case: _Case) -> None:
-    counts = np.bincount(case.codes)
-    factors = 1.0 + np.arange(len(counts))
+    factors = 1.0 + np.arange(len(counts := np.bincount(case.codes)))
     by_name = dict(zip(case.classes.tolist(), factors.tolist(), strict=True))
     for class_weight, weights in ((by_name, factors), ("balanced", len(case.y) / (len(counts) * counts))):
         by_class = case.tight(class_weight=class_weight).fit(case.X, case.y)
         by_example = case.tight(class_weight=None).fit(case.X, case.y, sample_weight=weights[case.codes])
-        assert_same_optimum(by_class.report_, by_example.report_, f"class_weight={class_weight!r}")
+        if not counts_examples(by_class):
+            assert_same_optimum(by_class.report_, by_example.report_, f"class_weight={class_weight!r}")
 
 
 def another_seed_gives_the_same_objective(case: _Case) -> None:

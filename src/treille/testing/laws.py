@@ -84,3 +84,8 @@ def assert_raises(kind: type[Exception], what: str, function: Callable[..., Any]
 
 def _name(at: tuple[int, ...]) -> str:
     return f"example {at[0]}" if len(at) == 1 else "examples " + " and ".join(map(str, at))
+
+
+def counts_examples(model: Any) -> bool:
+    """Whether a model counts each example once, whatever its weight: in weights of features, or in folds."""
+    return model.plan_.kernel.needs_features or hasattr(model, "cv_results_")

@@ -1,0 +1,134 @@
+"""Choosing C by cross-validation on the Reuters stories: SVCCV beside GridSearchCV over SVC, and over scikit-learn's vectoriser
+and LinearSVC, and LIBLINEAR's own search.
+
+    TREILLE_DATA=folder python benchmarks/peers/selection.py [--write docs/generated/selection]
+
+5 folds, 10 values of C, contiguous 5-grams of characters. SVCCV runs as a whole. The grid searches are timed on the first fold, for all
+values of C, and multiplied by the number of folds; a search's own final fit is left out. LinearSVC minimises the squared hinge, its
+default, and is stopped by its default of 1000 iterations. LIBLINEAR's -C search begins after the n-grams are counted, with their matrix,
+doubles C until accuracy no longer changes, and supports two classes well; it needs the smooth losses (-s 2). All use two threads or
+processes where they can: GridSearchCV as n_jobs=2, so its time is half of the processor time of its jobs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from _cells import reuters, reuters_topics
+from _liblinear import printed
+
+from harness import Page, arguments
+
+FOLDS, JOBS = 5, 2
+Timed = tuple[float, list[float]]  # seconds of the whole search, and scores by C
+
+
+def timed(job: Callable[[], Any]) -> tuple[float, Any]:
+    begun = time.perf_counter()
+    result = job()
+    return time.perf_counter() - begun, result
+
+
+def splits(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y))
+
+
+def on_one_set_of_features(texts: list[str], y: np.ndarray, Cs: np.ndarray) -> Timed:
+    import treille
+
+    model = treille.SVCCV(treille.kernels.NGram(5), Cs=Cs, cv=splits(y), n_jobs=JOBS)
+    seconds, _ = timed(lambda: model.fit(texts, y))
+    return seconds, model.cv_results_["split0_test_score"].tolist()
+
+
+def on_one_fold(model: Callable[[float], Any], texts: list[str], y: np.ndarray, Cs: np.ndarray) -> Timed:
+    """What a grid search does for one fold, for each C; the whole is FOLDS times that, shared by JOBS processes."""
+    train, test = splits(y)[0]
+    X, X_test = [texts[i] for i in train], [texts[i] for i in test]
+    seconds, scores = 0.0, []
+    for C in Cs:
+        own, score = timed(lambda C=C: model(C).fit(X, y[train]).score(X_test, y[test]))  # type: ignore[misc]
+        seconds += own
+        scores.append(float(score))
+        print(f"    C = {C:.3g}: {own:.1f} s, {score:.4f}", file=sys.stderr, flush=True)
+    return seconds * FOLDS / JOBS, scores
+
+
+def our_svc(C: float) -> Any:
+    import treille
+
+    return treille.SVC(treille.kernels.NGram(5), C=C)
+
+
+def vectorised(C: float) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    return make_pipeline(CountVectorizer(analyzer="char", ngram_range=(5, 5), lowercase=False), LinearSVC(C=C))
+
+
+def liblinear(texts: list[str], y: np.ndarray) -> tuple[float, float]:
+    """Seconds of counting and searching, and the best accuracy."""
+    from liblinear.liblinearutil import parameter, problem, train
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    codes = np.unique(y, return_inverse=True)[1].astype(float)
+    vectoriser = CountVectorizer(analyzer="char", ngram_range=(5, 5), lowercase=False, dtype=np.float64)
+
+    def search() -> Any:
+        own = problem(codes, vectoriser.fit_transform(texts), bias=1)
+        return train(own, parameter(f"-C -s 2 -B 1 -v {FOLDS} -q"))
+
+    with printed():
+        seconds, (_, _, accuracy) = timed(search)
+    return seconds, float(accuracy)
+
+
+def rows(texts: list[str], y: np.ndarray, Cs: np.ndarray, repeats: int) -> list[list[str]]:
+    ours = [on_one_set_of_features(texts, y, Cs) for _ in range(repeats)]
+    seconds, scores = min(own for own, _ in ours), ours[0][1]
+    found = [["SVCCV", f"{seconds:.3g}", "1", f"{max(scores):.4f}", "measured"]]
+    for name, model in (("GridSearchCV, SVC", our_svc), ("GridSearchCV, CountVectorizer + LinearSVC", vectorised)):
+        print(name, file=sys.stderr, flush=True)
+        theirs, scores = on_one_fold(model, texts, y, Cs)
+        cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{max(scores):.4f}", "extrapolated from one fold"]
+        found.append([name, *cells])
+    theirs, accuracy = liblinear(texts, y)
+    cells = [f"{theirs:.3g}", f"{theirs / seconds:.1f}", f"{accuracy:.4f}", "measured, one thread, its own C"]
+    return [*found, ["CountVectorizer, LIBLINEAR -C", *cells]]
+
+
+SETS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
+    "acq or not": (reuters, np.logspace(-3, 3, 10)),
+    "20 topics": (reuters_topics, np.logspace(-4, 0, 10)),
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--sets", choices=SETS, nargs="+")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of convergence, on all sides
+    page = Page("Choosing C by cross-validation", ("scikit-learn", "liblinear-official"))
+    for name in options.sets or SETS:
+        load, Cs = SETS[name]
+        texts, y = load()
+        title = f"Reuters, {name}: {len(texts):,} stories, {FOLDS} folds, {len(Cs)} values of C from {Cs[0]:g} to {Cs[-1]:g}"
+        header = ("method", "seconds", "times ours", "best accuracy (first fold)", "how")
+        page.table(title, header, rows(texts, y, Cs, options.repeats))
+    page.write(options.write, "reuters")
+
+
+if __name__ == "__main__":
+    main()

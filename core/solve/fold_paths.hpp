@@ -1,0 +1,76 @@
+#pragma once
+// Cross-validation for many values of C on rows that all folds share.
+//
+// Fold f is the problem in which its held-out examples have C_i = 0. Its w lies in the span of the other rows, so features that only
+// held-out examples have get the weight 0, as if they had never been counted. A path is one problem of one fold for all C, from small to
+// large: each starts from the last solution, with alphas that were at their bound moved to the new bound. Where a solution separates the
+// examples without loss it is that of every larger C. Only the outputs of held-out examples are kept.
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "solve/one_vs_rest.hpp"
+
+namespace treille {
+
+struct Folds {
+  std::span<const double> weights;      // a row of n for each fold: C_i for C = 1, and 0 for what is held out
+  std::span<const std::int64_t> begin;  // fold f holds out held_out[begin[f]] .. held_out[begin[f + 1] - 1]
+  std::span<const std::int64_t> held_out;
+  std::span<const double> Cs;  // rising
+
+  std::size_t size() const { return begin.size() - 1; }
+};
+
+// What each path gives at each C: outputs[(c * n_held_out + t) * n_problems + k] of problem k for held_out[t], and a number for each
+// (c * n_folds + f) * n_problems + k.
+struct FoldAnswers {
+  std::vector<double> outputs, relative_gaps, seconds;
+  std::vector<std::int64_t> epochs;
+
+  FoldAnswers(const Folds& folds, std::size_t n_problems)
+      : outputs(folds.Cs.size() * folds.held_out.size() * n_problems),
+        relative_gaps(folds.Cs.size() * folds.size() * n_problems),
+        seconds(relative_gaps.size()),
+        epochs(relative_gaps.size()) {}
+};
+
+// Problem k of fold f has the loss `loss_of(f, k, C of each example)`.
+template <FeatureRows R, class LossOf>
+void solve_fold_paths(const R& rows, const Folds& folds, std::size_t n_problems, LossOf&& loss_of, const DualCDOptions& options,
+                      int threads, const Poll& poll, FoldAnswers& answers) {
+  using Clock = std::chrono::steady_clock;
+  const std::size_t n = rows.size(), T = folds.held_out.size();
+  solve_watched(folds.size() * n_problems, threads, poll, [&](std::size_t path, Monitor& monitor) {
+    const std::size_t f = path / n_problems, k = path % n_problems;
+    const auto weights = folds.weights.subspan(f * n, n);
+    std::vector<double> C(n), start;
+    Solution<typename R::template Weights<double>> solution;
+    DualCDOptions own = options;
+    own.seed += path;
+    for (std::size_t c = 0; c < folds.Cs.size(); ++c) {
+      const auto begun = Clock::now();
+      if (!solution.separates && !(c > 0 && monitor.stop)) {
+        for (std::size_t i = 0; i < start.size(); ++i)
+          if (start[i] >= C[i]) start[i] = folds.Cs[c] * weights[i];
+        for (std::size_t i = 0; i < n; ++i) C[i] = folds.Cs[c] * weights[i];
+        solution = solve_problem(rows, loss_of(f, k, std::span<const double>(C)), own, start, monitor);
+        start = solution.alpha;
+      } else {
+        solution.epochs = 0;
+      }
+      for (std::int64_t t = folds.begin[f]; t < folds.begin[f + 1]; ++t) {
+        const auto i = static_cast<std::size_t>(folds.held_out[t]);
+        answers.outputs[(c * T + static_cast<std::size_t>(t)) * n_problems + k] = rows.dot(i, solution.w) + options.bias * solution.b;
+      }
+      const std::size_t at = (c * folds.size() + f) * n_problems + k;
+      answers.relative_gaps[at] = solution.primal > 0 ? solution.gap() / solution.primal : 0.0;
+      answers.epochs[at] = solution.epochs;
+      answers.seconds[at] = std::chrono::duration<double>(Clock::now() - begun).count();
+    }
+  });
+}
+
+}  // namespace treille

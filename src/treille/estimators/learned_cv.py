@@ -1,0 +1,204 @@
+"""Kernel learning with parameters chosen by cross-validation: the weights are learned anew in every fold."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Batch
+from treille.estimators.base import KernelMachine, KernelParameter
+from treille.estimators.held_out import Split, TrainedFold, check_fold, counted, trained_fold
+from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, used_features
+from treille.estimators.plan import plan
+from treille.estimators.search import Evaluated, SearchCV
+from treille.features import Rows
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.solvers import ConvergenceWarning, Solver
+from treille.solvers.progress import progress_bar
+
+
+class LearnedSearchCV(SearchCV):
+    """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
+
+    def _evaluate(
+        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+    ) -> Evaluated:
+        name, values = self.path[0], self._values()
+        unit = clone(model).set_params(**{name: self._unit()})
+        whole = unit._problem(y, sample_weight, len(batch))
+        rows = unit._learning_rows(unit._bound(kernel, whole), batch)
+        folds, outputs = list[TrainedFold](), []
+        gaps, seconds = np.zeros((len(values), len(splits))), np.zeros((len(values), len(splits)))
+        with progress_bar(len(splits), model.tol, getattr(model, "verbose", 0), "fold") as progress:
+            for f, split in enumerate(splits):
+                try:
+                    fold = trained_fold(unit, whole, y, sample_weight, split)
+                except InputError as error:
+                    raise check_fold(error, f) from None
+                own = rows
+                if kernel.needs_features:  # weights and means that depend on the examples
+                    own = unit._learning_rows(counted(kernel, fold, len(batch)), batch)
+                strengths = [self.strength(value) for value in values]
+                found, gaps[:, f], seconds[:, f] = _fold_outputs(unit, fold, own, strengths, why, batch)
+                folds.append(fold)
+                outputs.append(found + fold.offset)
+                if progress is not None:
+                    progress(f + 1, 0, float(gaps[:, f].max()))
+
+        def refit(value: float) -> KernelMachine:
+            model.set_params(**{name: value})
+            problem = model._problem(y, sample_weight, len(batch))
+            model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem))
+            return model  # type: ignore[no-any-return]
+
+        return Evaluated(folds, outputs, gaps, seconds, refit)
+
+
+def _fold_outputs(
+    model: Any, fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], why: str, batch: Batch
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Outputs of the held-out examples by C, example and function; the larger gap of learning and training; and seconds."""
+    some = np.unique(fold.train)
+    matrix = rows.rows.to_csr()
+    held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
+    problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
+    outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))
+    gaps, seconds, start = np.zeros(len(Cs)), np.zeros(len(Cs)), None
+    options = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
+    for c in np.argsort(Cs):
+        begun, at = time.perf_counter(), replace(problem, C=Cs[c] * problem.C)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
+            start = model._learn(at, own, start=start)
+            chosen, space = plan(model._keep(own, start), why, batch, at, model.solver, n_jobs=model.n_jobs)
+            solution = chosen.solver.solve(at, space, **options)
+        weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
+        used = used_features(rows, start)
+        scales = np.sqrt(np.stack([each.weights[used] for each in start], axis=1))
+        outputs[c] = held_out[:, used] @ (weights * scales) + solution.intercept
+        gaps[c] = max(solution.report.relative_gap, *(each.report.relative_gap for each in start))
+        seconds[c] = time.perf_counter() - begun
+    return outputs, gaps, seconds
+
+
+@dataclass(eq=False, repr=False)
+class LearnedSVCCV(ClassifierMixin, LearnedSearchCV):
+    """`LearnedSVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
+
+    Weights are learned anew from the training examples of each fold, C from small to large, each from the last.
+
+    Parameters
+    ----------
+    kernel, Cs, grid, cv, scoring
+        As in `SVCCV`.
+    groups, learn, spread, trace
+        As in `LearnedSVC`.
+    loss, tol, max_epochs, fit_intercept, class_weight, solver, n_jobs, random_state, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    C_, best_params_, best_score_, best_index_, cv_results_, best_estimator_, refit_time_, scorer_
+        As in `SVCCV`.
+    learned_weights_, kernel_, learning_report_, classes_, coef_, intercept_, report_, plan_, features_
+        Those of ``best_estimator_``, the `LearnedSVC` with the best parameters, fitted on all examples.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> X = ["abab", "baba", "abba", "aabb", "ccdd", "dccd", "cdcd", "ddcc"]
+    >>> model = treille.LearnedSVCCV(NGram(1), Cs=[0.1, 1, 10], cv=2).fit(X, [0] * 4 + [1] * 4)
+    >>> model.best_score_, model.predict(["abc", "ccd"]).tolist()
+    (1.0, [0, 1])
+    """
+
+    estimator = LearnedSVC
+
+    kernel: KernelParameter | Sequence[KernelParameter] = None
+    Cs: Sequence[float] | int = 10
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    cv: Any = 5
+    scoring: Any = None
+    groups: Any = "features"
+    learn: str = "risk"
+    spread: str = "optimal"
+    trace: float | None = None
+    loss: str = "hinge"
+    tol: float = 1e-3
+    max_epochs: int = 1000
+    fit_intercept: bool | str = True
+    class_weight: dict[Any, float] | str | None = None
+    solver: str | Solver = "auto"
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """As in `SVC`."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)  # type: ignore[no-any-return]
+
+
+@dataclass(eq=False, repr=False)
+class LearnedRidgeCV(RegressorMixin, LearnedSearchCV):
+    """`LearnedRidge` with alpha, and other parameters, chosen by cross-validation. Features are computed once.
+
+    Parameters
+    ----------
+    kernel, alphas, grid, cv, scoring
+        As in `RidgeCV`, but `cv` must be given folds: weights that are learned have no closed form for leaving one out.
+    groups, learn, spread, trace
+        As in `LearnedSVC`.
+    fit_intercept, tol, max_epochs, solver, n_jobs, verbose
+        As in `Ridge`.
+
+    Attributes
+    ----------
+    alpha_, best_params_, best_score_, best_index_, cv_results_, best_estimator_, refit_time_, scorer_
+        As in `RidgeCV`.
+    learned_weights_, kernel_, learning_report_, coef_, intercept_, report_, plan_, features_
+        Those of ``best_estimator_``, the `LearnedRidge` with the best parameters, fitted on all examples.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> X = ["a", "aa", "ab", "b", "aaa", "bb"]
+    >>> model = treille.LearnedRidgeCV(NGram(1), alphas=[0.01, 1], cv=3).fit(X, [1.0, 2.0, 1.0, 0.0, 3.0, 0.0])
+    >>> model.alpha_, model.predict(["aab"]).round(1).tolist()
+    (0.01, [2.0])
+    """
+
+    estimator = LearnedRidge
+    path = ("alpha", "alphas")
+
+    kernel: KernelParameter | Sequence[KernelParameter] = None
+    alphas: Sequence[float] | int = 10
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    cv: Any = 5
+    scoring: Any = None
+    groups: Any = "features"
+    learn: str = "risk"
+    spread: str = "optimal"
+    trace: float | None = None
+    fit_intercept: bool | str = "free"
+    tol: float = 1e-6
+    max_epochs: int = 1000
+    solver: str | Solver = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def strength(self, value: float) -> float:
+        return 0.5 / value
+
+    def _unit(self) -> float:
+        return 0.5

@@ -1,0 +1,326 @@
+"""What SVCCV, SVRCV and RidgeCV share: grids, folds, scores, and the results as in scikit-learn's GridSearchCV."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from inspect import signature
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from treille.data import Batch
+from treille.estimators.base import KernelMachine
+from treille.estimators.held_out import (
+    HeldOutClassifier,
+    HeldOutRegressor,
+    Split,
+    TrainedFold,
+    check_fold,
+    evaluate_folds,
+    trained_fold,
+)
+from treille.estimators.plan import choose_kernel
+from treille.io.errors import InputError
+from treille.io.parameters import check_positive
+from treille.kernels import Kernel
+from treille.kernels.fit_once import fitting_once, same_kernel
+from treille.solvers import ConvergenceWarning
+from treille.solvers.report import first_level_outside
+
+RANGE = (-3, 3)  # powers of ten between which values are chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A model in cross-validation, for all values on the path."""
+
+    folds: Sequence[Any]  # with `held_out` and `classes`
+    outputs: Sequence[np.ndarray]  # of each fold: by value, held-out example and function
+    gaps: np.ndarray  # relative, by value and fold
+    seconds: np.ndarray
+    refit: Callable[[float], KernelMachine]  # on all examples, with this value
+
+
+class Examples:
+    """Examples that are read once for all models whose kernels are equal."""
+
+    def __init__(self, X: Any):
+        self.X = X
+        self.last: tuple[KernelMachine, Kernel, str, Batch] | None = None
+
+    def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch]:
+        """The kernel of the model, the reason for it, and the examples as it reads them."""
+        if self.last is not None and same_kernel(self.last[1], model.kernel):
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.last[0], name):
+                    setattr(model, name, getattr(self.last[0], name))
+            return self.last[1:]
+        self.last = (model, *model._examples(self.X))
+        return self.last[1:]
+
+
+class SearchCV(BaseEstimator):
+    """An estimator that chooses parameters by cross-validation, and is then the model with the best, fitted on all examples.
+
+    A subclass names the estimator and its parameter on the path, and may replace `_evaluate`.
+    """
+
+    estimator: ClassVar[type[Any]]
+    path: ClassVar[tuple[str, str]] = ("C", "Cs")  # the parameter of the estimator, and the one here that has its values
+    kernel: Any
+    grid: Any
+    cv: Any
+    scoring: Any
+    best_estimator_: Any
+
+    def strength(self, value: float) -> float:
+        """C for a value on the path."""
+        return value
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
+        self._values()
+        model, kernels = self._template(), self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        if not kernels:
+            raise InputError("kernel is an empty list, expected at least one kernel")
+        for kernel in kernels:
+            model.set_params(kernel=kernel).check_parameters()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
+        self.check_parameters()
+        X = list(X) if isinstance(X, Iterator) else X
+        examples, results = Examples(X), Results()
+        splits: list[Split] | None = None
+        best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
+        with ExitStack() as once:
+            kernel = None
+            for params, model in self._models(X):
+                read = examples.read(model)
+                if kernel is not read[0]:
+                    once.pop_all().close()
+                    once.enter_context(fitting_once())
+                    kernel = read[0]
+                if splits is None:
+                    model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+                    splits = self._splits(X, y, groups, len(read[2]))
+                evaluated = self._evaluate(model, *read, y, sample_weight, splits)
+                top = self._score(evaluated, params, X, y, sample_weight, results)
+                results.gaps.append(evaluated.gaps)
+                _warn_of_gaps(evaluated.gaps, model)
+                if best is None or top[0] > best[0]:
+                    best = (*top, evaluated.refit)
+            assert best is not None
+            begun = time.perf_counter()
+            self.best_estimator_ = best[2](best[1])
+            self.refit_time_ = time.perf_counter() - begun
+        self.cv_results_, self.gaps_ = results.table(), np.vstack(results.gaps)
+        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        setattr(self, f"{self.path[0]}_", best[1])
+        return self
+
+    def _template(self) -> Any:
+        own = self.get_params(deep=False)
+        return self.estimator(**{name: own[name] for name in self.estimator().get_params(deep=False) if name in own})
+
+    def _values(self) -> list[float]:
+        name, given = self.path[1], getattr(self, self.path[1])
+        if isinstance(given, Integral) and not isinstance(given, bool) and given >= 1:
+            return [float(v) for v in np.logspace(*RANGE, int(given))]
+        if not isinstance(given, Iterable) or isinstance(given, (str, Mapping)):
+            raise InputError(f"{name} is {given!r}, expected a list of positive numbers, or how many to try")
+        values = list(given)
+        for value in values:
+            check_positive(f"a value of {name}", value)
+        if not values:
+            raise InputError(f"{name} is empty, expected at least one value")
+        return [float(value) for value in values]
+
+    def _models(self, X: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+        """The parameters of each model to try, other than those on the path, and the model."""
+        several = isinstance(self.kernel, (list, tuple))
+        chosen = [choose_kernel(k, X, is_classifier(self))[0] for k in (self.kernel if several else [self.kernel])]
+        template = self._template().set_params(kernel=chosen[0])
+        grids = [self.grid or {}] if isinstance(self.grid or {}, Mapping) else list(self.grid)
+        for grid in grids:
+            self._check_grid(grid, template.set_params(kernel=chosen[0]))
+        for kernel in chosen:
+            for params in ParameterGrid(grids):
+                model = clone(template.set_params(kernel=kernel))
+                try:
+                    model.set_params(**params)
+                except ValueError as error:
+                    raise InputError(f"grid: {error}") from None
+                model.check_parameters()
+                yield ({"kernel": kernel} | params if several else params), model
+
+    def _check_grid(self, grid: Any, model: Any) -> None:
+        if not isinstance(grid, Mapping):
+            raise InputError(f"grid is {grid!r}, expected a dict of names of parameters to lists of values")
+        for name, values in grid.items():
+            if name == self.path[0]:
+                raise InputError(f"grid has {name!r}, whose values belong in {self.path[1]}")
+            if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or len(values) == 0:
+                raise InputError(f"grid has {name!r}: {values!r}, expected a list of values")
+            try:
+                clone(model).set_params(**{name: values[0]})
+            except ValueError as error:
+                raise InputError(f"grid has {name!r}, which is no parameter: {error}") from None
+
+    def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
+        splitter, targets = check_cv(self.cv, y, classifier=is_classifier(self)), np.asarray(y)
+        try:
+            given = np.zeros((n, 1)) if isinstance(X, Batch) else X
+            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, targets, groups)]
+        except ValueError as error:
+            raise InputError(f"cv: {error}") from None
+        splits = [tuple(np.flatnonzero(s) if s.dtype == bool else s for s in split) for split in splits]  # type: ignore[misc]
+        for f, (train, test) in enumerate(splits):
+            if len(train) == 0 or len(test) == 0:
+                raise InputError(f"fold {f} has {len(train)} examples to train on and {len(test)} held out: use other folds")
+        if not splits:
+            raise InputError("cv has no folds")
+        return splits
+
+    def _evaluate(
+        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+    ) -> Evaluated:
+        """Cross-validates a model for all values on the path."""
+        name, values = self.path[0], self._values()
+        unit = clone(model).set_params(**{name: self._unit()})
+        whole = unit._problem(y, sample_weight, len(batch))
+        folds: list[TrainedFold] = []
+        for split in splits:
+            try:
+                folds.append(trained_fold(unit, whole, y, sample_weight, split))
+            except InputError as error:
+                raise check_fold(error, len(folds)) from None
+        chosen, space = model._planned(kernel, why, batch, whole)
+        Cs = [self.strength(value) for value in values]
+        found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space)
+
+        def refit(value: float) -> KernelMachine:
+            model.set_params(**{name: value})
+            model._solve(kernel, batch, model._problem(y, sample_weight, len(batch)), chosen, space)
+            return model  # type: ignore[no-any-return]
+
+        return Evaluated(folds, found.outputs, found.gaps, found.seconds, refit)
+
+    def _unit(self) -> float:
+        """The value on the path for which C is the weight of the example."""
+        return 1.0
+
+    def _score(
+        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
+    ) -> tuple[float, float]:
+        """Adds the scores of all values to the results; the best mean score, and its value."""
+        self.scorer_ = check_scoring(self, scoring=self.scoring)
+        labels, values = np.asarray(y), self._values()
+        labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1 else labels
+        classes = np.unique(labels) if is_classifier(self) else None
+        scores, seconds = np.empty((2, len(values), len(evaluated.folds)))
+        for f, fold in enumerate(evaluated.folds):
+            test = fold.held_out
+            some = X[test] if isinstance(X, Batch) else _safe_indexing(X, test)
+            for c, outputs in enumerate(evaluated.outputs[f]):
+                begun = time.perf_counter()
+                if classes is None:
+                    standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
+                else:
+                    standin = HeldOutClassifier.of(classes, fold.classes, outputs)
+                scores[c, f] = self.scorer_(standin, some, labels[test], **self._weights_to_score(sample_weight, test))
+                seconds[c, f] = time.perf_counter() - begun
+                if not np.isfinite(scores[c, f]):
+                    at = params | {self.path[0]: values[c]}
+                    raise InputError(f"the score of fold {f} is {scores[c, f]} for {at}: use another scoring, or other folds")
+        for c, value in enumerate(values):
+            results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
+        means = scores.mean(axis=1)
+        return float(means.max()), values[int(means.argmax())]
+
+    def _weights_to_score(self, sample_weight: Any, some: Any) -> dict[str, np.ndarray]:
+        """What a scorer gets of the weights of examples: those of `some`, if it has a use for them."""
+        accepts = getattr(self.scorer_, "_accept_sample_weight", None)
+        known = accepts() if accepts else "sample_weight" in signature(self.scorer_).parameters
+        return {"sample_weight": np.asarray(sample_weight)[some]} if sample_weight is not None and known else {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Fitted attributes and methods of the best model."""
+        if name.startswith("_") or "best_estimator_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.best_estimator_, name)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the best model."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)  # type: ignore[no-any-return]
+
+    def save(self, path: Any, **options: Any) -> None:
+        """Writes the best model to a file: `treille.load` reads it as the estimator that it is."""
+        check_is_fitted(self, "best_estimator_")
+        self.best_estimator_.save(path, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        several = isinstance(self.kernel, (list, tuple)) and len(self.kernel) > 0
+        inner = self._template().set_params(kernel=self.kernel[0] if several else self.kernel).__sklearn_tags__()
+        tags = super().__sklearn_tags__()
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        return tags
+
+
+class Results:
+    """The rows of ``cv_results_``."""
+
+    def __init__(self) -> None:
+        self.splits = True  # whether scores are those of folds
+        self.gaps: list[np.ndarray] = []
+        self.rows: list[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add(self, params: dict[str, Any], scores: np.ndarray, fit_times: np.ndarray, score_times: np.ndarray) -> None:
+        """One candidate; an array has one number per fold."""
+        self.rows.append((params, scores, fit_times, score_times))
+
+    def table(self) -> dict[str, Any]:
+        """The keys of scikit-learn's GridSearchCV."""
+        params = [row[0] for row in self.rows]
+        scores, fit_times, score_times = (np.stack([row[i] for row in self.rows]) for i in (1, 2, 3))
+        table: dict[str, Any] = {}
+        for name, times in (("fit_time", fit_times), ("score_time", score_times)):
+            table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
+        for name in dict.fromkeys(name for own in params for name in own):
+            values = np.ma.masked_all(len(params), dtype=object)
+            for i, own in enumerate(params):
+                if name in own:
+                    values[i] = own[name]
+            table[f"param_{name}"] = values
+        table["params"] = params
+        if self.splits:
+            table |= {f"split{f}_test_score": scores[:, f] for f in range(scores.shape[1])}
+        means = scores.mean(axis=1)
+        table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+        table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+        return table
+
+
+def _warn_of_gaps(gaps: np.ndarray, model: Any) -> None:
+    if getattr(model.solver, "stopping", "gap") != "gap" or (gaps <= model.tol).all():
+        return
+    warnings.warn(
+        f"{(gaps > model.tol).sum()} of {gaps.size} solutions of folds stopped with a relative duality gap above {model.tol:.2g}, the "
+        f"largest {gaps.max():.2g}: raise max_epochs, use a larger tol, smaller values of C, or a normalized kernel",
+        ConvergenceWarning,
+        stacklevel=first_level_outside(),
+    )

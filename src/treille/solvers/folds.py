@@ -1,0 +1,189 @@
+"""Folds of cross-validation on one space: many values of C, and the outputs of held-out examples."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.features import PerProblemRows
+from treille.io.parameters import effective_n_jobs
+from treille.kernels.base import BLOCK
+from treille.solvers.dual_cd import DualCD
+from treille.solvers.problem import EpsilonInsensitive, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until
+from treille.solvers.smo import SMO
+from treille.solvers.solver import Run, after
+from treille.spaces import GramSpace, RowsSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A problem on all examples in which those held out have C = 0, so that rows are shared by all folds."""
+
+    problem: Problem  # for C = 1: its C are the weights of the examples
+    held_out: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FoldOutputs:
+    """What cross-validation needs of the solutions."""
+
+    outputs: list[np.ndarray]  # of each fold: by C, held-out example and function
+    gaps: np.ndarray  # relative, by C and fold; the largest of all functions
+    seconds: np.ndarray  # by C and fold
+
+    @classmethod
+    def joined(cls, each: Sequence[FoldOutputs]) -> FoldOutputs:
+        """Those of several folds, from one each."""
+        outputs = [one for folds in each for one in folds.outputs]
+        return cls(outputs, np.hstack([f.gaps for f in each]), np.hstack([f.seconds for f in each]))
+
+
+def solve_folds(
+    solver: Any,
+    space: Any,
+    folds: Sequence[Fold],
+    Cs: Sequence[float],
+    *,
+    tol: float,
+    max_epochs: int,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> FoldOutputs:
+    """Solves every fold for every C, from small to large, each from the solution before it.
+
+    ``progress(problems done, epochs, relative gap)`` counts the problems of all folds as one each, whatever the number of C.
+
+    >>> from treille.kernels import NGram
+    >>> from treille.solvers.problem import Hinge
+    >>> space = RowsSpace.build(NGram(1), NGram(1).batch(["a", "aa", "b", "bb"]))
+    >>> weights = np.array([1.0, 0.0, 1.0, 0.0])
+    >>> fold = Fold(Problem(Hinge(), np.array([0, 0, 1, 1]), weights, classes=np.array([1])), np.array([1, 3]))
+    >>> solve_folds(DualCD(), space, [fold], [0.1, 10.0], tol=1e-6, max_epochs=100).outputs[0].round(2).tolist()
+    [[[-0.2], [0.2]], [[-2.0], [2.0]]]
+    """
+    order = np.argsort(Cs, kind="stable")
+    rising = np.asarray(Cs, np.float64)[order]
+    budget = getattr(solver, "max_seconds", None)
+    poll = poll_until(time.perf_counter(), budget and budget * len(Cs) * len(folds), progress)
+    run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
+    if isinstance(space, GramSpace):
+        space = space.stored()
+    if isinstance(solver, DualCD) and isinstance(space, RowsSpace):
+        found = _by_paths(solver, space, folds, rising, run)
+    elif isinstance(solver, SMO):
+        found = _by_smo(solver, space, folds, rising, run)
+    else:
+        found = FoldOutputs.joined([_one_by_one(solver, space, f, fold, rising, run) for f, fold in enumerate(folds)])
+    back = np.argsort(order)
+    return FoldOutputs([each[back] for each in found.outputs], found.gaps[back], found.seconds[back])
+
+
+def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+    """All folds and functions in one call of the core, in threads."""
+    first = folds[0].problem
+    if isinstance(space.rows, PerProblemRows):
+        assert first.classes is not None
+        each = []
+        for k, rows in enumerate(space.rows.problems):
+            own = [replace(f, problem=replace(f.problem, classes=first.classes[k : k + 1])) for f in folds]
+            seeded = replace(run, seed=run.seed + k, poll=after(k * len(folds), run.poll))
+            each.append(_by_paths(solver, replace(space, rows=rows), own, Cs, seeded))
+        outputs = [np.concatenate(parts, axis=2) for parts in zip(*(one.outputs for one in each), strict=True)]
+        gaps = np.max([one.gaps for one in each], axis=0)
+        return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
+    form = space.represented("auto", first.n_problems * len(folds))
+    cuts = np.cumsum([0, *(len(fold.held_out) for fold in folds)])
+    options: dict[str, Any] = {
+        "rows": form.core,
+        "weights": np.concatenate([fold.problem.C for fold in folds]),
+        "begin": cuts.astype(np.int64),
+        "held_out": np.concatenate([fold.held_out for fold in folds]).astype(np.int64),
+        "Cs": Cs,
+        "squared": isinstance(first.loss, (SquaredHinge, SquaredEpsilonInsensitive)),
+        "bias": float(first.intercept),
+        "tol": run.tol,
+        "max_epochs": run.max_epochs,
+        "shrinking": bool(solver.shrinking),
+        "gradient_stop": solver.stopping == "gradient",
+        "seed": run.seed,
+        "threads": effective_n_jobs(run.n_jobs),
+        "poll": run.poll,
+    }
+    if first.classes is not None:
+        answers = _core.dual_cd_folds(labels=first.targets, classes=first.classes, **options)
+    else:
+        assert isinstance(first.loss, EpsilonInsensitive)
+        y = np.concatenate([fold.problem.targets.ravel() for fold in folds])
+        answers = _core.dual_cd_regression_folds(y=y, epsilon=float(first.loss.epsilon), **options)
+    shape = len(Cs), len(folds), first.n_problems
+    outputs = answers[0].reshape(len(Cs), -1, first.n_problems)
+    return FoldOutputs(
+        np.split(outputs, cuts[1:-1], axis=1),
+        answers[1].reshape(shape).max(axis=2),
+        answers[2].reshape(shape).sum(axis=2),
+    )
+
+
+def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
+    """For each C all folds in one call of the core, in threads, on one matrix."""
+    start, before = None, Cs[0]
+    outputs: list[list[np.ndarray]] = [[] for _ in folds]
+    gaps, seconds = [], []
+    for C in Cs:
+        begun = time.perf_counter()
+        problems = [replace(fold.problem, C=C * fold.problem.C) for fold in folds]
+        # A multiple of all variables keeps the constraint of a free intercept.
+        scaled = None if start is None else start * (C / before)
+        solutions = solver.solve_folds(problems, space, replace(run, start=scaled))
+        start, before = np.concatenate([solution.alpha for solution in solutions]), C
+        for own, fold, solution in zip(outputs, folds, solutions, strict=True):
+            own.append(_outputs(space, solution, fold.held_out))
+        gaps.append([solution.report.relative_gap for solution in solutions])
+        seconds.append([(time.perf_counter() - begun) / len(folds)] * len(folds))
+    return FoldOutputs([np.stack(own) for own in outputs], np.array(gaps), np.array(seconds))
+
+
+def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run) -> FoldOutputs:
+    """Any solver, in any space, through its own interface."""
+    start, outputs, gaps, seconds = None, [], [], []
+    poll = after(f * fold.problem.n_problems, run.poll)
+    for C in Cs:
+        begun = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # one warning for all folds follows
+            solution = solver.solve(
+                replace(fold.problem, C=C * fold.problem.C),
+                space,
+                tol=run.tol,
+                max_epochs=run.max_epochs,
+                seed=run.seed,
+                n_jobs=run.n_jobs,
+                start=start,
+                progress=lambda *state: poll(*state) and None,
+            )
+        start = solution.alpha
+        outputs.append(_outputs(space, solution, fold.held_out))
+        gaps.append(solution.report.relative_gap)
+        seconds.append(time.perf_counter() - begun)
+    return FoldOutputs([np.stack(outputs)], np.array(gaps)[:, None], np.array(seconds)[:, None])
+
+
+def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:
+    """Of some examples: one row per example, one column per function."""
+    if solution.weights is not None:
+        return space.matvec(solution.weights)[some] + solution.intercept
+    assert solution.coefficients is not None
+    if not isinstance(space, GramSpace):
+        return space.product(solution.coefficients)[some] + solution.intercept
+    step = max(1, BLOCK // max(1, len(space)))
+    blocks = [space.matrix()[some[a : a + step]] @ solution.coefficients for a in range(0, len(some), step)]
+    return np.concatenate([np.empty((0, len(solution.intercept))), *blocks]) + solution.intercept
+
