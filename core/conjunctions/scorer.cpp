@@ -157,13 +157,18 @@ void ConjunctionScorer::add(std::span<const Item> row, Scratch& scratch, float* 
 }
 
 void ConjunctionScorer::add_rows(const ItemRows& rows, float* scores) const {
-  PatternTables::Scratch scratch;
+  // The lists of an item are summed when those of the next one are requested.
+  PatternTables::Scratch scratch, before;
+  std::size_t row_before = 0;
   by_item(rows, 0, rows.size(), [&](std::size_t i, std::size_t r, std::size_t next_i, std::size_t next_r) {
     poll();
     tables_.request_pairs(rows.row(next_i), next_r);
     tables_.find_root(rows.row(i), r, scratch, [&](std::uint32_t list) { request(words_.data() + list); });
-    sum(scratch.found(), scores + i * n_functions_);
+    sum(before.found(), scores + row_before * n_functions_);
+    std::swap(scratch, before);
+    row_before = i;
   });
+  if (rows.size() > 0) sum(before.found(), scores + row_before * n_functions_);
 }
 
 void ConjunctionScorer::open(std::span<const Item> row, Scratch& scratch) const {

@@ -54,7 +54,11 @@ class FeatureMap(ABC):
 
     def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
         """A function that multiplies the rows of new examples by weights, one row per feature."""
-        return lambda batch, n_jobs=None: self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
+
+        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+            return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
+
+        return multiply
 
     @abstractmethod
     def name(self, id: int) -> str:
