@@ -7,6 +7,7 @@
 
 #include "conjunction_rows.hpp"
 #include "conjunctions/cells.hpp"
+#include "conjunctions/conjunction_products.hpp"
 #include "conjunctions/scorer.hpp"
 #include "rows.hpp"
 
@@ -150,12 +151,32 @@ void bind_features(nb::module_& m) {
           "coefficients"_a, "width"_a, "out"_a, "threads"_a);
 }
 
+void bind_products(nb::module_& m) {
+  nb::class_<ConjunctionProducts>(m, "ConjunctionProducts", "Rows of conjunctions times weights, without the rows.")
+      .def(
+          "__init__",
+          [](ConjunctionProducts* self, const ConjunctionFeatures& features, In<double> weights, std::size_t width, In<double> values) {
+            if (weights.size() != width * features.size()) throw std::length_error("expected a weight for each feature");
+            unlocked([&] { new (self) ConjunctionProducts(features, view(weights), width, view(values)); });
+          },
+          nb::keep_alive<1, 3>(), "features"_a, "weights"_a, "width"_a, "values"_a)
+      .def_prop_ro("n_bytes", &ConjunctionProducts::n_bytes)
+      .def(
+          "matvec",
+          [](const ConjunctionProducts& self, In<std::int64_t> indptr, In<std::uint32_t> items, int threads) {
+            const ItemRows rows = item_rows(indptr, items, self.n_items());
+            return give_matrix(unlocked([&] { return self.matvec(rows, threads); }), rows.size(), self.width());
+          },
+          "indptr"_a, "items"_a, "threads"_a, "The products of binary rows, given as items, with each column of the weights.");
+}
+
 using PatternsOut = std::tuple<Out<std::uint8_t>, Out<std::uint32_t>, Out<std::uint32_t>>;
 
 }  // namespace
 
 void bind_conjunctions(nb::module_& m) {
   bind_features(m);
+  bind_products(m);
   nb::class_<CellsIn>(m, "ConjunctionCells",
                       "Frequent conjunctions of the columns of binary rows, those that occur in the same rows together.")
       .def(
@@ -200,11 +221,12 @@ void bind_conjunctions(nb::module_& m) {
       .def(
           "__init__",
           [](ConjunctionScorer* self, In<std::uint8_t> levels, In<std::uint32_t> items, In<std::uint32_t> lists, In<std::uint32_t> words,
-             std::size_t n_items, std::size_t n_functions, In<double> c) {
-            unlocked(
-                [&] { new (self) ConjunctionScorer(view(levels), view(items), view(lists), view(words), n_items, n_functions, view(c)); });
+             std::size_t n_items, std::size_t n_functions, In<double> c, std::uint32_t first_late) {
+            unlocked([&] {
+              new (self) ConjunctionScorer(view(levels), view(items), view(lists), view(words), n_items, n_functions, view(c), first_late);
+            });
           },
-          "levels"_a, "items"_a, "lists"_a, "words"_a, "n_items"_a, "n_functions"_a, "c"_a, nb::keep_alive<1, 5>())
+          "levels"_a, "items"_a, "lists"_a, "words"_a, "n_items"_a, "n_functions"_a, "c"_a, "first_late"_a, nb::keep_alive<1, 5>())
       .def_prop_ro("n_bytes", &ConjunctionScorer::n_bytes)
       .def(
           "scores",

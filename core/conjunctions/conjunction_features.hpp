@@ -65,6 +65,16 @@ class ConjunctionFeatures {
 
   // The trees of some features, which rise, and which of their nodes are features.
   std::pair<PatternTrees, Array<std::uint8_t>> restricted(std::span<const std::int64_t> ids) const;
+  // For each node 1 + its feature, where has_weight(feature); else 0.
+  template <class HasWeight>
+  Array<std::uint32_t> feature_numbers(HasWeight&& has_weight) const {
+    Array<std::uint32_t> numbers(patterns_.size(), 0);
+    for (std::size_t node = 0; node < patterns_.size(); ++node) {
+      const std::size_t id = ids_.empty() ? node + (constant_ ? 1 : 0) : std::size_t{ids_[node]};
+      if (id != kNoFeature && has_weight(id)) numbers[node] = static_cast<std::uint32_t>(id + 1);
+    }
+    return numbers;
+  }
   Array<std::uint8_t> kept() const;  // empty: all nodes are features
 
  private:

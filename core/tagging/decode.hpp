@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "conjunctions/scorer.hpp"
@@ -53,20 +54,17 @@ class SentenceDecoder {
         width_(static_cast<std::size_t>(std::max(search.features.history(), 1))),
         scores_(n_tags_) {}
 
-  // Tags of the tokens [begin, end) of `rows`, written to `tags`.
-  void decode(const TokenRows& rows, std::size_t begin, std::size_t end, std::int32_t* tags) {
-    const auto outside = static_cast<std::int32_t>(n_tags_);
-    auto place = [&](std::size_t t) { return s_.features.backward() ? end - 1 - t : begin + t; };
-    steps_.clear();
-    beam_.assign(1, {0.0, -1, outside});
-    histories_.assign(width_, outside);
-    for (std::size_t t = 0; t < end - begin; ++t) {
-      score_static(rows, place(t));
-      extend(rows.parts.data() + place(t) * s_.features.n_dynamic(), t + 1 == end - begin);
+  // Tags of the sentences [first, last), whose tokens begin at `offsets`, written to `tags`.
+  void decode(const TokenRows& rows, std::span<const std::int64_t> offsets, std::size_t first, std::size_t last, std::int32_t* tags) {
+    while (first < last) {
+      std::size_t stop = first + 1;
+      while (stop < last && offsets[stop + 1] - offsets[first] <= kTokens) ++stop;
+      score_static(rows, static_cast<std::size_t>(offsets[first]), static_cast<std::size_t>(offsets[stop]));
+      for (; first < stop; ++first) {
+        tick();
+        decode(rows, static_cast<std::size_t>(offsets[first]), static_cast<std::size_t>(offsets[first + 1]), tags);
+      }
     }
-    std::int32_t step = beam_[0].step;
-    for (std::size_t t = end - begin; t-- > 0; step = steps_[static_cast<std::size_t>(step)].before)
-      tags[place(t)] = steps_[static_cast<std::size_t>(step)].tag;
   }
 
  private:
@@ -83,17 +81,55 @@ class SentenceDecoder {
     std::int32_t tag;
   };
 
-  void score_static(const TokenRows& rows, std::size_t token) {
+  // Items and scores of the static features of the tokens [begin, end).
+  void score_static(const TokenRows& rows, std::size_t begin, std::size_t end) {
+    begin_ = begin;
+    starts_.assign(1, 0);
     items_.clear();
-    for (std::int64_t e = rows.indptr[token]; e < rows.indptr[token + 1]; ++e)
-      items_.push_back(s_.item_of[static_cast<std::size_t>(rows.ids[static_cast<std::size_t>(e)])]);
-    std::sort(items_.begin(), items_.end());
-    fixed_.assign(s_.scorer.n_functions(), 0.0f);
-    s_.scorer.add(items_, scratch_, fixed_.data());
+    for (std::size_t t = begin; t < end; ++t) {
+      for (std::int64_t e = rows.indptr[t + 1]; e-- > rows.indptr[t];)
+        items_.push_back(s_.item_of[static_cast<std::size_t>(rows.ids[static_cast<std::size_t>(e)])]);
+      const auto own = items_.begin() + starts_.back();
+      if (!std::is_sorted(own, items_.end())) std::sort(own, items_.end());
+      starts_.push_back(static_cast<std::int64_t>(items_.size()));
+    }
+    fixed_.assign((end - begin) * s_.scorer.n_functions(), 0.0f);
+    if (!s_.scorer.deep()) s_.scorer.add_rows({starts_, items_, s_.scorer.n_items()}, fixed_.data());
+  }
+
+  // Tags of the tokens [begin, end), a sentence.
+  void decode(const TokenRows& rows, std::size_t begin, std::size_t end, std::int32_t* tags) {
+    const auto outside = static_cast<std::int32_t>(n_tags_);
+    auto place = [&](std::size_t t) { return s_.features.backward() ? end - 1 - t : begin + t; };
+    steps_.clear();
+    beam_.assign(1, {0.0, -1, outside});
+    histories_.assign(width_, outside);
+    auto items_of = [&](std::size_t t) {
+      return std::span<const Item>(items_.begin() + starts_[place(t) - begin_], items_.begin() + starts_[place(t) - begin_ + 1]);
+    };
+    for (std::size_t t = 0; t < end - begin; ++t) {
+      const auto items = items_of(t);
+      if (t + 1 < end - begin) s_.scorer.request_late(items_of(t + 1));
+      float* const fixed = fixed_.data() + (place(t) - begin_) * s_.scorer.n_functions();
+      if (s_.scorer.deep())
+        s_.scorer.add(items, scratch_, fixed);
+      else
+        s_.scorer.open(items, scratch_);
+      own_fixed_ = {fixed, s_.scorer.n_functions()};
+      extend(rows.parts.data() + place(t) * s_.features.n_dynamic(), t + 1 == end - begin);
+    }
+    std::int32_t step = beam_[0].step;
+    for (std::size_t t = end - begin; t-- > 0; step = steps_[static_cast<std::size_t>(step)].before)
+      tags[place(t)] = steps_[static_cast<std::size_t>(step)].tag;
   }
 
   void extend(const std::int32_t* parts, bool last) {
     candidates_.clear();
+    if (!s_.scorer.deep()) {
+      more_.clear();
+      for (std::size_t h = 0; h < beam_.size(); ++h) add_dynamic(parts, histories_.data() + h * width_);
+      s_.scorer.prepare(more_, scratch_);
+    }
     for (std::size_t h = 0; h < beam_.size(); ++h) {
       score(parts, histories_.data() + h * width_);
       add_candidates(h, last, true);
@@ -103,19 +139,19 @@ class SentenceDecoder {
         score(parts, histories_.data() + h * width_);
         add_candidates(h, last, false);
       }
-    if (s_.beam == 1)
-      std::swap(candidates_[0], *std::max_element(candidates_.begin(), candidates_.end(), worse));
-    else
-      std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return worse(b, a); });
     keep_best();
+  }
+
+  void add_dynamic(const std::int32_t* parts, const std::int32_t* history) {
+    s_.features.dynamic_ids(parts, history, [&](std::int32_t id) { more_.push_back(s_.item_of[static_cast<std::size_t>(id)]); });
   }
 
   // The scores of the tags for a history, as logarithms of a softmax.
   void score(const std::int32_t* parts, const std::int32_t* history) {
     more_.clear();
-    s_.features.dynamic_ids(parts, history, [&](std::int32_t id) { more_.push_back(s_.item_of[static_cast<std::size_t>(id)]); });
+    add_dynamic(parts, history);
     std::sort(more_.begin(), more_.end());
-    sums_ = fixed_;
+    sums_.assign(own_fixed_.begin(), own_fixed_.end());
     s_.scorer.add_more(more_, scratch_, sums_.data());
     tag_scores(s_, sums_, scores_);
     if (s_.beam == 1) return;
@@ -135,8 +171,10 @@ class SentenceDecoder {
   void keep_best() {
     next_.clear();
     next_histories_.clear();
-    for (const Candidate& c : candidates_) {
-      if (next_.size() == s_.beam) break;
+    std::make_heap(candidates_.begin(), candidates_.end(), worse);
+    for (; next_.size() < s_.beam && !candidates_.empty(); candidates_.pop_back()) {
+      std::pop_heap(candidates_.begin(), candidates_.end(), worse);
+      const Candidate& c = candidates_.back();
       const auto before = histories_.begin() + static_cast<std::ptrdiff_t>(c.from * width_);
       own_.assign(1, c.tag);
       own_.insert(own_.end(), before, before + static_cast<std::ptrdiff_t>(width_ - 1));
@@ -152,15 +190,22 @@ class SentenceDecoder {
     std::swap(histories_, next_histories_);
   }
 
-  static bool worse(const Candidate& a, const Candidate& b) { return a.worth < b.worth; }
+  // Of two candidates of the same worth, the one that was found first is the better one.
+  static bool worse(const Candidate& a, const Candidate& b) {
+    return std::tuple(a.worth, b.from, b.tag) < std::tuple(b.worth, a.from, a.tag);
+  }
 
-  static constexpr double kSharpness = 2;  // scores of about +-1 tell tags apart: probabilities of about 0.98 and 0.02
+  static constexpr std::int64_t kTokens = 1 << 14;  // scored together
+  static constexpr double kSharpness = 2;           // scores of about +-1 tell tags apart: probabilities of about 0.98 and 0.02
 
   const TagSearch& s_;
   std::size_t n_tags_, width_;  // tags in a history
   ConjunctionScorer::Scratch scratch_;
+  std::size_t begin_ = 0;  // the first token of those whose static features are scored
+  std::vector<std::int64_t> starts_;
   std::vector<Item> items_, more_;
   std::vector<float> fixed_, sums_;
+  std::span<const float> own_fixed_;  // of the token
   std::vector<double> scores_;
   std::vector<Hypothesis> beam_, next_;
   std::vector<std::int32_t> histories_, next_histories_, own_;
@@ -173,10 +218,7 @@ inline void decode(const TagSearch& search, const TokenRows& rows, std::span<con
   expect(offsets.size() - 1);
   run_parts(threads, [&](int p) {
     SentenceDecoder decoder(search);
-    for (std::size_t i = cuts[static_cast<std::size_t>(p)]; i < cuts[static_cast<std::size_t>(p) + 1]; ++i) {
-      tick();
-      decoder.decode(rows, static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(offsets[i + 1]), tags);
-    }
+    decoder.decode(rows, offsets, cuts[static_cast<std::size_t>(p)], cuts[static_cast<std::size_t>(p) + 1], tags);
   });
 }
 

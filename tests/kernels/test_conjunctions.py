@@ -1,5 +1,6 @@
 """Conjunctions: held to its definition, to brute-force frequent itemsets, and to the polynomial kernel."""
 
+import pickle
 from collections import Counter
 from itertools import combinations
 from math import comb, sqrt
@@ -394,3 +395,29 @@ def test_occurrences_are_counted_by_binomials():
     for degree in (1, 2, 5, 9):
         expected = sum(comb(n, k) for n in lengths.tolist() for k in range(1, degree + 1))
         assert conjunction_features.occurrences(lengths, degree) == expected
+
+
+@pytest.mark.parametrize(
+    "kernel", [Conjunctions(1), Conjunctions(2), Conjunctions(3, coef0=0.0), Conjunctions(3, min_support=4)]
+)
+@pytest.mark.parametrize("n_functions", [1, 3])
+def test_products_by_tables_are_those_of_the_rows(kernel, n_functions):
+    features, rows = kernel.fit_features(kernel.batch(BINARY))
+    weights = RANDOM.normal(size=(features.n_features, n_functions)) * (RANDOM.random((features.n_features, 1)) < 0.5)
+    products, new = features.row_products(weights), kernel.batch(SPARSE[:, : BINARY.shape[1]])
+    expected = features.transform(new).matvec(weights)
+    assert np.array_equal(products(kernel.batch(BINARY[:1])), rows.matvec(weights)[:1])
+    assert products.tables is None  # not worth it for one row
+    for n_jobs in (1, 2):
+        assert np.allclose(products(new, n_jobs), expected, rtol=1e-12, atol=1e-12)
+    assert products.tables is not None
+
+
+def test_a_model_that_predicted_by_tables_can_be_copied(tmp_path):
+    model = SVC(Polynomial(2)).fit(BINARY, LABELS)
+    by_rows = model.decision_function(BINARY)
+    for _ in range(20):
+        model.predict(BINARY)
+    assert model.functions_._products.tables is not None
+    assert np.allclose(model.decision_function(BINARY), by_rows, rtol=1e-12)
+    assert np.allclose(pickle.loads(pickle.dumps(model)).decision_function(BINARY), by_rows, rtol=1e-12)

@@ -77,9 +77,9 @@ def test_scores_of_new_examples_are_sums_of_kernel_values(degree, min_support):
     dense, new = examples(3), examples(4)
     space = space_of(dense, degree, min_support)
     rng = np.random.default_rng(0)
-    for n_functions in (1, 2, 7):
+    for n_functions in (1, 2, 7, 32, 40):
         coefficients = rng.normal(size=(len(dense), n_functions)) * (rng.random((len(dense), n_functions)) < 0.3)
-        weights = space.weights_of(coefficients)
+        weights = space.weights_of(coefficients, first_late=9)
         indptr, columns, _ = arrays(new)
         found = (
             weights.scorer.scores(indptr, columns, arrays(dense)[2], 2).reshape(len(new), n_functions) * weights.scale

@@ -160,7 +160,7 @@ class Tagger(BaseEstimator):
         solution, pairs = self._solve(space, features.tag_codes(tags, sentences), len(features.tags))
         with stage("weighing conjunctions", self.verbose):
             assert solution.coefficients is not None
-            weights = space.weights_of(solution.coefficients)
+            weights = space.weights_of(solution.coefficients, _n_static(features))
         self.report_ = solution.report
         self.plan_ = Plan(
             kernel, why, ConjunctionSpace, "because features are binary", DualCD(), "because it works on rows",
@@ -366,7 +366,8 @@ class Tagger(BaseEstimator):
         n_functions = len(pairs) or len(features.tags)
         sound = features.tags == classes.tolist() and weights.n_functions == n_functions == len(intercept)
         own = stored.value(spec, "own_scheme", str) or None
-        if not sound or weights.n_items != features.n_features or (own and scheme_named(own) != own):
+        sound = sound and weights.n_items == features.n_features and weights.first_late == _n_static(features)
+        if not sound or (own and scheme_named(own) != own):
             raise InputError("the weights in the file do not fit its features and tags")
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         sizes = f"{len(weights.levels):,} conjunctions with weight"
@@ -376,8 +377,18 @@ class Tagger(BaseEstimator):
 
 def _item_of(features: TokenFeatures) -> np.ndarray:
     """The item of each feature: rare ones first, as mining needs it, and those of tags last, as the decoder does."""
-    of_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
-    order = np.lexsort((-np.arange(features.n_features), of_tags[features.feature_templates]))
+    order = np.lexsort((-np.arange(features.n_features), _of_tags(features)))
     item_of = np.empty(features.n_features, np.uint32)
     item_of[order] = np.arange(features.n_features)
     return item_of
+
+
+def _of_tags(features: TokenFeatures) -> np.ndarray:
+    """Which features read tags."""
+    of_tags = np.array([any(atom.column == TAG for atom in template.atoms) for template in features.templates])
+    return of_tags[features.feature_templates]
+
+
+def _n_static(features: TokenFeatures) -> int:
+    """How many features read no tags."""
+    return int(np.count_nonzero(~_of_tags(features)))

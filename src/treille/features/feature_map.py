@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.rows import FeatureRows
 from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
 
 
 class Families(NamedTuple):
@@ -49,6 +51,14 @@ class FeatureMap(ABC):
     @abstractmethod
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted features have no entry, but count in the squared norms."""
+
+    def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
+        """A function that multiplies the rows of new examples by weights, one row per feature."""
+
+        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+            return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
+
+        return multiply
 
     @abstractmethod
     def name(self, id: int) -> str:

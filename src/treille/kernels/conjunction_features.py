@@ -25,6 +25,7 @@ MOST_DEGREE = 100  # above it, values of conjunctions are too large or too diffe
 STORED_BYTES = (
     inf  # of rows; larger ones, and those that do not fit in the free memory, are matched whenever they are read
 )
+TABLE = 16  # bytes of a conjunction in hash tables, at most
 STEPS = 3e7  # of an estimate of sizes: less than a second
 PATTERN, ENTRY = 32, 8  # bytes of a conjunction with its weight, and of an entry of a row, at the peak of training
 
@@ -191,6 +192,9 @@ class ConjunctionMap(FeatureMap):
         counts = self.patterns.level_counts(indptr, items, powers.degree, threads)
         return replace(rows, sq_norms=counts @ squares[1:] + squares[0] * self.patterns.constant)
 
+    def row_products(self, weights: np.ndarray) -> ConjunctionProducts:
+        return ConjunctionProducts(self, weights)
+
     def _real_rows(self, batch: Vectors, threads: int) -> Rows:
         """Rows of other numbers than 0 and 1, projected on the features of binary rows: products with those are exact."""
         if not self.powers.exact:
@@ -233,6 +237,33 @@ class ConjunctionMap(FeatureMap):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.powers.load, self.state()
+
+
+class ConjunctionProducts:
+    """Rows times weights: at first by the rows; by hash tables once as many conjunctions were looked up as the tables have."""
+
+    def __init__(self, features: ConjunctionMap, weights: np.ndarray):
+        self.features = features
+        self.weights = np.ascontiguousarray(weights, np.float64)
+        self.looked_up = 0.0
+        self.tables: _core.ConjunctionProducts | None = None
+
+    def __call__(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        assert isinstance(batch, Vectors)
+        features, threads = self.features, effective_n_jobs(n_jobs)
+        if self.tables is None and self._are_worth_it(batch):
+            values = np.sqrt(features.powers.squares)
+            self.tables = _core.ConjunctionProducts(
+                features.patterns, self.weights.ravel(), self.weights.shape[1], values
+            )
+        if self.tables is None or not is_binary(batch):
+            return features.transform(batch, n_jobs).matvec(self.weights, threads)
+        return self.tables.matvec(*items_of(features.columns, batch), threads)
+
+    def _are_worth_it(self, batch: Vectors) -> bool:
+        n_features = self.features.n_features
+        self.looked_up += occurrences(np.diff(batch.offsets), self.features.powers.degree)
+        return self.looked_up >= n_features and 2 * TABLE * n_features <= available_memory()
 
 
 def is_binary(batch: Vectors) -> bool:

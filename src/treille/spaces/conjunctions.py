@@ -22,6 +22,7 @@ CELL, ENTRY = (
     24,
     4,
 )  # bytes of a conjunction, and of an entry of a row, at the peak of training; cells have fewer of both
+NONE_LATE = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +84,18 @@ class ConjunctionSpace(RowsSpace):
             "cells", "because conjunctions of the same examples share one", sizes, core, weights=False
         )
 
-    def weights_of(self, coefficients: np.ndarray) -> ConjunctionWeights:
-        """The functions sum_i coefficients[i, k] k(x_i, x), as weights of the conjunctions that have some."""
+    def weights_of(self, coefficients: np.ndarray, first_late: int = NONE_LATE) -> ConjunctionWeights:
+        """The functions sum_i coefficients[i, k] k(x_i, x), as weights of the conjunctions that have some.
+
+        Items from ``first_late`` on become known last, when others are scored already.
+        """
         assert self.squares is not None
         n_functions = coefficients.shape[1]
         scaled = np.ascontiguousarray(coefficients * self.scale).ravel()
         words, at = _core.weight_lists(self.rows.coded(), scaled, n_functions)
         levels, items, lists = self.cells.patterns(at)
         arrays = (levels, items, lists, words)
-        return ConjunctionWeights(*arrays, self.n_items, n_functions, self.squares, self.scale)
+        return ConjunctionWeights(*arrays, self.n_items, n_functions, self.squares, self.scale, first_late)
 
     def sizes(self) -> str:
         rows = self.rows
@@ -117,12 +121,13 @@ class ConjunctionWeights:
     n_functions: int
     squares: np.ndarray
     scale: float
+    first_late: int = NONE_LATE
 
     @cached_property
     def scorer(self) -> Any:
         """The functions as the core evaluates them."""
         arrays = (self.levels, self.items, self.lists, self.words)
-        return _core.ConjunctionScorer(*arrays, self.n_items, self.n_functions, self.squares)
+        return _core.ConjunctionScorer(*arrays, self.n_items, self.n_functions, self.squares, self.first_late)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "scorer"}
@@ -130,7 +135,8 @@ class ConjunctionWeights:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores; `load` is the inverse."""
         arrays = {name: getattr(self, name) for name in ("levels", "items", "lists", "words", "squares")}
-        return {"n_items": self.n_items, "n_functions": self.n_functions, "scale": self.scale}, arrays
+        names = ("n_items", "n_functions", "scale", "first_late")
+        return {name: getattr(self, name) for name in names}, arrays
 
     @classmethod
     def load(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> ConjunctionWeights:
@@ -139,7 +145,8 @@ class ConjunctionWeights:
         squares, words = stored.array(arrays, "squares", np.float64), stored.array(arrays, "words", np.uint32)
         levels, items = stored.array(arrays, "levels", np.uint8), stored.array(arrays, "items", np.uint32)
         lists = stored.array(arrays, "lists", np.uint32)
-        weights = cls(levels, items, lists, words, n_items, n_functions, squares, stored.number(spec, "scale"))
+        scale, first_late = stored.number(spec, "scale"), stored.whole(spec, "first_late", most=NONE_LATE)
+        weights = cls(levels, items, lists, words, n_items, n_functions, squares, scale, first_late)
         try:
             weights.scorer  # noqa: B018 (computed here, so that what does not fit is refused)
         except ValueError as error:

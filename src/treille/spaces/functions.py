@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,9 +53,14 @@ class LinearFunctions(Functions):
     intercept: np.ndarray
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        threads = effective_n_jobs(n_jobs)
-        parts = [self.features.transform(c, n_jobs).matvec(self.weights, threads) for c in batch.chunks(CHUNK)]
-        return np.concatenate(parts) + self.intercept
+        return np.concatenate([self._products(c, n_jobs) for c in batch.chunks(CHUNK)]) + self.intercept
+
+    @cached_property
+    def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
+        return self.features.row_products(self.weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_products"}
 
     def sizes(self) -> str:
         return f"{self.features.n_features:,} features with weight"
