@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treille
-from treille import InputError, LearnedRidge, LearnedSVC
+from treille import InputError, LearnedRidge, LearnedRidgeCV, LearnedSVC, LearnedSVCCV
 from treille.kernels import Gappy, Linear, Mismatch, NGram, Rational, Subpath, SubsetTree
 
 RANDOM = np.random.default_rng(0)
@@ -162,3 +162,29 @@ def test_a_limit_that_ends_learning_warns():
         warnings.simplefilter("always")
         LearnedSVC(NGram(3), C=100.0, max_epochs=20, tol=1e-14).fit(TEXTS, LABELS)
     assert any(issubclass(each.category, treille.ConvergenceWarning) for each in caught)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        (NGram(2), {}),
+        (NGram(2, min_n=1), {"groups": "parts"}),
+        (NGram(2).weighted("idf").normalized(), {"spread": "even"}),
+        (NGram(2), {"learn": "alignment"}),
+    ],
+)
+def test_cross_validation_has_the_scores_of_a_grid_search(kernel, options):
+    Cs, options = [0.05, 0.5], options | {"max_epochs": 50_000}
+    for y in (LABELS, THREE):
+        scoring = "roc_auc" if y is LABELS else "accuracy"
+        ours = LearnedSVCCV(kernel, Cs=Cs, cv=3, tol=1e-8, scoring=scoring, **options).fit(TEXTS, y)
+        theirs = GridSearchCV(LearnedSVC(kernel, tol=1e-8, **options), {"C": Cs}, cv=3, scoring=scoring).fit(TEXTS, y)
+        for f in range(3):
+            name = f"split{f}_test_score"
+            np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-6)
+        assert ours.best_params_ == theirs.best_params_
+        np.testing.assert_array_equal(ours.predict(TEXTS), theirs.predict(TEXTS))
+    ours = LearnedRidgeCV(kernel, alphas=[0.1, 1.0], cv=3, tol=1e-10, **options).fit(TEXTS, NUMBERS)
+    theirs = GridSearchCV(LearnedRidge(kernel, tol=1e-10, **options), {"alpha": [0.1, 1.0]}, cv=3).fit(TEXTS, NUMBERS)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-6)
+    assert ours.learned_weights_

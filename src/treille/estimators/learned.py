@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from treille.automata import library
 from treille.data import Batch
@@ -166,7 +166,7 @@ class KernelLearner(KernelMachine):
         kernel, _, batch = models[0]._examples(X)
         problems = [model._problem(y, None, len(batch)) for model in models]
         rows = self._learning_rows(self._bound(kernel, problems[0]), batch)
-        k = _problem_of(problems[0], getattr(models[0], "classes_", None), label)
+        k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
         found: list[Learned] = []
         for problem in problems:
             found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
@@ -280,11 +280,11 @@ def used_features(rows: LearningRows, learned: list[Learned]) -> np.ndarray:
     return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
 
-def _problem_of(problem: Problem, classes: np.ndarray | None, label: Any) -> int:
+def _problem_of(problem: Problem, classes: np.ndarray, label: Any) -> int:
     """Which of several problems is that of a label."""
     if problem.n_problems == 1:
         return 0
-    known = list(range(problem.n_problems)) if classes is None else classes.tolist()
+    known = classes.tolist()
     if label not in known:
         raise InputError(
             f"label is {label!r}, expected one of {', '.join(map(repr, known))}: each has weights of its own"

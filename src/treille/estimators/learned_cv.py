@@ -57,7 +57,7 @@ class LearnedSearchCV(SearchCV):
             model.set_params(**{name: value})
             problem = model._problem(y, sample_weight, len(batch))
             model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem))
-            return model  # type: ignore[no-any-return]
+            return model
 
         return Evaluated(folds, outputs, gaps, seconds, refit)
 
@@ -145,7 +145,7 @@ class LearnedSVCCV(ClassifierMixin, LearnedSearchCV):
     def decision_function(self, X: Any) -> np.ndarray:
         """As in `SVC`."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)  # type: ignore[no-any-return]
+        return self.best_estimator_.decision_function(X)
 
 
 @dataclass(eq=False, repr=False)
