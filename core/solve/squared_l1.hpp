@@ -253,7 +253,7 @@ class SquaredL1 {
 
   // The problem of the working features alone, to this gap. A proximal term that is too weak makes the steps hard: it then grows again.
   void solve_working(double target) {
-    constexpr int kSteps = 50, kIterations = 100, kStalled = 5, kEasy = 15;
+    constexpr int kSteps = 50, kIterations = 40, kStalled = 3, kEasy = 15;
     for (int step = 0; step < kSteps && !out_of_budget(); ++step) {
       double last = std::numeric_limits<double>::infinity();
       int iteration = 0;
@@ -263,13 +263,13 @@ class SquaredL1 {
         if (now_.primal - now_.dual <= target) return;
         solved = pi_ > 0 && now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
         if (solved) break;
-        stalled = last - now_.smooth > 0.01 * now_.smooth_gap ? 0 : stalled + 1;
+        stalled = last - now_.smooth > 1e-12 * now_.smooth ? 0 : stalled + 1;
         last = now_.smooth;
         descend();
       }
       old_ = beta_;
       if (solved && iteration < kEasy) pi_ /= kGrowth;
-      if (!solved) pi_ = std::max(kGrowth * pi_, 0.5 / most_);
+      if (!solved) pi_ = pi_ > 0 ? kGrowth * pi_ : 0.5 / most_;
       drop_exact();
     }
   }
