@@ -157,7 +157,7 @@ class SmoothL1 {
       return out;
     });
     const double step = search(support, d);
-    damping_ = step > 0.5 ? std::max(1e-12, 0.1 * damping_) : std::min(1.0, 10 * damping_);
+    damping_ = step > 0.5 ? std::max(1e-12, 0.1 * damping_) : std::min(1.0, (step > 0.01 ? 10 : 100) * damping_);
     return step > 0;
   }
 

@@ -214,16 +214,18 @@ class SquaredL1 {
   }
 
   void keep_best() {
-    if (now_.primal < best_.primal) {
-      best_.primal = now_.primal;
-      best_.b = now_.bias;
-      best_.u = smooth_.u;
-    }
+    if (now_.primal < best_.primal) keep_primal();
     if (now_.dual > best_.dual) {
       best_.dual = now_.dual;
       best_.beta = beta_;
       for (double& beta : best_.beta) beta *= now_.scale;
     }
+  }
+
+  void keep_primal() {
+    best_.primal = now_.primal;
+    best_.b = now_.bias;
+    best_.u = smooth_.u;
   }
 
   void screen(double gap) {
@@ -253,7 +255,7 @@ class SquaredL1 {
 
   // The problem of the working features alone, to this gap. A proximal term that is too weak makes the steps hard: it then grows again.
   void solve_working(double target) {
-    constexpr int kSteps = 50, kIterations = 100, kStalled = 5, kEasy = 15;
+    constexpr int kSteps = 50, kIterations = 40, kStalled = 3, kEasy = 15;
     for (int step = 0; step < kSteps && !out_of_budget(); ++step) {
       double last = std::numeric_limits<double>::infinity();
       int iteration = 0;
@@ -263,13 +265,13 @@ class SquaredL1 {
         if (now_.primal - now_.dual <= target) return;
         solved = pi_ > 0 && now_.smooth_gap <= std::max(0.1 * target, 0.2 * now_.proximal);
         if (solved) break;
-        stalled = last - now_.smooth > 0.01 * now_.smooth_gap ? 0 : stalled + 1;
+        stalled = last - now_.smooth > 1e-12 * now_.smooth ? 0 : stalled + 1;
         last = now_.smooth;
         descend();
       }
       old_ = beta_;
       if (solved && iteration < kEasy) pi_ /= kGrowth;
-      if (!solved) pi_ = std::max(kGrowth * pi_, 0.5 / most_);
+      if (!solved) pi_ = pi_ > 0 ? kGrowth * pi_ : 0.5 / most_;
       drop_exact();
     }
   }
@@ -285,7 +287,26 @@ class SquaredL1 {
     smooth_.newton(support);
   }
 
+  // With a loose gap, or a tiny C, u = 0 may do. A kernel of 0 is of no use, so then the best feature alone is tried: u_k = T U_k' beta, as
+  // at the optimum, or less.
+  void avoid_zero() {
+    if (alive_.empty() || std::any_of(best_.u.begin(), best_.u.end(), [](double x) { return x != 0; })) return;
+    const auto k = *std::max_element(alive_.begin(), alive_.end(), [&](auto j, auto k) { return score(j) < score(k); });
+    const std::vector<double> direction(scores_.begin() + U_.blocks[k], scores_.begin() + U_.blocks[k + 1]);
+    working_.assign(1, k);
+    std::fill(smooth_.u.begin(), smooth_.u.end(), 0.0);
+    for (double scale = T_; scale > 1e-6 * T_ && smooth_.norm(k) == 0; scale *= 0.5) {
+      for (std::size_t j = 0; j < direction.size(); ++j) smooth_.u[U_.first(k) + j] = scale * direction[j];
+      evaluate(working_, 1);
+      if (now_.primal < best_.primal)
+        keep_primal();
+      else
+        std::fill_n(smooth_.u.begin() + U_.blocks[k], direction.size(), 0.0);
+    }
+  }
+
   SquaredL1Solution finish() {
+    if (best_.status == Status::converged) avoid_zero();
     for (std::size_t k = 0; k < U_.n_columns(); ++k) scores_[k] = U_.dot(k, best_.beta.data());
     best_.scores = std::move(scores_);
     best_.dual = std::min(best_.dual, best_.primal);  // rounding

@@ -8,6 +8,7 @@
 #include "features/rows.hpp"
 #include "fitted_rows.hpp"
 #include "gram_rows.hpp"
+#include "kernel_learning.hpp"
 #include "planes.hpp"
 #include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -172,6 +173,12 @@ void solve() {
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);
   for (const std::size_t n : {1, 2, 7, 60})
     for (const std::size_t rank : {1, 3, 80}) mixtures_of_planes_are_proven(n, rank);
+  for (const L1Loss loss : {L1Loss::hinge, L1Loss::squared_hinge, L1Loss::squared_error})
+    for (const bool blocks : {false, true}) {
+      kernel_learning_is_proven(loss, false, 0.0, blocks);
+      kernel_learning_is_proven(loss, true, 1.0, blocks);
+      kernel_learning_is_proven(loss, true, 0.0, blocks);
+    }
 }
 
 }  // namespace treille::tests

@@ -170,6 +170,22 @@ def test_rows_without_any_feature_leave_the_intercept():
 
 
 @LOSSES
+@INTERCEPTS
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_loose_gap_or_a_tiny_C_still_yields_a_kernel(loss, intercept, grouped):
+    X = counts()
+    groups = np.arange(25) % 4
+    for C, tol in [(1e-6, 1e-3), (0.01, 0.9)]:
+        problem = posed(loss, X, C, intercept)
+        learn = learn_groups if grouped else learn_features
+        [learned] = learn(problem, rows_of(X), *[groups] * grouped, tol=tol)
+        assert learned.shares.sum() == pytest.approx(1)
+        assert learned.report.dual <= learned.report.primal
+        if not grouped:
+            assert learned.report.primal == pytest.approx(primal(problem, X, 1.0, learned), rel=1e-9)
+
+
+@LOSSES
 def test_shares_are_even_over_active_features_on_demand(loss):
     X = counts()
     problem = posed(loss, X)
@@ -277,6 +293,8 @@ def test_bad_input_is_refused():
         learn_features(Problem(EpsilonInsensitive(), np.ones(40), np.ones(40)), rows)
     with pytest.raises(InputError, match="40 targets, but 39 examples"):
         learn_features(problem, rows_of(X[1:]))
+    with pytest.raises(InputError, match="no examples"):
+        learn_features(Problem(SquaredError(), np.empty(0), np.empty(0)), rows_of(X[:0]))
     with pytest.raises(InputError, match=r"groups has the shape \(3,\), expected \(25,\)"):
         learn_groups(problem, rows, np.zeros(3, int))
     with pytest.raises(InputError, match="groups holds a value that is not a whole number"):

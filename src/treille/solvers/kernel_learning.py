@@ -280,6 +280,8 @@ def check_learning(problem: Problem, rows: Any, trace: float, spread: str) -> No
     if type(problem.loss) not in LOSSES:
         known = ", ".join(loss.__name__ for loss in LOSSES)
         raise InputError(f"kernel learning solves problems with the losses {known}, not {type(problem.loss).__name__}")
+    if len(problem) == 0:
+        raise InputError("there are no examples: kernel learning needs some")
     if len(rows) != len(problem):
         raise InputError(f"there are {len(problem):,} targets, but {len(rows):,} examples")
 
