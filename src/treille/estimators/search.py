@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -103,7 +104,8 @@ class SearchCV(BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
         self.check_parameters()
-        X = list(X) if isinstance(X, Iterator) else X
+        X = _indexable(X)
+        sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         examples, results = Examples(X), Results()
         splits: list[Split] | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
@@ -117,6 +119,8 @@ class SearchCV(BaseEstimator):
                     kernel = read[0]
                 if splits is None:
                     model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+                    y = np.asarray(y)
+                    y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
                     splits = self._splits(X, y, groups, len(read[2]))
                 evaluated = self._evaluate(model, *read, y, sample_weight, splits)
                 top = self._score(evaluated, params, X, y, sample_weight, results)
@@ -184,10 +188,10 @@ class SearchCV(BaseEstimator):
                 raise InputError(f"grid has {name!r}, which is no parameter: {error}") from None
 
     def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
-        splitter, targets = check_cv(self.cv, y, classifier=is_classifier(self)), np.asarray(y)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         try:
             given = np.zeros((n, 1)) if isinstance(X, Batch) else X
-            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, targets, groups)]
+            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, y, groups)]
         except ValueError as error:
             raise InputError(f"cv: {error}") from None
         splits = [tuple(np.flatnonzero(s) if s.dtype == bool else s for s in split) for split in splits]  # type: ignore[misc]
@@ -233,7 +237,7 @@ class SearchCV(BaseEstimator):
     ) -> tuple[float, float]:
         """Adds the scores of all values to the results; the best mean score, and its value."""
         self.scorer_ = check_scoring(self, scoring=self.scoring)
-        labels, values = np.asarray(y), self._values()
+        labels, values = y, self._values()
         labels = (
             labels.ravel()
             if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1
@@ -290,6 +294,15 @@ class SearchCV(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+def _indexable(X: Any) -> Any:
+    """The examples in a form of which some can be taken."""
+    if isinstance(X, Iterator):
+        return list(X)
+    if issparse(X):
+        return X.tocsr()
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
 
 
 class Results:

@@ -41,7 +41,7 @@ def leave_one_out(
     """
     some = np.flatnonzero(weights > 0)
     if len(some) < 2:
-        raise InputError("leave-one-out needs at least two examples with weight")
+        raise InputError(f"leave-one-out needs at least two examples with weight, found n_samples = {len(some)}")
     s = weights[some]
     root, share = np.sqrt(s)[:, None], s[:, None] / s.sum()
     free, constant = intercept == "free", intercept is True
