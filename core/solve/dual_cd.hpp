@@ -69,7 +69,7 @@ class DualCD {
   using Weights = typename R::template Weights<double>;
 
   DualCD(const R& rows, const Loss& loss, const DualCDOptions& options, Monitor& monitor)
-      : rows_(rows), loss_(loss), options_(options), rules_(options.rules), monitor_(monitor), random_(options.seed) {
+      : rows_(rows), loss_(&loss), options_(options), rules_(options.rules), monitor_(monitor), random_(options.seed) {
     if (!options.shrinking) rules_.rest = false, rules_.faint = 0;
   }
 
@@ -80,6 +80,32 @@ class DualCD {
       measure();
       if (small_gap()) return finish(Status::converged);
     }
+    return sweep_until_small();
+  }
+
+  // The same problem with other C, from the last solution: variables that were at their bound move to the new one. Examples that rest go on
+  // resting, so that little is visited but what may move, until the gap is measured.
+  Solution<Weights> solve_next(const Loss& loss) {
+    s_ = {};
+    visits_ = 0, evaluated_ = -1, ratio_ = 1;
+    terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity(), epoch_begin_ = 0, idle_epochs_ = 0;
+    std::vector<bool> moved(examples_.size());
+    for (const ExampleIndex i : all_) {
+      Example& e = examples_[i];
+      const bool bound = e.alpha != 0 && loss_->feasible(e.target, 2 * e.alpha) == e.alpha;
+      const double q = e.q < 0 ? e.q : e.q - loss_->diagonal(e.target) + loss.diagonal(loss.target(i));
+      e.target = loss.target(i);
+      e.q = q;
+      s_.primal += loss.value(e.target, 0.0);
+      if (bound) moved[i] = true, move(i, loss.feasible(e.target, std::copysign(std::numeric_limits<double>::infinity(), e.alpha)));
+    }
+    loss_ = &loss;
+    calendar_.wake([&](ExampleIndex i) { return moved[i]; });
+    return sweep_until_small();
+  }
+
+ private:
+  Solution<Weights> sweep_until_small() {
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
     while (visits_ < options_.max_epochs * n) {
       const Sweep sweep = visit_awake();
@@ -92,7 +118,6 @@ class DualCD {
     return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
   }
 
- private:
   using Target = typename Loss::Target;
   // The state of an example, 32 bytes for the hinge loss with w in float.
   struct Example {
@@ -114,18 +139,18 @@ class DualCD {
     examples_.resize(rows_.size());
     outputs_.resize(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      Example& e = examples_[i] = {0.0, loss_.target(i), -1.0, 0, 0};
-      if (!loss_.takes_part(e.target)) continue;
+      Example& e = examples_[i] = {0.0, loss_->target(i), -1.0, 0, 0};
+      if (!loss_->takes_part(e.target)) continue;
       all_.push_back(static_cast<ExampleIndex>(i));
       calendar_.visit_after(0, all_.back());
-      s_.primal += loss_.value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
-      if (!start.empty() && start[i] != 0) move(i, loss_.feasible(e.target, start[i]));
+      s_.primal += loss_->value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
+      if (!start.empty() && start[i] != 0) move(i, loss_->feasible(e.target, start[i]));
     }
   }
 
   void move(std::size_t i, double alpha) {
     Example& e = examples_[i];
-    const double step = (alpha - e.alpha) * loss_.sign(e.target);
+    const double step = (alpha - e.alpha) * loss_->sign(e.target);
     e.alpha = alpha;
     rows_.axpy(i, step, w_);
     b_ += step * options_.bias;
@@ -138,15 +163,15 @@ class DualCD {
     for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
     Sweep sweep;
     sweep.complete = m == all_.size();
-    const double scale = loss_.scale(), B = options_.bias, faint = rules_.faint * mean_gradient_;
+    const double scale = loss_->scale(), B = options_.bias, faint = rules_.faint * mean_gradient_;
     double highest = 0, lowest = 0, gradients = 0, violators = 0;
     read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double a = e.alpha, f = output + B * b_;
       e.output = static_cast<Real>(output);
-      sweep.gap += loss_.term(e.target, a, f);
+      sweep.gap += loss_->term(e.target, a, f);
       add(sweep.margins, e.target, a, f);
-      const auto [projected, hold] = loss_.gradient(e.target, a, f);
+      const auto [projected, hold] = loss_->gradient(e.target, a, f);
       const double strength = std::abs(projected);
       e.rest = projected == 0 && rules_.rest ? RestCalendar::longer(e.rest, hold / scale) : 0;
       calendar_.visit_after(e.rest + (projected != 0 && strength < faint), static_cast<ExampleIndex>(i));
@@ -156,8 +181,8 @@ class DualCD {
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
       if (strength < faint || strength < 1e-12 * scale) return;
-      if (e.q < 0) e.q = rows_.sq_norm(i) + B * B + loss_.diagonal(e.target);
-      move(i, loss_.step(e.target, a, f, e.q));
+      if (e.q < 0) e.q = rows_.sq_norm(i) + B * B + loss_->diagonal(e.target);
+      move(i, loss_->step(e.target, a, f, e.q));
     });
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
@@ -204,7 +229,7 @@ class DualCD {
     rows_.round(s_.w, w_);
     calendar_.wake([&](ExampleIndex i) {
       const Example& e = examples_[i];
-      return loss_.term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
+      return loss_->term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
     });
     return false;
   }
@@ -213,7 +238,7 @@ class DualCD {
     s_.w = rows_.template zero<double>();
     b_ = 0;
     for (const ExampleIndex i : all_) {
-      const double a = examples_[i].alpha * loss_.sign(examples_[i].target);
+      const double a = examples_[i].alpha * loss_->sign(examples_[i].target);
       if (a != 0) rows_.axpy(i, a, s_.w);
       b_ += a * options_.bias;
     }
@@ -234,8 +259,8 @@ class DualCD {
     for (const ExampleIndex i : all_) {
       const auto& [alpha, target, q, output, rest] = examples_[i];
       const double f = outputs_[i] + options_.bias * b;
-      s_.primal += 0.5 * alpha * loss_.sign(target) * outputs_[i] + loss_.value(target, f);
-      gap += loss_.term(target, alpha, f);
+      s_.primal += 0.5 * alpha * loss_->sign(target) * outputs_[i] + loss_->value(target, f);
+      gap += loss_->term(target, alpha, f);
       add(margins, target, alpha, f);
     }
     terms_gap_ = gap;
@@ -247,7 +272,7 @@ class DualCD {
   }
 
   void add(Margins& margins, const Target& target, double alpha, double f) const {
-    if constexpr (requires { loss_.add_to(margins, target, alpha, f); }) loss_.add_to(margins, target, alpha, f);
+    if constexpr (requires { loss_->add_to(margins, target, alpha, f); }) loss_->add_to(margins, target, alpha, f);
   }
 
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
@@ -273,11 +298,12 @@ class DualCD {
     }
     s_.alpha.resize(examples_.size());
     std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
+    if (status != Status::rounding) rows_.round(s_.w, w_);  // for solve_next
     return std::move(s_);
   }
 
   const R& rows_;
-  const Loss& loss_;
+  const Loss* loss_;
   const DualCDOptions& options_;
   DualCDRules rules_;
   Monitor& monitor_;

@@ -165,7 +165,7 @@ def test_the_examples_are_read_into_one_batch_for_all_folds(cli, wines, kernel, 
 
 
 def test_cross_validation_chooses_among_kernels_and_values_of_C(cli, wines):
-    options = ["--cv", 3, "--C", "0.001,0.1,10", "--kernel", "ngram(1..3).normalized()"]
+    options = ["--cv", 3, "--C", "0.001,0.1,10", "--kernel", "ngram(1..3).normalized()", "--max-epochs", 100_000]
     answer = cli("train", wines, *options, "--model", "wines.treille", "--json")
     value = answer.json()
     assert len(value["candidates"]) == 9
@@ -178,7 +178,9 @@ def test_cross_validation_chooses_among_kernels_and_values_of_C(cli, wines):
     assert "the best of 9 by accuracy" in shown
     texts, labels = zip(*(line.rsplit(",", 1) for line in wines.read_text().splitlines()[1:]), strict=True)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    same = treille.SVCCV([NGram(n).normalized() for n in (1, 2, 3)], Cs=[0.001, 0.1, 10.0], cv=folds)
+    same = treille.SVCCV(
+        [NGram(n).normalized() for n in (1, 2, 3)], Cs=[0.001, 0.1, 10.0], cv=folds, max_epochs=100_000
+    )
     same.fit(list(texts), list(labels))
     assert same.best_score_ == pytest.approx(best["accuracy"])
 

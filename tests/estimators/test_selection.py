@@ -1,6 +1,10 @@
 """Model selection on one set of features: the scores of GridSearchCV, from features computed once."""
 
+import os
 import pickle
+import signal
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -190,7 +194,11 @@ def test_columns_and_precomputed_kernels():
     compare(Columns({"text": NGram(2).weighted("idf"), "n": Linear()}, {"n": 0.01}), table, TWO, scorings=(CONFIDENCE,))
 
 
-@pytest.mark.parametrize("kernel", [NGram(2).normalized(), NGram(2).weighted("idf").normalized().centered(), Subsequence(2).normalized()], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [NGram(2).normalized(), NGram(2).weighted("idf").normalized().centered(), Subsequence(2).normalized()],
+    ids=repr,
+)
 @pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
 def test_regression_has_the_scores_of_a_grid_search(kernel, scoring):
     grid = {"epsilon": [0.05, 0.3]}
@@ -266,10 +274,12 @@ def test_the_model_is_the_best_one_fitted_on_all_examples(tmp_path):
     alone = SVC(NGram(2), C=ours.C_, **TIGHT).fit(TEXTS, LABELS)
     np.testing.assert_allclose(ours.decision_function(TEXTS), alone.decision_function(TEXTS), atol=1e-6)
     np.testing.assert_allclose(ours.coef_, alone.coef_, atol=1e-6)
-    assert ours.classes_.tolist() == [0, 1, 2] and ours.report_.status == "converged"
+    assert ours.classes_.tolist() == [0, 1, 2]
+    assert ours.report_.status == "converged"
     ours.save(tmp_path / "m.treille")
     loaded = treille.load(tmp_path / "m.treille")
-    assert type(loaded) is SVC and loaded.C == ours.C_
+    assert type(loaded) is SVC
+    assert loaded.C == ours.C_
     for other in (loaded, pickle.loads(pickle.dumps(ours))):
         assert (other.decision_function(TEXTS) == ours.decision_function(TEXTS)).all()
 
@@ -350,3 +360,15 @@ REFUSALS = [
 def test_what_cannot_be_done_is_said(act, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         act()
+
+
+def test_interrupting_ends_the_search_at_once():
+    X = ["".join(RANDOM.choice(list("abcdefgh"), 400)) for _ in range(1500)]
+    y = RANDOM.integers(0, 2, 1500)
+    model = SVCCV(NGram(2), Cs=[1e3, 1e4], cv=3, tol=1e-9, max_epochs=10_000_000)
+    threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begun = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.perf_counter() - begun < 3.0
+    assert not hasattr(model, "best_estimator_")

@@ -141,11 +141,21 @@ def test_scikit_learn_knows_what_they_are():
 
 
 @pytest.mark.parametrize(
-    "estimator", [treille.SVC(1 + Linear()), treille.SVR(Linear()), treille.Ridge(Linear())], ids=repr
+    "estimator",
+    [
+        treille.SVC(1 + Linear()),
+        treille.SVR(Linear()),
+        treille.Ridge(Linear()),
+        treille.SVCCV(1 + Linear(), Cs=[0.1, 1.0], cv=2),
+        treille.SVRCV(Linear(), Cs=[0.1, 1.0], cv=2),
+        treille.RidgeCV(Linear(), alphas=[0.1, 1.0]),
+    ],
+    ids=repr,
 )
 @pytest.mark.filterwarnings("ignore")
 def test_with_a_kernel_of_numbers_scikit_learns_checks_pass(estimator):
-    # Weights of examples are the same as repetitions up to tol, but these two ask for 1e-7 at the default tol.
+    # Weights of examples are the same as repetitions up to tol, but these two ask for 1e-7 at the default tol. And folds of
+    # repeated examples are others.
     strict = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {r["check_name"] for r in results if r["status"] == "failed"}

@@ -2,10 +2,10 @@
 
 \b
 Examples:
-  treille train reviews.csv --model reviews.treille
+  treille train reviews.csv --cv 5 --C 0.1,1,10 --kernel 'ngram(3..6)' \\
+      --model reviews.treille
   treille train pos.fa neg.fa --alphabet dna --cv 5 --model sites.treille
   treille train lattices/ --labels utt2label --holdout 0.2
-  treille train reviews.csv --cv 5 --C 0.1,1,10 --kernel 'ngram(3..6)'
   treille train news.jsonl.gz --text title+body --label topics=acq \\
       --test news.test.jsonl.gz --model acq.treille
 
@@ -200,7 +200,9 @@ def _print(
 ) -> None:
     chosen = svc.plan_
     if len(candidates) > 1:
-        printer.field("chosen", f"C = {svc.C:g}, {format_kernel(chosen.kernel)}: the best of {len(candidates)} by accuracy")
+        printer.field(
+            "chosen", f"C = {svc.C:g}, {format_kernel(chosen.kernel)}: the best of {len(candidates)} by accuracy"
+        )
     printer.field(
         "kernel", f"{format_kernel(chosen.kernel)}, {why if chosen.kernel is svc.kernel else chosen.kernel_why}"
     )

@@ -60,7 +60,13 @@ class Chosen:
 
 
 def choose(
-    model: SVC, kernels: Sequence[Kernel], Cs: Sequence[float], batch: Batch, labels: Sequence[str], splits: Splits, how: str
+    model: SVC,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    batch: Batch,
+    labels: Sequence[str],
+    splits: Splits,
+    how: str,
 ) -> Chosen:
     """The best of these kernels and values of C by its accuracy on held-out examples, fitted on all."""
     own = model.get_params(deep=False)

@@ -19,7 +19,7 @@ from treille.kernels import Kernel
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
-from treille.solvers.solver import after
+from treille.solvers.report import Progress
 from treille.spaces import Nystrom
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
@@ -76,13 +76,17 @@ def evaluate_folds(
             for f, fold in enumerate(folds):
                 own = counted(kernel, fold, len(batch))
                 refitted = chosen.space.build(own, batch, model.n_jobs)
-                follow = progress and after(f * fold.problem.n_problems, progress)
+                follow: Any = progress and _after(f * fold.problem.n_problems, progress)
                 parts.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
             found = FoldOutputs.joined(parts)
         else:
             found = solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)
     outputs = [out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)]
     return replace(found, outputs=outputs)
+
+
+def _after(solved: int, progress: Progress) -> Progress:
+    return lambda done, epochs, gap: progress(solved + done, epochs, gap)
 
 
 def counted(kernel: Kernel, fold: TrainedFold, n: int) -> Kernel:

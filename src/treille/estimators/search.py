@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -77,7 +78,10 @@ class SearchCV(BaseEstimator):
     """
 
     estimator: ClassVar[type[Any]]
-    path: ClassVar[tuple[str, str]] = ("C", "Cs")  # the parameter of the estimator, and the one here that has its values
+    path: ClassVar[tuple[str, str]] = (
+        "C",
+        "Cs",
+    )  # the parameter of the estimator, and the one here that has its values
     kernel: Any
     grid: Any
     cv: Any
@@ -100,7 +104,8 @@ class SearchCV(BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
         self.check_parameters()
-        X = list(X) if isinstance(X, Iterator) else X
+        X = _indexable(X)
+        sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         examples, results = Examples(X), Results()
         splits: list[Split] | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
@@ -114,6 +119,8 @@ class SearchCV(BaseEstimator):
                     kernel = read[0]
                 if splits is None:
                     model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+                    y = np.asarray(y)
+                    y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
                     splits = self._splits(X, y, groups, len(read[2]))
                 evaluated = self._evaluate(model, *read, y, sample_weight, splits)
                 top = self._score(evaluated, params, X, y, sample_weight, results)
@@ -138,7 +145,7 @@ class SearchCV(BaseEstimator):
 
     def _values(self) -> list[float]:
         name, given = self.path[1], getattr(self, self.path[1])
-        if isinstance(given, Integral) and not isinstance(given, bool) and given >= 1:
+        if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
             return [float(v) for v in np.logspace(*RANGE, int(given))]
         if not isinstance(given, Iterable) or isinstance(given, (str, Mapping)):
             raise InputError(f"{name} is {given!r}, expected a list of positive numbers, or how many to try")
@@ -181,16 +188,18 @@ class SearchCV(BaseEstimator):
                 raise InputError(f"grid has {name!r}, which is no parameter: {error}") from None
 
     def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
-        splitter, targets = check_cv(self.cv, y, classifier=is_classifier(self)), np.asarray(y)
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         try:
             given = np.zeros((n, 1)) if isinstance(X, Batch) else X
-            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, targets, groups)]
+            splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(given, y, groups)]
         except ValueError as error:
             raise InputError(f"cv: {error}") from None
         splits = [tuple(np.flatnonzero(s) if s.dtype == bool else s for s in split) for split in splits]  # type: ignore[misc]
         for f, (train, test) in enumerate(splits):
             if len(train) == 0 or len(test) == 0:
-                raise InputError(f"fold {f} has {len(train)} examples to train on and {len(test)} held out: use other folds")
+                raise InputError(
+                    f"fold {f} has {len(train)} examples to train on and {len(test)} held out: use other folds"
+                )
         if not splits:
             raise InputError("cv has no folds")
         return splits
@@ -215,7 +224,7 @@ class SearchCV(BaseEstimator):
         def refit(value: float) -> KernelMachine:
             model.set_params(**{name: value})
             model._solve(kernel, batch, model._problem(y, sample_weight, len(batch)), chosen, space)
-            return model  # type: ignore[no-any-return]
+            return model
 
         return Evaluated(folds, found.outputs, found.gaps, found.seconds, refit)
 
@@ -228,8 +237,12 @@ class SearchCV(BaseEstimator):
     ) -> tuple[float, float]:
         """Adds the scores of all values to the results; the best mean score, and its value."""
         self.scorer_ = check_scoring(self, scoring=self.scoring)
-        labels, values = np.asarray(y), self._values()
-        labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1 else labels
+        labels, values = y, self._values()
+        labels = (
+            labels.ravel()
+            if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1
+            else labels
+        )
         classes = np.unique(labels) if is_classifier(self) else None
         scores, seconds = np.empty((2, len(values), len(evaluated.folds)))
         for f, fold in enumerate(evaluated.folds):
@@ -245,7 +258,9 @@ class SearchCV(BaseEstimator):
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):
                     at = params | {self.path[0]: values[c]}
-                    raise InputError(f"the score of fold {f} is {scores[c, f]} for {at}: use another scoring, or other folds")
+                    raise InputError(
+                        f"the score of fold {f} is {scores[c, f]} for {at}: use another scoring, or other folds"
+                    )
         for c, value in enumerate(values):
             results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
         means = scores.mean(axis=1)
@@ -266,7 +281,7 @@ class SearchCV(BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the best model."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)  # type: ignore[no-any-return]
+        return self.best_estimator_.predict(X)
 
     def save(self, path: Any, **options: Any) -> None:
         """Writes the best model to a file: `treille.load` reads it as the estimator that it is."""
@@ -279,6 +294,15 @@ class SearchCV(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+def _indexable(X: Any) -> Any:
+    """The examples in a form of which some can be taken."""
+    if isinstance(X, Iterator):
+        return list(X)
+    if issparse(X):
+        return X.tocsr()
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
 
 
 class Results:
@@ -296,12 +320,13 @@ class Results:
     def table(self) -> dict[str, Any]:
         """The keys of scikit-learn's GridSearchCV."""
         params = [row[0] for row in self.rows]
-        scores, fit_times, score_times = (np.stack([row[i] for row in self.rows]) for i in (1, 2, 3))
+        columns: list[Any] = [np.stack([row[i] for row in self.rows]) for i in (1, 2, 3)]  # type: ignore[misc]
+        scores, fit_times, score_times = columns
         table: dict[str, Any] = {}
         for name, times in (("fit_time", fit_times), ("score_time", score_times)):
             table |= {f"mean_{name}": times.mean(axis=1), f"std_{name}": times.std(axis=1)}
         for name in dict.fromkeys(name for own in params for name in own):
-            values = np.ma.masked_all(len(params), dtype=object)
+            values = np.ma.array(np.empty(len(params), object), mask=True)
             for i, own in enumerate(params):
                 if name in own:
                     values[i] = own[name]
@@ -319,8 +344,8 @@ def _warn_of_gaps(gaps: np.ndarray, model: Any) -> None:
     if getattr(model.solver, "stopping", "gap") != "gap" or (gaps <= model.tol).all():
         return
     warnings.warn(
-        f"{(gaps > model.tol).sum()} of {gaps.size} solutions of folds stopped with a relative duality gap above {model.tol:.2g}, the "
-        f"largest {gaps.max():.2g}: raise max_epochs, use a larger tol, smaller values of C, or a normalized kernel",
+        f"{(gaps > model.tol).sum()} of {gaps.size} solutions of folds stopped with a relative duality gap above {model.tol:.2g}, "
+        f"the largest {gaps.max():.2g}: raise max_epochs, use a larger tol, smaller values of C, or a normalized kernel",
         ConvergenceWarning,
         stacklevel=first_level_outside(),
     )

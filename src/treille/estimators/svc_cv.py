@@ -81,4 +81,4 @@ class SVCCV(ClassifierMixin, SearchCV):
     def decision_function(self, X: Any) -> np.ndarray:
         """As in `SVC`."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)  # type: ignore[no-any-return]
+        return self.best_estimator_.decision_function(X)

@@ -14,8 +14,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import changeable
-from treille.kernels.fit_once import fit_once
 from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.fit_once import fit_once
 from treille.kernels.wrapped import WrappedKernel
 
 

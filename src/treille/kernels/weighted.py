@@ -16,8 +16,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
-from treille.kernels.fit_once import fit_once
 from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.fit_once import fit_once
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
 SCHEMES = ("idf", "nb", "learned")

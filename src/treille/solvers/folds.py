@@ -124,9 +124,8 @@ def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.nd
         y = np.concatenate([fold.problem.targets.ravel() for fold in folds])
         answers = _core.dual_cd_regression_folds(y=y, epsilon=float(first.loss.epsilon), **options)
     shape = len(Cs), len(folds), first.n_problems
-    outputs = answers[0].reshape(len(Cs), -1, first.n_problems)
     return FoldOutputs(
-        np.split(outputs, cuts[1:-1], axis=1),
+        np.split(answers[0].reshape(len(Cs), -1, first.n_problems), cuts[1:-1], axis=1),
         answers[1].reshape(shape).max(axis=2),
         answers[2].reshape(shape).sum(axis=2),
     )
@@ -134,7 +133,8 @@ def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.nd
 
 def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray, run: Run) -> FoldOutputs:
     """For each C all folds in one call of the core, in threads, on one matrix."""
-    start, before = None, Cs[0]
+    start: np.ndarray | None = None
+    before = Cs[0]
     outputs: list[list[np.ndarray]] = [[] for _ in folds]
     gaps, seconds = [], []
     for C in Cs:
@@ -153,7 +153,8 @@ def _by_smo(solver: SMO, space: GramSpace, folds: Sequence[Fold], Cs: np.ndarray
 
 def _one_by_one(solver: Any, space: Any, f: int, fold: Fold, Cs: np.ndarray, run: Run) -> FoldOutputs:
     """Any solver, in any space, through its own interface."""
-    start, outputs, gaps, seconds = None, [], [], []
+    start: np.ndarray | None = None
+    outputs, gaps, seconds = list[np.ndarray](), list[float](), list[float]()
     poll = after(f * fold.problem.n_problems, run.poll)
     for C in Cs:
         begun = time.perf_counter()
@@ -186,4 +187,3 @@ def _outputs(space: Any, solution: Solution, some: np.ndarray) -> np.ndarray:
     step = max(1, BLOCK // max(1, len(space)))
     blocks = [space.matrix()[some[a : a + step]] @ solution.coefficients for a in range(0, len(some), step)]
     return np.concatenate([np.empty((0, len(solution.intercept))), *blocks]) + solution.intercept
-

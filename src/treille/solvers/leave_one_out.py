@@ -41,7 +41,7 @@ def leave_one_out(
     """
     some = np.flatnonzero(weights > 0)
     if len(some) < 2:
-        raise InputError("leave-one-out needs at least two examples with weight")
+        raise InputError(f"leave-one-out needs at least two examples with weight, found n_samples = {len(some)}")
     s = weights[some]
     root, share = np.sqrt(s)[:, None], s[:, None] / s.sum()
     free, constant = intercept == "free", intercept is True
@@ -102,8 +102,8 @@ def _spectrum(
 
 def _matrix(space: Any, threads: int) -> np.ndarray:
     if isinstance(space, RowsSpace):
-        return space.rows.gram(None, threads)  # type: ignore[no-any-return]
-    return space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))  # type: ignore[no-any-return]
+        return space.rows.gram(None, threads)
+    return space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))
 
 
 def _fitted(
@@ -126,5 +126,5 @@ def _fitted(
     whole[some] = beta
     values = space.matrix() @ whole if isinstance(space, GramSpace) else space.product(whole)
     if intercept is True:
-        return values + beta.sum(axis=0) + mean  # type: ignore[no-any-return]
-    return values + (mean - (share * values[some]).sum(axis=0) if intercept == "free" else 0.0)  # type: ignore[no-any-return]
+        return values + beta.sum(axis=0) + mean
+    return values + (mean - (share * values[some]).sum(axis=0) if intercept == "free" else 0.0)

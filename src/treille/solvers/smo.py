@@ -76,9 +76,7 @@ class SMO(BaseSolver):
         first, n = problems[0], len(problems[0])
         each_has = first.n_problems
         starts = [None if run.start is None else run.start[p * each_has :] for p in range(len(problems))]
-        each = [
-            _variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)
-        ]
+        each = [_variables(one, start, k) for one, start in zip(problems, starts, strict=True) for k in range(each_has)]
         variables = {
             name: np.concatenate(values) for name, values in zip(VARIABLES, zip(*each, strict=True), strict=True)
         }
