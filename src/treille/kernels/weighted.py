@@ -143,7 +143,11 @@ class Weighted(WrappedKernel):
 
     def __getstate__(self) -> dict[str, Any]:
         # Feature maps of sums keep their kernel, but a pickled model needs nothing of the training examples.
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_labels", "_times", "_learned")}
+        return {
+            name: value
+            for name, value in super().__getstate__().items()
+            if name not in ("_labels", "_times", "_learned")
+        }
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
