@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine, KernelParameter
+from treille.estimators.base import KernelMachine
 from treille.estimators.held_out import Split, TrainedFold, check_fold, counted, trained_fold
 from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, used_features
 from treille.estimators.plan import plan
+from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
+from treille.estimators.svc_cv import SVCCV
 from treille.features import Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.solvers import ConvergenceWarning, Solver
+from treille.solvers import ConvergenceWarning
 from treille.solvers.progress import progress_bar
 
 
+@dataclass(eq=False, repr=False)
 class LearnedSearchCV(SearchCV):
     """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
+
+    groups: Any = "features"
+    learn: str = "risk"
+    spread: str = "optimal"
+    trace: float | None = None
 
     def _evaluate(
         self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
@@ -90,7 +97,7 @@ def _fold_outputs(
 
 
 @dataclass(eq=False, repr=False)
-class LearnedSVCCV(ClassifierMixin, LearnedSearchCV):
+class LearnedSVCCV(LearnedSearchCV, SVCCV):
     """`LearnedSVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
 
     Weights are learned anew from the training examples of each fold, C from small to large, each from the last.
@@ -123,39 +130,15 @@ class LearnedSVCCV(ClassifierMixin, LearnedSearchCV):
 
     estimator = LearnedSVC
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
-    Cs: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    cv: Any = 5
-    scoring: Any = None
-    groups: Any = "features"
-    learn: str = "risk"
-    spread: str = "optimal"
-    trace: float | None = None
-    loss: str = "hinge"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """As in `SVC`."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
-
 
 @dataclass(eq=False, repr=False)
-class LearnedRidgeCV(RegressorMixin, LearnedSearchCV):
+class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
     """`LearnedRidge` with alpha, and other parameters, chosen by cross-validation. Features are computed once.
 
     Parameters
     ----------
     kernel, alphas, grid, cv, scoring
-        As in `RidgeCV`, but `cv` must be given folds: weights that are learned have no closed form for leaving one out.
+        As in `RidgeCV`, but `cv` must be folds: learned weights have no closed form for leaving one out.
     groups, learn, spread, trace
         As in `LearnedSVC`.
     fit_intercept, tol, max_epochs, solver, n_jobs, verbose
@@ -179,26 +162,12 @@ class LearnedRidgeCV(RegressorMixin, LearnedSearchCV):
     """
 
     estimator = LearnedRidge
-    path = ("alpha", "alphas")
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
-    alphas: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
     cv: Any = 5
-    scoring: Any = None
-    groups: Any = "features"
-    learn: str = "risk"
-    spread: str = "optimal"
-    trace: float | None = None
-    fit_intercept: bool | str = "free"
-    tol: float = 1e-6
-    max_epochs: int = 1000
-    solver: str | Solver = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
 
-    def strength(self, value: float) -> float:
-        return 0.5 / value
-
-    def _unit(self) -> float:
-        return 0.5
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.cv is None:
+            raise InputError(
+                "cv is None, but learned weights have no closed form for leaving one out: use folds, such as cv=5"
+            )
