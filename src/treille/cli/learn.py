@@ -3,7 +3,7 @@
 \b
 Examples:
   treille learn reviews.csv --kernel 'ngram(2, unit=word)' --model reviews.treille
-  treille learn pos.fa neg.fa --alphabet dna --kernel 'ngram(6, min_n=2)' --groups parts
+  treille learn pos.fa neg.fa --kernel 'ngram(6, min_n=2)' --groups parts
   treille learn reviews.jsonl --label rating --regression --alpha 10 --cv 10
 
 The learned kernel weighs each feature so that a support vector machine separates the classes with the least regularised
