@@ -229,7 +229,7 @@ def growth(page: Page) -> None:
         )
 
 
-def readable(page: Page) -> None:
+def readable(page: Page, folder: str | None) -> None:
     texts, topics = reuters("train")
     model: Any = LearnedSVC(BIGRAMS, C=0.3, n_jobs=2).fit(
         texts, ["acq" if "acq" in each else "other" for each in topics]
@@ -241,6 +241,13 @@ def readable(page: Page) -> None:
     fitted: Any = LearnedRidge(BIGRAMS, alpha=100.0, tol=1e-4).fit(reviews, np.asarray(ratings, float))
     rows = [[w.name, f"{w.weight:.3g}", f"{w.share:.2%}", f"{w.effect:+.3f}"] for w in fitted.learned_weights_[:30]]
     page.table("Weights learned for the ratings of books", header, rows)
+    if folder:
+        import matplotlib
+
+        matplotlib.use("svg")
+        path = LearnedRidge(BIGRAMS, tol=1e-4).path(reviews, ratings, 2.0 ** np.arange(4, 12))
+        ax = path.plot(count=12)
+        ax.figure.savefig(Path(folder, "path.svg"))
 
 
 def main() -> None:
@@ -256,7 +263,7 @@ def main() -> None:
         "b": lambda: figure_3b(page, options.trials),
         "speed": lambda: speed(page, options.repeats),
         "growth": lambda: growth(page),
-        "readable": lambda: readable(page),
+        "readable": lambda: readable(page, options.write),
     }
     for name in options.parts.split(","):
         parts[name]()

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treille
 from treille import InputError, LearnedRidge, LearnedRidgeCV, LearnedSVC, LearnedSVCCV
-from treille.kernels import Gappy, Linear, Mismatch, NGram, Rational, Subpath, SubsetTree
+from treille.kernels import Conjunctions, Gappy, Linear, Mismatch, NGram, Rational, Subpath, SubsetTree
 
 RANDOM = np.random.default_rng(0)
 TEXTS = ["".join(RANDOM.choice(list("abc"), 12)) + ("ab" * 3 if k % 2 else "ca" * 2) for k in range(40)]
@@ -70,6 +70,25 @@ def test_saved_and_loaded_models_are_the_same(kernel, spread, tmp_path):
         assert loaded.learning_report_ == model.learning_report_
         one, other = loaded.kernel_, model.kernel_
         assert repr(one) == repr(other)
+
+
+def test_a_function_of_names_cannot_be_saved_but_its_kernel_can(tmp_path):
+    model = LearnedSVC(NGram(2, min_n=1), groups=len).fit(TEXTS, LABELS)
+    with pytest.raises(InputError, match="groups is a function, which a model file cannot hold"):
+        model.save(tmp_path / "m.treille")
+    treille.SVC(model.kernel_).fit(TEXTS, LABELS).save(tmp_path / "m.treille")
+    assert treille.load(tmp_path / "m.treille").predict(TEXTS).tolist() == model.predict(TEXTS).tolist()
+
+
+def test_lattices_and_conjunctions_have_learned_weights_too():
+    lattices = treille.Lattices([treille.Fst.from_string(text[:6]) for text in TEXTS])
+    model = LearnedSVC(NGram(2), C=1.0).fit(lattices, LABELS)
+    texts = LearnedSVC(NGram(2), C=1.0).fit([text[:6] for text in TEXTS], LABELS)
+    assert model.learning_report_.primal == pytest.approx(texts.learning_report_.primal, rel=2e-3)
+    sets = [{f"{a}{text.count(a) % 2}" for a in "abc"} for text in TEXTS]
+    labels = [int("a0" in each and "b0" in each) for each in sets]
+    model = LearnedSVC(Conjunctions(2), C=100.0).fit(sets, labels)
+    assert model.score(sets, labels) == 1.0
 
 
 def test_even_shares_are_equal():

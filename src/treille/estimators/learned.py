@@ -258,6 +258,10 @@ class KernelLearner(KernelMachine):
         return each[0] if len(each) == 1 else dict(zip(getattr(self, "classes_", range(len(each))), each, strict=True))
 
     def _extra(self) -> dict[str, Any]:
+        if callable(self.groups):
+            raise InputError(
+                "groups is a function, which a model file cannot hold: save an estimator that was fitted with kernel_ instead"
+            )
         return super()._extra() | {"learning": self.learning_report_.as_dict(), "groups": self.group_names_}
 
     def _extra_arrays(self) -> dict[str, np.ndarray]:
