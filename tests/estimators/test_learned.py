@@ -91,6 +91,16 @@ def test_lattices_and_conjunctions_have_learned_weights_too():
     assert model.score(sets, labels) == 1.0
 
 
+def test_the_predictor_may_have_a_C_of_its_own():
+    whole = LearnedSVC(NGram(3), C=0.01).fit(TEXTS, LABELS)
+    model = LearnedSVC(NGram(3), C=10.0, learning_C=0.01).fit(TEXTS, LABELS)
+    assert model.kernel_(TEXTS) == pytest.approx(whole.kernel_(TEXTS))
+    again = treille.SVC(whole.kernel_, C=10.0).fit(TEXTS, LABELS)
+    assert model.report_.primal == pytest.approx(again.report_.primal, rel=2e-3)
+    with pytest.raises(InputError, match="learning_C is 0"):
+        LearnedSVC(NGram(3), learning_C=0).fit(TEXTS, LABELS)
+
+
 def test_even_shares_are_equal():
     model = LearnedSVC(NGram(2), C=0.3, spread="even").fit(TEXTS, LABELS)
     shares = {round(each.share, 12) for each in model.learned_weights_}
@@ -190,20 +200,30 @@ def test_a_limit_that_ends_learning_warns():
         (NGram(2, min_n=1), {"groups": "parts"}),
         (NGram(2).weighted("idf").normalized(), {"spread": "even"}),
         (NGram(2), {"learn": "alignment"}),
+        (NGram(2), {"learning": 0.1}),
     ],
 )
 def test_cross_validation_has_the_scores_of_a_grid_search(kernel, options):
     Cs, options = [0.05, 0.5], options | {"max_epochs": 50_000}
+    learning = options.pop("learning", None)
     for y in (LABELS, THREE):
         scoring = "roc_auc" if y is LABELS else "accuracy"
-        ours = LearnedSVCCV(kernel, Cs=Cs, cv=3, tol=1e-8, scoring=scoring, **options).fit(TEXTS, y)
-        theirs = GridSearchCV(LearnedSVC(kernel, tol=1e-8, **options), {"C": Cs}, cv=3, scoring=scoring).fit(TEXTS, y)
+        ours = LearnedSVCCV(kernel, Cs=Cs, cv=3, tol=1e-8, scoring=scoring, learning_C=learning, **options).fit(
+            TEXTS, y
+        )
+        theirs = GridSearchCV(
+            LearnedSVC(kernel, tol=1e-8, learning_C=learning, **options), {"C": Cs}, cv=3, scoring=scoring
+        ).fit(TEXTS, y)
         for f in range(3):
             name = f"split{f}_test_score"
             np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], atol=1e-6)
         assert ours.best_params_ == theirs.best_params_
         np.testing.assert_array_equal(ours.predict(TEXTS), theirs.predict(TEXTS))
-    ours = LearnedRidgeCV(kernel, alphas=[0.1, 1.0], cv=3, tol=1e-10, **options).fit(TEXTS, NUMBERS)
-    theirs = GridSearchCV(LearnedRidge(kernel, tol=1e-10, **options), {"alpha": [0.1, 1.0]}, cv=3).fit(TEXTS, NUMBERS)
+    ours = LearnedRidgeCV(kernel, alphas=[0.1, 1.0], cv=3, tol=1e-10, learning_alpha=learning, **options).fit(
+        TEXTS, NUMBERS
+    )
+    theirs = GridSearchCV(
+        LearnedRidge(kernel, tol=1e-10, learning_alpha=learning, **options), {"alpha": [0.1, 1.0]}, cv=3
+    ).fit(TEXTS, NUMBERS)
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-6)
     assert ours.learned_weights_

@@ -131,10 +131,15 @@ class KernelLearner(KernelMachine):
             kernel, features, rows, np.array([number[label] for label in labels]), list(map(str, known))
         )
 
+    def _learning_factor(self) -> float:
+        """By which C of learning is larger than that of the predictor."""
+        raise NotImplementedError
+
     def _learn(
         self, problem: Problem, examples: LearningRows, start: list[Learned] | None = None, progress: Any = None
     ) -> list[Learned]:
         trace = float(len(problem) if self.trace is None else self.trace)
+        problem = replace(problem, C=problem.C * self._learning_factor())
         if self.learn != "risk":
             nnls = self.learn == "alignment-nnls"
             return align(problem, examples.rows, examples.groups, trace=trace, nonnegative_least_squares=nnls)
@@ -324,6 +329,8 @@ class LearnedSVC(KernelLearner, SVC):
         With "risk": the weights of the optimum, or the same share of the trace for every feature that is active there.
     trace : float or None
         Trace of the kernel matrix of the training examples. None is their number, so that k(x, x) is 1 on average.
+    learning_C : float or None
+        C of the learning problem; None is `C`. A smaller one gives fewer features weight, without a smoother predictor.
 
     Attributes
     ----------
@@ -352,9 +359,16 @@ class LearnedSVC(KernelLearner, SVC):
     ['+', '-']
     """
 
+    learning_C: float | None = None
+
+    def _learning_factor(self) -> float:
+        return 1.0 if self.learning_C is None else self.learning_C / self.C
+
     def check_parameters(self) -> None:
         super().check_parameters()
         self._check_learning()
+        if self.learning_C is not None:
+            check_positive("learning_C", self.learning_C)
 
 
 @dataclass(eq=False, repr=False)
@@ -370,6 +384,8 @@ class LearnedRidge(KernelLearner, Ridge):
         As in `Ridge`. With several targets, each has a kernel of its own.
     groups, learn, spread, trace
         As in `LearnedSVC`.
+    learning_alpha : float or None
+        Alpha of the learning problem; None is `alpha`.
 
     Attributes
     ----------
@@ -391,6 +407,11 @@ class LearnedRidge(KernelLearner, Ridge):
     (['a'], [2.0])
     """
 
+    learning_alpha: float | None = None
+
+    def _learning_factor(self) -> float:
+        return 1.0 if self.learning_alpha is None else self.alpha / self.learning_alpha
+
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
         problem = super()._problem(y, sample_weight, n)
         constant = np.flatnonzero(np.ptp(problem.targets.reshape(n, -1), axis=0) == 0)
@@ -402,3 +423,5 @@ class LearnedRidge(KernelLearner, Ridge):
     def check_parameters(self) -> None:
         super().check_parameters()
         self._check_learning()
+        if self.learning_alpha is not None:
+            check_positive("learning_alpha", self.learning_alpha)

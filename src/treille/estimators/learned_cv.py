@@ -53,8 +53,9 @@ class LearnedSearchCV(SearchCV):
                 own = rows
                 if kernel.needs_features:  # weights and means that depend on the examples
                     own = unit._learning_rows(counted(kernel, fold, len(batch)), batch)
+                models = [clone(model).set_params(**{name: value}) for value in values]
                 strengths = [self.strength(value) for value in values]
-                found, gaps[:, f], seconds[:, f] = _fold_outputs(unit, fold, own, strengths, why, batch)
+                found, gaps[:, f], seconds[:, f] = _fold_outputs(models, fold, own, strengths, why, batch)
                 folds.append(fold)
                 outputs.append(found + fold.offset)
                 if progress is not None:
@@ -70,7 +71,7 @@ class LearnedSearchCV(SearchCV):
 
 
 def _fold_outputs(
-    model: Any, fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], why: str, batch: Batch
+    models: Sequence[Any], fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], why: str, batch: Batch
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Outputs of the held-out examples by C, example and function; the larger gap of learning and training; and seconds."""
     some = np.unique(fold.train)
@@ -79,13 +80,14 @@ def _fold_outputs(
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
     outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))
     gaps, seconds, start = np.zeros(len(Cs)), np.zeros(len(Cs)), None
+    model = models[0]
     options = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
     for c in np.argsort(Cs):
         begun, at = time.perf_counter(), replace(problem, C=Cs[c] * problem.C)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
-            start = model._learn(at, own, start=start)
-            chosen, space = plan(model._keep(own, start), why, batch, at, model.solver, n_jobs=model.n_jobs)
+            start = models[c]._learn(at, own, start=start)
+            chosen, space = plan(models[c]._keep(own, start), why, batch, at, model.solver, n_jobs=model.n_jobs)
             solution = chosen.solver.solve(at, space, **options)
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, start)
@@ -106,8 +108,8 @@ class LearnedSVCCV(LearnedSearchCV, SVCCV):
     ----------
     kernel, Cs, grid, cv, scoring
         As in `SVCCV`.
-    groups, learn, spread, trace
-        As in `LearnedSVC`.
+    groups, learn, spread, trace, learning_C
+        As in `LearnedSVC`; ``grid={"learning_C": [0.01, 0.1]}`` chooses it, too, which often pays.
     loss, tol, max_epochs, fit_intercept, class_weight, solver, n_jobs, random_state, verbose
         As in `SVC`.
 
@@ -130,6 +132,8 @@ class LearnedSVCCV(LearnedSearchCV, SVCCV):
 
     estimator = LearnedSVC
 
+    learning_C: float | None = None
+
 
 @dataclass(eq=False, repr=False)
 class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
@@ -139,8 +143,8 @@ class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
     ----------
     kernel, alphas, grid, cv, scoring
         As in `RidgeCV`, but `cv` must be folds: learned weights have no closed form for leaving one out.
-    groups, learn, spread, trace
-        As in `LearnedSVC`.
+    groups, learn, spread, trace, learning_alpha
+        As in `LearnedRidge`.
     fit_intercept, tol, max_epochs, solver, n_jobs, verbose
         As in `Ridge`.
 
@@ -164,6 +168,7 @@ class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
     estimator = LearnedRidge
 
     cv: Any = 5
+    learning_alpha: float | None = None
 
     def check_parameters(self) -> None:
         super().check_parameters()
