@@ -133,7 +133,7 @@ def test_the_path_is_drawn():
     matplotlib.use("agg")
     ax = LearnedSVC(NGram(2)).path(TEXTS, LABELS, [0.01, 0.1, 1.0]).plot(count=2)
     assert ax.get_xlabel() == "C"
-    assert len(ax.get_lines()) == 3
+    assert len(ax.get_lines()) == 2
 
 
 def test_it_works_in_cross_validation_and_on_trees_and_numbers():

@@ -42,10 +42,6 @@ class LearnedPath:
             ax = pyplot.subplots()[1]
         for name, column in zip(self.names[:count], self.shares.T[:count], strict=True):
             ax.plot(self.values, column, marker=".", label=name)
-        if len(self.names) > count:
-            ax.plot(
-                self.values, self.shares[:, count:].sum(axis=1), color="0.6", label=f"{len(self.names) - count} others"
-            )
         ax.set(xscale="log", xlabel=self.parameter, ylabel="share of the trace")
         ax.legend(fontsize="small")
         return ax
