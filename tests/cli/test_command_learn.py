@@ -1,5 +1,7 @@
 """treille learn: weights of features and of parts, printed, saved, and refused."""
 
+from pathlib import Path
+
 import pytest
 
 import treille
@@ -51,5 +53,8 @@ def test_bad_input(cli, wines):
     assert "has one part only" in cli("learn", wines, "--kernel", "ngram(2)", "--groups", "parts").err
     assert "C is -1.0, expected a positive number" in cli("learn", wines, "--C", -1).err
     assert "expected a finite number" in cli("learn", wines, *WORDS, "--regression").err
+    assert "no example has a feature of NGram(n=99)" in cli("learn", wines, "--kernel", "ngram(99)").err
+    Path("few.csv").write_text("text,label\na,1\nb,2\n")
+    assert "--cv 9 is too much, try --cv 2" in cli("learn", "few.csv", *WORDS, "--regression", "--cv", 9).err
     answer = cli("learn", wines, *WORDS, "--max-epochs", 1, "--tol", 1e-12)
     assert answer.code in (1, 3)

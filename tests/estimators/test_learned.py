@@ -175,6 +175,8 @@ def test_refusals_of_data():
         LearnedRidge(NGram(2)).fit(TEXTS, np.where(np.arange(40) == 3, np.nan, NUMBERS))
     with pytest.raises(InputError, match=r"all targets are 2\.0"):
         LearnedRidge(NGram(2)).fit(TEXTS, np.full(40, 2.0))
+    with pytest.raises(InputError, match=r"no example has a feature of NGram\(n=50\)"):
+        LearnedSVC(NGram(50)).fit(TEXTS, LABELS)
     with pytest.raises(InputError, match="weights of its own for each class"):
         LearnedSVC(NGram(2).weighted("nb")).fit(TEXTS, THREE)
     with pytest.raises(InputError, match="only LearnedSVC and LearnedRidge"):

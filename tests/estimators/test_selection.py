@@ -93,7 +93,9 @@ def confidence(y, decision):
 CONFIDENCE = make_scorer(confidence, response_method="decision_function")
 
 
-def compare(kernel, X, y, cv=4, fit=None, scorings=("accuracy", CONFIDENCE), groups=None, atol=1e-6, **params):
+def assert_scores_of_a_grid_search(
+    kernel, X, y, cv=4, fit=None, scorings=("accuracy", CONFIDENCE), groups=None, atol=1e-6, **params
+):
     for scoring in scorings:
         params = TIGHT | params
         search = GridSearchCV(SVC(kernel, **params), {"C": CS}, cv=cv, scoring=scoring)
@@ -111,7 +113,7 @@ def compare(kernel, X, y, cv=4, fit=None, scorings=("accuracy", CONFIDENCE), gro
 def test_scores_are_those_of_a_grid_search(kernel, y):
     if kernel.needs_labels and len(np.unique(y)) > 2:
         kernel = kernel.normalized()
-    compare(kernel, TEXTS, y)
+    assert_scores_of_a_grid_search(kernel, TEXTS, y)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +133,16 @@ def test_scores_are_those_of_a_grid_search(kernel, y):
     ids=str,
 )
 def test_every_parameter_of_the_estimator_counts(params):
-    compare(NGram(2).normalized(), TEXTS, TWO, atol=2e-4 if "CuttingPlane" in str(params) else 1e-6, **params)
+    assert_scores_of_a_grid_search(
+        NGram(2).normalized(), TEXTS, TWO, atol=2e-4 if "CuttingPlane" in str(params) else 1e-6, **params
+    )
 
 
 def test_weights_of_examples_count_in_every_fold():
-    compare(NGram(2), TEXTS, LABELS, fit={"sample_weight": WEIGHTS})
-    compare(NGram(1, unit="word").weighted("idf"), TEXTS, TWO, fit={"sample_weight": WEIGHTS}, class_weight="balanced")
+    assert_scores_of_a_grid_search(NGram(2), TEXTS, LABELS, fit={"sample_weight": WEIGHTS})
+    assert_scores_of_a_grid_search(
+        NGram(1, unit="word").weighted("idf"), TEXTS, TWO, fit={"sample_weight": WEIGHTS}, class_weight="balanced"
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,19 +156,21 @@ def test_weights_of_examples_count_in_every_fold():
     ids=["folds", "predefined", "overlapping", "given"],
 )
 def test_any_splitter_of_scikit_learn_works(cv):
-    compare(NGram(2), TEXTS, TWO, cv=cv, scorings=(CONFIDENCE,))
-    compare(NGram(1, unit="word").weighted("idf").normalized(), TEXTS, TWO, cv=cv, scorings=(CONFIDENCE,))
+    assert_scores_of_a_grid_search(NGram(2), TEXTS, TWO, cv=cv, scorings=(CONFIDENCE,))
+    assert_scores_of_a_grid_search(
+        NGram(1, unit="word").weighted("idf").normalized(), TEXTS, TWO, cv=cv, scorings=(CONFIDENCE,)
+    )
 
 
 def test_groups_stay_together():
-    compare(NGram(2), TEXTS, TWO, cv=GroupKFold(3), groups=np.arange(N) // 5)
+    assert_scores_of_a_grid_search(NGram(2), TEXTS, TWO, cv=GroupKFold(3), groups=np.arange(N) // 5)
 
 
 def test_a_class_that_a_fold_lacks_is_unknown_there():
     y = np.where(np.arange(N) == 3, 9, LABELS)
-    compare(NGram(2), TEXTS, y, cv=KFold(4), scorings=("accuracy",))
+    assert_scores_of_a_grid_search(NGram(2), TEXTS, y, cv=KFold(4), scorings=("accuracy",))
     y = np.where(np.arange(N) == 3, 9, TWO)
-    compare(NGram(2), TEXTS, y, cv=KFold(4), scorings=("accuracy",))
+    assert_scores_of_a_grid_search(NGram(2), TEXTS, y, cv=KFold(4), scorings=("accuracy",))
 
 
 def trees():
@@ -183,7 +191,7 @@ def trees():
 )
 def test_every_space_gives_the_scores_of_a_grid_search(kernel, X):
     loose = kernel.has_product and not kernel.has_features
-    compare(kernel, X, TWO, atol=2e-4 if loose else 1e-6, **({"tol": 1e-7} if loose else {}))
+    assert_scores_of_a_grid_search(kernel, X, TWO, atol=2e-4 if loose else 1e-6, **({"tol": 1e-7} if loose else {}))
 
 
 def test_columns_and_precomputed_kernels():
@@ -191,7 +199,9 @@ def test_columns_and_precomputed_kernels():
     search = GridSearchCV(SVC("precomputed", **TIGHT), {"C": CS}, cv=4).fit(K, TWO)
     assert_same_scores(search, SVCCV("precomputed", Cs=CS, cv=4, **TIGHT).fit(K, TWO))
     table = [{"text": text, "n": float(len(text))} for text in TEXTS]
-    compare(Columns({"text": NGram(2).weighted("idf"), "n": Linear()}, {"n": 0.01}), table, TWO, scorings=(CONFIDENCE,))
+    assert_scores_of_a_grid_search(
+        Columns({"text": NGram(2).weighted("idf"), "n": Linear()}, {"n": 0.01}), table, TWO, scorings=(CONFIDENCE,)
+    )
 
 
 @pytest.mark.parametrize(

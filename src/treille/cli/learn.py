@@ -158,6 +158,8 @@ def _scores(
     if isinstance(learner, LearnedSVC):
         found = held_out(learner, batch, y.tolist(), fold_splits(y.tolist(), cv, seed, printer), how)
         return str(found), found.as_dict()
+    if len(y) < cv:
+        raise InputError(f"there are {len(y)} examples: --cv {cv} is too much, try --cv {len(y)}")
     errors = []
     for train, test in KFold(cv, shuffle=True, random_state=seed).split(y):
         fitted = fit(clone(learner), batch[train], y[train])

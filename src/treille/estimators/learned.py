@@ -31,6 +31,7 @@ from treille.solvers import Problem, Report
 from treille.solvers.alignment import align
 from treille.solvers.kernel_learning import SPREADS, Learned, learn_features, learn_groups, split
 from treille.solvers.progress import progress_bar, stage
+from treille.spaces.rows import no_features
 from treille.spaces.weight_automaton import weight_fst
 
 LEARN = ("risk", "alignment", "alignment-nnls")
@@ -110,7 +111,10 @@ class KernelLearner(KernelMachine):
     def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
         with stage("computing features", getattr(self, "verbose", 0)):
-            return self._grouped(kernel, batch)
+            rows = self._grouped(kernel, batch)
+        if rows.rows.n_features == 0:
+            raise no_features(kernel, 0)
+        return rows
 
     def _grouped(self, kernel: Kernel, batch: Batch) -> LearningRows:
         if self.groups == "parts":
