@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from treille import automata, kernels, solvers, tagging, trees
 from treille.automata import Fst
-from treille.data import Batch, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
+from treille.data import Batch, Graphs, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import (
     SVC,
     SVCCV,
@@ -44,6 +44,7 @@ __all__ = [
     "ConvergenceWarning",
     "Features",
     "Fst",
+    "Graphs",
     "InputError",
     "Lattices",
     "LearnedRidge",

@@ -1,6 +1,7 @@
 """Batches: many structured examples packed in flat arrays, validated on construction, then immutable."""
 
 from treille.data.base import Batch
+from treille.data.graphs import Graphs
 from treille.data.lattice_summary import LatticeReport
 from treille.data.lattices import Lattices
 from treille.data.objects import KernelValues, Objects
@@ -11,11 +12,14 @@ from treille.data.texts import Texts
 from treille.data.trees import Trees
 from treille.data.vectors import Vectors
 from treille.data.xbw import XBW
+from treille.io.graph_parts import Graph
 from treille.io.tree_parts import Tree
 
 __all__ = [
     "XBW",
     "Batch",
+    "Graph",
+    "Graphs",
     "KernelValues",
     "LatticeReport",
     "Lattices",

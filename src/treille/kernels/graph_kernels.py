@@ -1,0 +1,24 @@
+"""The common base of graph kernels: reading examples, and which labels count."""
+
+from typing import Any, ClassVar
+
+from treille.data import Graphs
+from treille.data.graphs import Labels
+from treille.io.errors import InputError
+from treille.kernels.base import Kernel
+
+
+class GraphKernel(Kernel):
+    """A kernel of graphs."""
+
+    reads: ClassVar[tuple[str, ...]] = (Graphs.title,)
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Graphs:
+        return X if isinstance(X, Graphs) else Graphs(X, n_jobs=n_jobs)
+
+
+def check_labels(labels: Any) -> Labels:
+    """Which labels count: those of nodes and edges ("all"), of either, or none."""
+    if not isinstance(labels, str) or labels not in ("all", "nodes", "edges", "none"):
+        raise InputError(f"labels is {labels!r}, expected 'all', 'nodes', 'edges' or 'none'")
+    return labels  # type: ignore[return-value]
