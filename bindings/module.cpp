@@ -10,7 +10,8 @@ namespace nb = nanobind;
 namespace treille {
 using Bind = void(nb::module_&);
 Bind bind_automata, bind_conjunctions, bind_fold_paths, bind_kernel_learning, bind_lattices, bind_features, bind_graphs, bind_products,
-    bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels, bind_xbw;
+    bind_text, bind_suffix, bind_patterns, bind_representations, bind_smooth_solvers, bind_solve, bind_subpath, bind_tagging,
+    bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -34,6 +35,7 @@ NB_MODULE(_core, m) {
   treille::bind_products(m);
   treille::bind_representations(m);
   treille::bind_solve(m);
+  treille::bind_smooth_solvers(m);
   treille::bind_subpath(m);
   treille::bind_tagging(m);
   treille::bind_tree_kernels(m);
