@@ -199,6 +199,17 @@ class Graphs(FlatBatch):
         weights = one.weights[kept].tolist() if len(one.weights) else None
         return Graph(nodes, edges, labels, weights, one.attributes if one.attributes.shape[1] else None, self.directed)
 
+    @property
+    def part_offsets(self) -> np.ndarray:
+        return self.offsets + np.concatenate([[0], np.cumsum(self.n_edges)])
+
+    def part_names(self, i: int) -> list[str]:
+        """The nodes of graph i, then its edges."""
+        graph = self[i]
+        labels = [""] * graph.n_nodes if isinstance(graph.nodes, int) else graph.nodes
+        nodes = [f"{node} {label}".rstrip() for node, label in enumerate(labels)]
+        return [*nodes, *(f"{nodes[u]} - {nodes[v]}" for u, v in graph.edges)]
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
         return spec, self._stored_arrays()
