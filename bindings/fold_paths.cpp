@@ -12,6 +12,8 @@ using namespace nb::literals;
 namespace treille {
 namespace {
 
+// Representations that are there to be compared are left out.
+using PathRowsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const ConjunctionRowsIn*>;
 using PathsOut = std::tuple<Out<double>, Out<double>, Out<double>, Out<std::int64_t>>;
 
 template <class LossOf>

@@ -15,16 +15,16 @@ namespace treille {
 void bind_smooth_solvers(nb::module_& m) {
   m.def(
       "dual_cd_logistic",
-      [](PathRowsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, double bias, double tol,
-         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
+      [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, double bias, double tol,
+         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, bool weights, nb::object poll) {
         const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
-        return solve(rows, classes.size(), true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+        return solve(rows, classes.size(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
           auto logistic = [&](std::vector<double> y) { return Logistic(std::move(y), view(C)); };
           solve_one_vs_rest(rows, view(labels), view(classes), logistic, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a, "seed"_a,
-      "threads"_a, "poll"_a, "dual_cd with the logistic loss.");
+      "threads"_a, "weights"_a, "poll"_a, "dual_cd with the logistic loss.");
 
   m.def(
       "finite_newton",

@@ -72,8 +72,6 @@ struct PartsIn {
 // The rows with W' in one of its representations.
 using FormsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const NaiveRows*, const TrieRows*,
                              const AutomatonRows*, const ConjunctionRowsIn*>;
-// Representations that are there to be compared are left out.
-using PathRowsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const ConjunctionRowsIn*>;
 // Those whose weights are vectors.
 using VectorsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*>;
 

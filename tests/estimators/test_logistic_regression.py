@@ -119,7 +119,6 @@ def test_a_support_vector_machine_says_where_probabilities_are():
         ({"C": 0}, "C is 0, expected a positive number"),
         ({"fit_intercept": "free"}, "fit_intercept is 'free', expected True or False: only SMO has a free intercept"),
         ({"solver": SMO()}, "SMO solves problems with the losses .*, not Logistic"),
-        ({"solver": DualCD(representation="trie")}, "representation='trie' is for the hinge losses: use 'auto'"),
     ],
     ids=str,
 )

@@ -164,7 +164,8 @@ class KernelMachine(BaseEstimator):
 
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
-        outputs = self.functions_.outputs(self._read_batch(X), self.n_jobs)
+        batch = self._read_batch(X)
+        outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
             raise InputError(
                 f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"

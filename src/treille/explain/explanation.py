@@ -43,10 +43,10 @@ class Explanation:
     Examples
     --------
     >>> import treille
-    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], ["left", "right"])
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
     >>> found = model.explain("abc")
     >>> [(part.name, round(part.contribution, 2)) for part in found.parts("right")]
-    [('a', -0.4), ('b', 0.0), ('c', 0.4)]
+    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
     >>> bool(abs(found.scores - model.decision_function(["abc"])).max() < 1e-9)
     True
     """
@@ -77,7 +77,7 @@ class Explanation:
         >>> import treille
         >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])
         >>> model.explain("ab").contributions().round(2).tolist()
-        [0.2, 0.2]
+        [0.25, 0.25]
         """
         function, sign = self._function(label)
         return sign * self.values[:, function]

@@ -83,16 +83,12 @@ class DualCD(BaseSolver):
             "threads": effective_n_jobs(run.n_jobs),
             "poll": run.poll,
         }
-        if isinstance(problem.loss, Logistic):
-            assert problem.classes is not None
-            if form.name in ("naive", "trie", "automaton"):
-                raise InputError(
-                    f"representation={self.representation!r} is for the hinge losses: use 'auto' with the logistic loss"
-                )
-            answers = _core.dual_cd_logistic(labels=problem.targets, classes=problem.classes, **options)
-        elif problem.classes is not None:
-            options |= {"squared": isinstance(problem.loss, SquaredHinge), "weights": form.weights}
-            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, **options)
+        if problem.classes is not None:
+            options |= {"labels": problem.targets, "classes": problem.classes, "weights": form.weights}
+            if isinstance(problem.loss, Logistic):
+                answers = _core.dual_cd_logistic(**options)
+            else:
+                answers = _core.dual_cd(squared=isinstance(problem.loss, SquaredHinge), **options)
         else:
             assert isinstance(problem.loss, EpsilonInsensitive)
             y = np.ascontiguousarray(problem.targets.reshape(n, -1).T).ravel()
