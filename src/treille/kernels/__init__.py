@@ -10,6 +10,7 @@ from treille.kernels.columns import Columns
 from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
+from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
@@ -25,6 +26,7 @@ from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
 from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
+from treille.kernels.weisfeiler_lehman import WeisfeilerLehman
 from treille.kernels.wildcard import Wildcard
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Columns",
     "Conjunctions",
     "Constant",
+    "EdgeHistogram",
     "FromFunction",
     "GappedKmer",
     "Gappy",
@@ -55,7 +58,9 @@ __all__ = [
     "Subsequence",
     "SubsetTree",
     "Sum",
+    "VertexHistogram",
     "Weighted",
     "WeightedDegree",
+    "WeisfeilerLehman",
     "Wildcard",
 ]
