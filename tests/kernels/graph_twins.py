@@ -67,11 +67,11 @@ def edge_labels(ends=False):
     return patterns
 
 
-def distances(graph, weighted=False):
+def distances(graph, use_weights=False):
     """By relaxing all arcs until nothing changes."""
     n = graph.n_nodes
     lengths = np.full((n, n), np.inf)
-    weights = graph.weights if weighted and graph.weights is not None else [1.0] * len(graph.edges)
+    weights = graph.weights if use_weights and graph.weights is not None else [1.0] * len(graph.edges)
     for (u, v), weight in zip(graph.edges, weights, strict=True):
         lengths[u, v] = min(lengths[u, v], weight)
         if not graph.directed:
@@ -82,9 +82,9 @@ def distances(graph, weighted=False):
     return lengths
 
 
-def shortest_paths(labels="nodes", max_length=np.inf, weighted=False):
+def shortest_paths(labels="nodes", max_length=np.inf, use_weights=False):
     def patterns(graph):
-        nodes, lengths = node_labels(graph, labels), distances(graph, weighted)
+        nodes, lengths = node_labels(graph, labels), distances(graph, use_weights)
         for u in range(graph.n_nodes):
             for v in range(graph.n_nodes):
                 if u != v and lengths[u, v] < np.inf and lengths[u, v] <= max_length:

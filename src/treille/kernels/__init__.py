@@ -14,12 +14,14 @@ from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
+from treille.kernels.node_attributes import NodeAttributes
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
+from treille.kernels.shortest_path import ShortestPath
 from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
@@ -44,6 +46,7 @@ __all__ = [
     "Linear",
     "Mismatch",
     "NGram",
+    "NodeAttributes",
     "Normalized",
     "PartialTree",
     "Polynomial",
@@ -53,6 +56,7 @@ __all__ = [
     "Rational",
     "RootPaths",
     "Scaled",
+    "ShortestPath",
     "SubTree",
     "Subpath",
     "Subsequence",
