@@ -104,15 +104,16 @@ class Graphs(FlatBatch):
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, Graphs) else cls(data)
         sizes, edges = np.diff(batch.offsets), batch.n_edges
-        names = {"node labels": batch.alphabet, "edge labels": batch.edge_alphabet}
+        named = [("nodes", batch.alphabet), ("edges", batch.edge_alphabet)]
+        labels = [f"{len(names):,} of {what}: {listed(names)}" for what, names in named if names]
         weighted = f", weights from {batch.weights.min():g} to {batch.weights.max():g}" if len(batch.weights) else ""
         fields = {
             "nodes": _span(sizes),
             "edges": f"{_span(edges)}, {'directed' if batch.directed else 'undirected'}{weighted}",
-            **{name: f"{len(own):,}, {listed(own)}" if own else "none" for name, own in names.items()},
+            "labels": "; ".join(labels) or "none",
         }
         if batch.attributes.shape[1]:
-            fields["attributes"] = f"{batch.attributes.shape[1]:,} numbers for each node"
+            fields["numbers"] = f"{batch.attributes.shape[1]:,} for each node"
         values = {"nodes": int(sizes.sum()), "edges": int(edges.sum()), "labels": len(batch.alphabet)}
         return Summary(fields, values, [visible(str(graph)[:width], blanks=False) for graph in batch[:n_samples]])
 
@@ -135,7 +136,7 @@ class Graphs(FlatBatch):
         >>> str(Graphs.from_networkx([path], label="element")[0])
         '3 nodes C C O, 2 edges 0-1 1-2'
         """
-        names = {"label": label, "edge_label": edge_label, "weight": weight, "attributes": attributes}
+        names: dict[str, Any] = {"label": label, "edge_label": edge_label, "weight": weight, "attributes": attributes}
         return cls(_packed(graphs, partial(networkx_graph, **names)))
 
     @classmethod

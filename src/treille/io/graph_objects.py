@@ -19,8 +19,9 @@ Arc = tuple[Hashable, Hashable]
 def graph_of(item: Any, place: str) -> Graph:
     """One graph, from whatever holds one; `place` names it in messages.
 
-    >>> str(graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0"))
-    '2 nodes C O, 1 edge 0-1'
+    >>> graph = graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0")
+    >>> graph.nodes, graph.directed
+    (['C', 'O'], False)
     """
     if isinstance(item, Graph):
         return item
@@ -89,7 +90,9 @@ def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool 
     except (TypeError, ValueError):
         raise InputError(f"{place}: is not a matrix of numbers, expected an adjacency matrix") from None
     if coo.shape[0] != coo.shape[1]:
-        raise InputError(f"{place}: is a matrix of shape {coo.shape}, expected a square one: a row and a column per node")
+        raise InputError(
+            f"{place}: is a matrix of shape {coo.shape}, expected a square one: a row and a column per node"
+        )
     kept = values != 0
     ends, values = np.stack([coo.row[kept], coo.col[kept]], axis=1).astype(np.int64), values[kept]
     symmetric = _is_symmetric(ends, values)
@@ -130,8 +133,9 @@ def _numbers(item: Any, name: str, place: str) -> np.ndarray | None:
 def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
     """The graph of an object or a dict with `edge_index`, as in PyTorch Geometric. Arcs in both directions are undirected edges.
 
-    >>> str(edge_index_graph({"edge_index": [[0, 1, 1, 2], [1, 0, 2, 1]], "x": [[6], [8], [6]]}, "item 0"))
-    '3 nodes 6 8 6, 2 edges 0-1 1-2'
+    >>> graph = edge_index_graph({"edge_index": [[0, 1, 1, 2], [1, 0, 2, 1]], "x": [[6], [8], [6]]}, "item 0")
+    >>> graph.nodes, graph.directed
+    ([6, 8, 6], False)
     """
     index = _numbers(item, "edge_index", place)
     if index is None or index.shape != (2, index.size // 2) or (index.size and index.dtype.kind not in "iu"):
@@ -141,7 +145,9 @@ def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
     x, edge_attr = (_numbers(item, name, place) for name in ("x", "edge_attr"))
     n = _field(item, "num_nodes")
     if n is None:
-        n = len(x) if x is not None else int(ends.max(initial=-1)) + 1
+        n = len(x) if x is not None and x.ndim else int(ends.max(initial=-1)) + 1
+    if not isinstance(n, (int, np.integer)):
+        raise InputError(f"{place}: num_nodes is {str(n)[:40]!r}, expected a whole number")
     labels, attributes = _labels(x, one_hot, f"{place}: x")
     edge_labels, weights = _labels(edge_attr, one_hot, f"{place}: edge_attr")
     if weights is not None and weights.ndim == 2 and weights.shape[1] != 1:
@@ -227,7 +233,7 @@ def _grakel(item: Any, place: str) -> Graph:
     edges, labels, edge_labels = (*item, None, None)[:3]
     if _is_matrix(edges) or sp.issparse(edges):
         graph = adjacency_graph(edges, place)
-        arcs = [(int(u), int(v)) for u, v in graph.edges]
+        arcs: list[Arc] = [(int(u), int(v)) for u, v in graph.edges]
         weights = None if graph.weights is None else list(graph.weights)
         names: list[Any] = list(range(graph.n_nodes))
         directed = graph.directed
@@ -279,7 +285,7 @@ def _names(arcs: Sequence[Arc], labels: Any) -> list[Any]:
         return list(range(len(labels)))
     names = dict.fromkeys([*(labels or ()), *(() if labels else (node for arc in arcs for node in arc))])
     try:
-        return sorted(names)  # type: ignore[type-var]
+        return sorted(names)
     except TypeError:
         return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
 

@@ -30,8 +30,8 @@ class Graph(NamedTuple):
 
     nodes: Any
     edges: Any
-    edge_labels: Sequence[Any] | None = None
-    weights: Sequence[float] | None = None
+    edge_labels: Any = None
+    weights: Any = None
     attributes: Any = None
     directed: bool = False
 
@@ -172,9 +172,9 @@ def pack(graphs: Iterable[Graph], place: Callable[[int], str] = "item {}".format
         edges = np.concatenate([edges, edges[back, ::-1]])[order]
         edge_labels, weights = (array[origin] if len(array) else array for array in (edge_labels, weights))
     starts = running_sum(np.asarray(n_edges, np.int64) * np.where(directed.any() & ~directed, 2, 1))
-    ends = (np.ascontiguousarray(column) for column in edges.T)
+    sources, ends = (np.ascontiguousarray(column) for column in edges.T)
     arcs, targets, arc_labels, arc_weights, fault = _core.adjacency(
-        offsets, starts, *ends, edge_labels, weights, bool(directed.any())
+        offsets, starts, sources, ends, edge_labels, weights, bool(directed.any())
     )
     if fault is not None:
         g, edge, other = fault
@@ -339,6 +339,4 @@ def _explained(graph: Graph, edge: int, other: int) -> str:
     u, v = (int(node) for node in graph.edges[edge])
     if other < 0:
         return f"joins the nodes {u} and {v}, but the graph has {graph.n_nodes} nodes, counted from 0"
-    return (
-        f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"
-    )
+    return f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"

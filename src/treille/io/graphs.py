@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from . import jsonl, networkx_graphs, text_files
 from .atomic_write import atomic_write
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note, unique
 from .fields import TEXTS, Fields, choose
 from .graph_objects import dict_graph, edge_index_graph
-from .graph_parts import Graph, GraphParts, pack
+from .graph_parts import Graph, pack
 from .labels import Found, labels_of
 from .smiles import smiles_graph
 
@@ -55,7 +57,9 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     if request.columns:
         return text_files.read(stream, replace(request, format="jsonl"))
     if request.format == "tu":
-        raise InputError(f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set")
+        raise InputError(
+            f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set"
+        )
     if request.format == "smiles":
         return _smiles(stream, request)
     return _json_lines(stream, request) if request.format == "graphs" else _one(stream, request)
@@ -92,7 +96,9 @@ def _check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
     allowed = UNLISTED
     for i, graph in enumerate(graphs):
         if isinstance(graph.nodes, int):
-            allowed -= max(0, graph.nodes - 10 * len(graph.edges if isinstance(graph.edges, list) else ()))
+            allowed -= max(
+                0, graph.nodes - 10 * len(graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ())
+            )
             if allowed < 0:
                 raise InputError(
                     f"{place(i)}: states {graph.nodes:,} nodes, most without an edge: expected a list of their labels"
@@ -112,7 +118,9 @@ def _examples(
     labels = labels_of(found, fields, source, request.skip_unlabelled)
     label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
     facts = [f"{len(parts.labels):,} nodes"] + ["directed"] * parts.directed
-    understood_as = note(request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label)
+    understood_as = note(
+        request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
+    )
     return Examples(parts, labels, request.format, source, understood_as, [line for line, _ in found], names, ids)
 
 
@@ -145,7 +153,7 @@ def format_graph(graph: Graph, label: str | None = None) -> str:
     '{"label": "alcohol", "nodes": ["C", "O"], "edges": [[0, 1]]}'
     """
     nodes, edges, edge_labels, weights, attributes, directed = graph
-    record = {} if label is None else {"label": label}
+    record: dict[str, Any] = {} if label is None else {"label": label}
     record |= {"nodes": nodes, "edges": [[int(u), int(v)] for u, v in edges]}
     rows = None if attributes is None else [[float(value) for value in row] for row in attributes]
     optional = {"edge_labels": edge_labels, "weights": weights, "node_attr": rows, "directed": directed or None}
@@ -159,9 +167,9 @@ def write_graphs(path: str | os.PathLike[str], graphs: Sequence[Graph], labels: 
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
     >>> write_graphs(path, [Graph(2, [(0, 1)])])
     >>> path.read_text()
-    '{"nodes": 2, "edges": [[0, 1]]}\\\\n'
+    '{"nodes": 2, "edges": [[0, 1]]}\\n'
     """
-    known = labels or [None] * len(graphs)
+    known: Sequence[str | None] = labels or [None] * len(graphs)
     text = "".join(f"{format_graph(graph, label)}\n" for graph, label in zip(graphs, known, strict=True))
     data = text.encode()
     zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data

@@ -5,7 +5,7 @@ import os
 from . import crfsuite, graphs, svmlight, text_files, trees
 from .open import COMPRESSED
 
-FAMILIES = (trees, graphs, svmlight, crfsuite, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
+FAMILIES = (graphs, trees, svmlight, crfsuite, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
 SUFFIXES = {format: suffixes for family in FAMILIES for format, suffixes in family.SUFFIXES.items()}
 
 

@@ -5,9 +5,8 @@ Morris et al., TUDataset: a collection of benchmark datasets for learning with g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import Fields, choose
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order, running_sum
-from .labels import labels_of
+from .labels import Found, labels_of
 from .open import COMPRESSED, text_of
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"
@@ -48,7 +47,7 @@ def read(members: Sequence[Member], request: Request) -> Examples:
     n_graphs = len(next(iter(targets.values()))) if targets else None
     parts = _graphs(tables, n_graphs)
     fields = choose([*targets, "edges"], "edges", request.label, request.labelled, request.source)
-    of_label = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
+    of_label: Found = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
     labels = labels_of(of_label, fields, request.source, request.skip_unlabelled)
     return Examples(
         parts, labels, "tu", request.source, _note(request, found[0], parts, tables, labels, fields), fields=[*targets]
@@ -128,11 +127,15 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
     indicator = tables[INDICATOR].numbers(int, "the number of the graph of a node, counted from 1", 1)[:, 0]
     n = int(indicator.max(initial=0)) if n_graphs is None else n_graphs
     if n > max(LIMIT, len(indicator)) or (n_graphs is None and n > 2 * len(indicator) + 1):
-        raise InputError(f"{tables[INDICATOR].name}: the largest number is {n:,}, and there are {len(indicator):,} nodes")
+        raise InputError(
+            f"{tables[INDICATOR].name}: the largest number is {n:,}, and there are {len(indicator):,} nodes"
+        )
     outside = (indicator < 1) | (indicator > n)
     if outside.any():
         v = int(outside.argmax())
-        raise InputError(f"{tables[INDICATOR].name}, line {v + 1}: there is no graph {indicator[v]}, expected 1 to {n:,}")
+        raise InputError(
+            f"{tables[INDICATOR].name}, line {v + 1}: there is no graph {indicator[v]}, expected 1 to {n:,}"
+        )
     order = np.argsort(indicator, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -169,14 +172,12 @@ def _graphs(tables: dict[str, _Lines], n_graphs: int | None) -> GraphParts:
         )
         if fault is None:
             break
-    else:
+    if fault is not None:
         g, e, other = fault
         first, second = (int(by_graph[starts[g] + k]) + 1 for k in (e, other))
         raise InputError(f"{lines.name}, line {first}: is the edge of line {second}, with another label")
     rows = np.ascontiguousarray(attributes[order])
-    return GraphParts(
-        labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed
-    )
+    return GraphParts(labels, offsets, arcs, nodes, arc_labels, NO_WEIGHTS, rows, alphabet, edge_alphabet, directed)
 
 
 def _labels(tables: dict[str, _Lines], end: str, n: int, what: str) -> tuple[np.ndarray, list[str]]:
