@@ -9,8 +9,9 @@ namespace nb = nanobind;
 
 namespace treille {
 using Bind = void(nb::module_&);
-Bind bind_automata, bind_conjunctions, bind_fold_paths, bind_kernel_learning, bind_lattices, bind_features, bind_graphs, bind_products,
-    bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels, bind_xbw;
+Bind bind_automata, bind_conjunctions, bind_fold_paths, bind_kernel_learning, bind_lattices, bind_features, bind_graphlets, bind_graphs,
+    bind_products, bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels,
+    bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -27,6 +28,7 @@ NB_MODULE(_core, m) {
   treille::bind_fold_paths(m);
   treille::bind_lattices(m);
   treille::bind_features(m);
+  treille::bind_graphlets(m);
   treille::bind_graphs(m);
   treille::bind_text(m);
   treille::bind_suffix(m);

@@ -8,11 +8,12 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item
 from treille.data.format import listed, visible
 from treille.io.errors import InputError
-from treille.io.graph_parts import NO_CODES, Graph, GraphParts, pack
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, pack
 
 T = TypeVar("T")
 Labels = Literal["all", "nodes", "edges", "none"]
@@ -180,6 +181,17 @@ class Graphs(FlatBatch):
         '2 nodes a b, 1 edge 0-1'
         """
         return Graphs(replace(self.as_parts(), labels=labels, alphabet=alphabet))
+
+    def undirected(self) -> Graphs:
+        """The same graphs with every arc an edge, without labels and weights of edges, which may depend on the direction.
+
+        >>> str(Graphs([Graph(2, [(0, 1), (1, 0)], directed=True)]).undirected()[0])
+        '2 nodes, 1 edge 0-1'
+        """
+        edges = self.sources.astype(np.int64), self.targets.astype(np.int64), NO_CODES, NO_WEIGHTS
+        arcs, targets, *_ = _core.adjacency(self.offsets, self.arcs[self.offsets], *edges, False)
+        changed = {"arcs": arcs, "targets": targets, "edge_labels": NO_CODES, "weights": NO_WEIGHTS}
+        return Graphs(replace(self.as_parts(), **changed, edge_alphabet=[], directed=False))
 
     def derived(self, key: Any, make: Callable[[], T]) -> T:
         """The result of `make`, computed once and cached in this batch under `key`."""
