@@ -1,6 +1,8 @@
 """Graphlets against an enumeration of all sets of nodes."""
 
 import warnings
+from collections import Counter
+from functools import cache
 from itertools import combinations
 
 import networkx as nx
@@ -44,17 +46,20 @@ def drawn(n, edges):
     return graph
 
 
+@cache
+def type_of(n, edges):
+    return next(name for name, small in SMALL.items() if nx.is_isomorphic(drawn(*small), drawn(n, edges)))
+
+
 def counts_of(graph, kernel):
     """How often each type occurs, by trying all sets of nodes."""
-    types = {name: drawn(*SMALL[name]) for name in kernel.types()}
-    counts, whole = dict.fromkeys(types, 0), drawn(graph.n_nodes, graph.edges)
+    counts, edges = Counter(), {frozenset(edge) for edge in graph.edges}
     for nodes in combinations(range(graph.n_nodes), kernel.size):
-        found = [name for name, small in types.items() if nx.is_isomorphic(small, whole.subgraph(nodes))]
-        for name in found:
-            counts[name] += 1
-        assert len(found) == 1 or (kernel.connected and not nx.is_connected(whole.subgraph(nodes)))
+        pairs = combinations(range(kernel.size), 2)
+        joined = tuple((u, v) for u, v in pairs if frozenset((nodes[u], nodes[v])) in edges)
+        counts[type_of(kernel.size, joined)] += 1
     change = {"raw": float, "log": lambda c: 1 + np.log(c) if c else 0.0, "binary": lambda c: float(c > 0)}
-    return np.array([change[kernel.counts](c) for c in counts.values()])
+    return np.array([change[kernel.counts](c) for c in (counts[name] for name in kernel.types())])
 
 
 def random_graphs(seed=0):
@@ -120,16 +125,21 @@ def test_a_model_has_one_weight_for_each_type_and_is_read_back(tmp_path):
     stars = [Graph(n, [(0, v) for v in range(1, n)]) for n in range(4, 12)]
     model = treille.SVC(Graphlets(4).normalized()).fit(squares + stars, ["cycle"] * 8 + ["star"] * 8)
     assert model.score(squares + stars, ["cycle"] * 8 + ["star"] * 8) == 1.0
-    assert model.top_features(1) == {"cycle": [("path of 4", pytest.approx(1, abs=2))], "star": [("claw", pytest.approx(1, abs=2))]}
+    assert model.top_features(1) == {
+        "cycle": [("path of 4", pytest.approx(1, abs=2))],
+        "star": [("claw", pytest.approx(1, abs=2))],
+    }
     model.save(tmp_path / "m.treille")
     assert np.array_equal(treille.load(tmp_path / "m.treille").decision_function(stars), model.decision_function(stars))
 
 
 @pytest.mark.parametrize("size", [3, 4])
-def test_values_are_those_of_grakel(size):
+@pytest.mark.parametrize("make", [nx.path_graph, nx.cycle_graph, nx.complete_graph, nx.star_graph, nx.wheel_graph])
+def test_values_of_single_graphs_are_those_of_grakel(make, size):
+    # Among several graphs, version 0.1.11 counts the first subgraph of a known type twice, and in some it does not find all.
     grakel = pytest.importorskip("grakel")
-    graphs = [graph for graph in random_graphs(1) if graph.n_nodes > 2]
+    whole = make(7)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        K = grakel.GraphletSampling(k=size).fit_transform([[nx.to_numpy_array(drawn(g.n_nodes, g.edges))] for g in graphs])
-    np.testing.assert_array_equal(Graphlets(size)(graphs), K)
+        K = grakel.GraphletSampling(k=size).fit_transform([[nx.to_numpy_array(whole)]])
+    assert Graphlets(size)([Graph(len(whole), list(whole.edges))]) == K

@@ -190,8 +190,8 @@ class Graphs(FlatBatch):
         """
         edges = self.sources.astype(np.int64), self.targets.astype(np.int64), NO_CODES, NO_WEIGHTS
         arcs, targets, *_ = _core.adjacency(self.offsets, self.arcs[self.offsets], *edges, False)
-        changed = {"arcs": arcs, "targets": targets, "edge_labels": NO_CODES, "weights": NO_WEIGHTS}
-        return Graphs(replace(self.as_parts(), **changed, edge_alphabet=[], directed=False))
+        bare = replace(self.as_parts(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
+        return Graphs(replace(bare, arcs=arcs, targets=targets))
 
     def derived(self, key: Any, make: Callable[[], T]) -> T:
         """The result of `make`, computed once and cached in this batch under `key`."""

@@ -32,8 +32,8 @@ DISCONNECTED = {
 class Graphlets(GraphKernel):
     """Common small subgraphs: k(x, y) = sum over graphs g of `size` nodes of count_x(g) count_y(g).
 
-    count_x(g) is the number of sets of nodes of x between which the edges of x form g. Labels, weights and loops are ignored; graphs
-    must be undirected. All sets are counted, none is sampled: exact up to 2^53, beyond it rounded to a float64. Takes
+    count_x(g) is the number of sets of nodes of x between which the edges of x form g. Labels, weights and loops are ignored;
+    graphs must be undirected. All sets are counted, none is sampled: exact below 2^53, above it rounded to a float64. Takes
     O(m a^2) time for m edges and arboricity a, which is small for sparse graphs, and never more than sqrt(2 m).
 
     Parameters
@@ -41,8 +41,8 @@ class Graphlets(GraphKernel):
     size : {3, 4}
         The number of nodes of the subgraphs.
     connected : bool
-        Whether to count only connected subgraphs: 2 types of size 3, or 6 of size 4, of 4 and 11 in all. The others depend mostly on
-        the number of nodes.
+        Whether to count only connected subgraphs: 2 of the 4 types of size 3, 6 of the 11 of size 4. The other counts depend
+        mostly on the number of nodes.
     counts : {"raw", "log", "binary"}
         In place of a count c: c, 1 + log(c), or 1 if c > 0; see `NGram`.
 
