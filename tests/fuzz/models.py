@@ -14,6 +14,7 @@ import numpy as np
 import treille
 import treille.spaces
 from treille import SVC, SVR, Fst, Lattices, OneClassSVM, Ridge
+from treille.data import Graph
 from treille.io.model import model_bytes, read_model
 from treille.kernels import (
     AllSubstrings,
@@ -21,6 +22,7 @@ from treille.kernels import (
     Conjunctions,
     GappedKmer,
     Gappy,
+    Graphlets,
     Linear,
     Mismatch,
     NGram,
@@ -44,6 +46,8 @@ DNA = ["ACGTACGTAC", "TTTTACGACA", "GGGTACCCAA", "ACACACGTGT", "CCGTAAGTTT", "AA
 EQUAL = [text[:9] for text in DNA]
 TREES = ["(S (NP (D the) (N vine)) (VP (V grows)))", "(S (NP (N wine)) (VP (V is) (A old)))", "(NP (D a) (N grape))"]
 TREES += ["(S (NP he) (VP (V ate) (NP it)))", "(a (b (c (d (e f)))))", "(S (S (S (S (NP x)))) (VP))"]
+GRAPHS = [Graph("abba"[:n], [(u, u + 1) for u in range(n - 1)] + [(0, n - 1)]) for n in (1, 2, 3, 4)]
+GRAPHS += [Graph("aab", [(0, 1)]), Graph("baab", [(0, 1), (0, 2), (0, 3)])]
 ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
 NAMED = [dict(zip("abc", row, strict=True)) for row in ROWS]
 SETS = [{name for name, value in row.items() if value} for row in NAMED]
@@ -102,6 +106,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "subpath-bounded": lambda: svc(Subpath(0.5, max_length=2), TREES),
     "subpath-xbw": lambda: svc(Subpath(0.5, index="xbw"), TREES),
     "root-paths": lambda: svc(RootPaths(), TREES),
+    "graphlets": lambda: svc(Graphlets(3, connected=False), GRAPHS, Y3),
     "linear": lambda: svc(Linear(), ROWS),
     "linear-named": lambda: svc(Linear(), NAMED, Y3),
     "precomputed": lambda: svc("precomputed", np.array(ROWS) @ np.array(ROWS).T),

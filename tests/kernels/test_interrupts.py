@@ -10,11 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 from treille import Lattices, Strings, Trees, Vectors
+from treille.data import Graph, Graphs
 from treille.kernels import (
     AllSubstrings,
     Conjunctions,
     GappedKmer,
     Gappy,
+    Graphlets,
     Mismatch,
     NGram,
     PartialTree,
@@ -67,6 +69,12 @@ def binary(n_rows, n_columns, each):
     return matrix
 
 
+def graphs(count, n_nodes, n_edges):
+    edges = np.random.default_rng(0).integers(n_nodes, size=(n_edges, 2))
+    one = Graphs([Graph(n_nodes, edges)])
+    return one[np.zeros(count, int)]
+
+
 def features(kernel, batch, n_jobs):
     kernel.fit_features(batch, n_jobs)
 
@@ -113,6 +121,8 @@ WORK = {
     "frequent conjunctions": (features, Conjunctions(3, 50), lambda: Vectors(binary(50_000, 300, 60))),
     "conjunctions in new rows": (new_rows, Conjunctions(3), lambda: Vectors(binary(100_000, 300, 60))),
     "conjunctions of rows on the fly": (products_on_the_fly, Conjunctions(3), lambda: Vectors(binary(9000, 300, 60))),
+    "graphlets of one graph": (features, Graphlets(4), lambda: graphs(1, 3000, 1_000_000)),
+    "graphlets of many graphs": (features, Graphlets(4), lambda: graphs(20_000, 100, 1500)),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

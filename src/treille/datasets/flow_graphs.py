@@ -2,12 +2,14 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from treille.data import Graph
 
 from .functions import functions
 
 NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+TRY: Any = (ast.Try, getattr(ast, "TryStar", ast.Try))  # the second from Python 3.11 on
 Ends = list[int]  # nodes after which control goes on
 
 
@@ -87,7 +89,7 @@ class _Flow:
     def statement(self, part: ast.stmt, ends: Ends) -> Ends:
         if isinstance(part, (ast.For, ast.AsyncFor, ast.While)):
             return self.loop(part, ends)
-        if isinstance(part, ast.Try) or type(part).__name__ == "TryStar":
+        if isinstance(part, TRY):
             return self.attempt(part, ends)
         if isinstance(part, ast.If):
             node = self.enter(part, ends, [part.test])
