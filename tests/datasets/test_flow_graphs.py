@@ -4,6 +4,7 @@ from textwrap import dedent
 
 import pytest
 
+from treille import InputError
 from treille.data import Graphs
 from treille.datasets import flow_graph, function_graphs
 
@@ -81,9 +82,9 @@ def test_variables_lead_from_what_binds_them_to_what_reads_them():
             ("For", "d"),
             ("Return", "e"),
         ),
-        *(("a", "g()"), ("c", "For"), ("d", "Assign2"), ("b", "Assign2"), ("c", "Return")),
+        *(("a", "g"), ("c", "For"), ("d", "Assign2"), ("b", "Assign2"), ("c", "Return")),
     }
-    assert edges(source, "use") == {("FunctionDef", "limit"), ("Assign1", "g()")}
+    assert edges(source, "use") == {("FunctionDef", "limit"), ("Assign1", "g")}
 
 
 def test_names_from_outside_calls_and_attributes_are_nodes_with_their_operands():
@@ -94,8 +95,8 @@ def test_names_from_outside_calls_and_attributes_are_nodes_with_their_operands()
         raise Error from None
     """
     assert edges(source, "use") == {
-        *(("Assign", "known"), ("Assign", "()"), ("()", ".read()"), (".read()", ".path"), (".path", "os")),
-        *((".read()", "len"), ("Raise", "Error")),
+        *(("Assign", "known"), ("Assign", "call"), ("call", ".read"), (".read", ".path"), (".path", "os")),
+        *((".read", "len"), ("Raise", "Error")),
     }
     assert flow_graph(dedent(source)).nodes[0] == "AsyncFunctionDef"
 
@@ -122,3 +123,16 @@ def test_every_function_of_the_library_is_a_graph_with_one_component_of_statemen
         for u, v in sorted(graph.edges):
             reached |= {v} if u in reached else set()
         assert len(reached) > 0.9 * graph.n_nodes  # statements after a return are not reached
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def f(:", "the source is not Python: invalid syntax"),
+        ("x = 1", "the source has 1 statements at its top, expected one function"),
+        ("def f(): pass\ndef g(): pass", "the source has 2 statements at its top, expected one function"),
+    ],
+)
+def test_a_source_that_is_no_function_is_refused(source, message):
+    with pytest.raises(InputError, match=message):
+        flow_graph(source)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from treille.data import Graph
+from treille.io import InputError
 
 from .functions import functions
 
@@ -29,21 +30,27 @@ def function_graphs(
 def flow_graph(source: str) -> Graph:
     """A function as a directed graph of control flow and data flow.
 
-    Nodes are statements, labelled by their type (`If`, `Return`), and names: functions called (`open()`), attributes (`.path`),
-    names from outside the function (`OSError`), and, for each statement that binds it, a parameter or local variable (`path`).
-    Edges lead from a statement to those that may follow it ("flow"), from a statement, call or attribute to the names in its
-    expression ("use"), and from a statement to the variables it binds and on to what reads them before they are bound again, in
-    the order of the source ("data"). The first node is the function itself, which binds its parameters.
+    Nodes are statements, labelled by their type (`If`, `Return`), and names: attributes (`.path`), names from outside the
+    function (`open`, `OSError`), and, for each statement that binds it, a parameter or local variable (`path`). The first
+    node is the function itself, which binds its parameters. Edges are labelled
+
+    - "flow": from a statement to those that may follow it;
+    - "use": from a statement to the names in it, from an attribute to its object, from a called function to its arguments;
+    - "data": from a statement to a variable it binds, and on to what reads it, up to where it is bound again in the source.
 
     >>> graph = flow_graph("def f(path):\\n    return open(path).read()")
     >>> graph.nodes
-    ['FunctionDef', 'path', 'Return', '.read()', 'open()']
+    ['FunctionDef', 'path', 'Return', '.read', 'open']
     >>> [f"{u} > {v}: {label}" for (u, v), label in zip(graph.edges, graph.edge_labels)]
     ['0 > 1: data', '0 > 2: flow', '2 > 3: use', '3 > 4: use', '1 > 4: data']
     """
-    (function,) = ast.parse(source).body
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    flow = _Flow(function)
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"the source is not Python: {error}") from None
+    if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        raise InputError(f"the source has {len(body)} statements at its top, expected one function, def or async def")
+    flow = _Flow(body[0])
     return Graph(flow.nodes, list(flow.edges), list(flow.edges.values()), directed=True)
 
 
@@ -145,12 +152,12 @@ class _Flow:
     def call(self, part: ast.Call, user: int) -> int:
         function = part.func
         if isinstance(function, ast.Attribute):
-            node = self.used(f".{function.attr}()", user)
+            node = self.used(f".{function.attr}", user)
             self.uses(function.value, node)
         elif isinstance(function, ast.Name) and function.id not in self.local:
-            node = self.used(f"{function.id}()", user)
+            node = self.used(function.id, user)
         else:
-            node = self.used("()", user)
+            node = self.used("call", user)
             self.uses(function, node)
         return node
 
