@@ -9,9 +9,7 @@ namespace nb = nanobind;
 
 namespace treille {
 using Bind = void(nb::module_&);
-Bind bind_automata, bind_conjunctions, bind_features, bind_fold_paths, bind_graph_features, bind_graphs, bind_kernel_learning,
-    bind_lattices, bind_patterns, bind_products, bind_representations, bind_smooth_solvers, bind_solve, bind_subpath, bind_suffix,
-    bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
+Bind bind_automata, bind_conjunctions, bind_features, bind_fold_paths, bind_graph_features, bind_graphlets, bind_graphs, bind_kernel_learning, bind_lattices, bind_patterns, bind_products, bind_representations, bind_smooth_solvers, bind_solve, bind_subpath, bind_suffix, bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -28,6 +26,7 @@ NB_MODULE(_core, m) {
   treille::bind_features(m);
   treille::bind_fold_paths(m);
   treille::bind_graph_features(m);
+  treille::bind_graphlets(m);
   treille::bind_graphs(m);
   treille::bind_kernel_learning(m);
   treille::bind_lattices(m);

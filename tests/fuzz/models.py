@@ -23,6 +23,7 @@ from treille.kernels import (
     EdgeHistogram,
     GappedKmer,
     Gappy,
+    Graphlets,
     Linear,
     Mismatch,
     NGram,
@@ -60,6 +61,8 @@ MOLECULES = [
     )
     for text in TEXTS
 ]
+GRAPHS = [Graph("abba"[:n], [(u, u + 1) for u in range(n - 1)] + [(0, n - 1)]) for n in (1, 2, 3, 4)]
+GRAPHS += [Graph("aab", [(0, 1)]), Graph("baab", [(0, 1), (0, 2), (0, 3)])]
 ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
 NAMED = [dict(zip("abc", row, strict=True)) for row in ROWS]
 SETS = [{name for name, value in row.items() if value} for row in NAMED]
@@ -125,6 +128,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "vertex-histogram": lambda: svc(VertexHistogram(), MOLECULES),
     "edge-histogram": lambda: svc(EdgeHistogram(), MOLECULES),
     "node-attributes": lambda: svc(NodeAttributes(), MOLECULES),
+    "graphlets": lambda: svc(Graphlets(3, connected=False), GRAPHS, Y3),
     "linear": lambda: svc(Linear(), ROWS),
     "linear-named": lambda: svc(Linear(), NAMED, Y3),
     "precomputed": lambda: svc("precomputed", np.array(ROWS) @ np.array(ROWS).T),

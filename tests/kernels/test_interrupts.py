@@ -16,6 +16,7 @@ from treille.kernels import (
     Conjunctions,
     GappedKmer,
     Gappy,
+    Graphlets,
     Mismatch,
     NGram,
     PartialTree,
@@ -127,6 +128,8 @@ WORK = {
     "refined labels of new graphs": (new_rows, WeisfeilerLehman(30), lambda: random_graphs(9_000, 60, 120)),
     "shortest paths of one graph": (features, ShortestPath(), lambda: random_graphs(1, 60_000, 120_000)),
     "shortest paths of many graphs": (features, ShortestPath(), lambda: random_graphs(5_000, 100, 200)),
+    "graphlets of one graph": (features, Graphlets(4), lambda: random_graphs(1, 3000, 1_000_000)),
+    "graphlets of many graphs": (features, Graphlets(4), lambda: random_graphs(20_000, 100, 1500)),
     "paths by weights": (features, ShortestPath(use_weights=True), lambda: random_graphs(1, 20_000, 60_000)),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item
 from treille.data.format import listed, visible
@@ -281,6 +282,17 @@ class Graphs(FlatBatch):
         '2 nodes a b, 1 edge 0-1'
         """
         return Graphs(replace(self.as_parts(), labels=labels, alphabet=alphabet))
+
+    def undirected(self) -> Graphs:
+        """The same graphs with every arc an edge, without labels and weights of edges, which may depend on the direction.
+
+        >>> str(Graphs([Graph(2, [(0, 1), (1, 0)], directed=True)]).undirected()[0])
+        '2 nodes, 1 edge 0-1'
+        """
+        edges = self.sources.astype(np.int64), self.targets.astype(np.int64), NO_CODES, NO_WEIGHTS
+        arcs, targets, *_ = _core.adjacency(self.offsets, self.arcs[self.offsets], *edges, False)
+        bare = replace(self.as_parts(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
+        return Graphs(replace(bare, arcs=arcs, targets=targets))
 
     def derived(self, key: Any, make: Callable[[], T]) -> T:
         """The result of `make`, computed once and cached in this batch under `key`."""

@@ -11,6 +11,7 @@ from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
 from treille.kernels.histograms import EdgeHistogram, VertexHistogram
+from treille.kernels.graphlets import Graphlets
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
@@ -42,6 +43,7 @@ __all__ = [
     "FromFunction",
     "GappedKmer",
     "Gappy",
+    "Graphlets",
     "Kernel",
     "Linear",
     "Mismatch",
