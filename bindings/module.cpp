@@ -10,7 +10,8 @@ namespace nb = nanobind;
 namespace treille {
 using Bind = void(nb::module_&);
 Bind bind_automata, bind_conjunctions, bind_fold_paths, bind_kernel_learning, bind_lattices, bind_features, bind_graphs, bind_products,
-    bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels, bind_xbw;
+    bind_random_walk, bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging,
+    bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -32,6 +33,7 @@ NB_MODULE(_core, m) {
   treille::bind_suffix(m);
   treille::bind_patterns(m);
   treille::bind_products(m);
+  treille::bind_random_walk(m);
   treille::bind_representations(m);
   treille::bind_solve(m);
   treille::bind_subpath(m);

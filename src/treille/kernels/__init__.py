@@ -17,6 +17,7 @@ from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
+from treille.kernels.random_walk import RandomWalk
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
 from treille.kernels.subpath import Subpath
@@ -47,6 +48,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "RandomWalk",
     "Rational",
     "RootPaths",
     "Scaled",
