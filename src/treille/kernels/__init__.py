@@ -10,8 +10,8 @@ from treille.kernels.columns import Columns
 from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
-from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.graphlets import Graphlets
+from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
@@ -20,6 +20,7 @@ from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
+from treille.kernels.random_walk import RandomWalk
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
 from treille.kernels.shortest_path import ShortestPath
@@ -55,6 +56,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "RandomWalk",
     "Rational",
     "RootPaths",
     "Scaled",
