@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graphs/graphs.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 
