@@ -353,6 +353,11 @@ def test_arrays_that_do_not_fit_are_refused(name, values):
     refused(lambda: treille.Batch.from_state(spec, arrays | {name: np.array(values)}))
 
 
+def test_arrays_of_another_type_are_refused():
+    for labels in ([2**40, 0], ["C", "O"], None, [[0], [0]]):
+        refused(lambda labels=labels: Graphs.from_arrays(labels, [0, 2], [0, 1, 2], [1, 0]))
+
+
 @pytest.mark.parametrize(
     "change", [{"alphabet": ["O"]}, {"alphabet": None}, {"edge_alphabet": []}, {"directed": 1}], ids=str
 )

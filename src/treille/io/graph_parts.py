@@ -225,7 +225,7 @@ def _edges_of(edges: Any, i: int, place: Callable[[int], str]) -> np.ndarray:
         if array.size == 0 and len(edges) == 0:
             return np.empty((0, 2), np.int64)
         if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
-            return array.astype(np.int64)
+            return array.astype(np.int64, copy=False)
     except ValueError:  # rows of different lengths
         pass
     for e, edge in enumerate(edges):

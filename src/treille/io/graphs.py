@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -84,7 +85,15 @@ def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Grap
     held = record if name in GRAPH_FIELDS else held
     if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
         raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
-    return dict_graph(held, place) if held.get("edges") is not None else edge_index_graph(held, place)
+    if held.get("edges") is None:
+        return edge_index_graph(held, place)
+    graph = dict_graph(held, place)
+    with contextlib.suppress(ValueError, OverflowError):  # `pack` finds what is wrong, and where
+        edges = np.array(
+            graph.edges
+        )  # one object instead of millions, which the garbage collector would visit again and again
+        return graph._replace(edges=edges) if edges.dtype.kind == "i" and edges.shape[1:] == (2,) else graph
+    return graph
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:
