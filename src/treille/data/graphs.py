@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum
 from treille.data.format import listed, visible
@@ -286,6 +287,17 @@ class Graphs(FlatBatch):
         """
         return Graphs(replace(self.as_parts(), labels=labels, alphabet=alphabet))
 
+    def undirected(self) -> Graphs:
+        """The same graphs with every arc an edge, without labels and weights of edges, which may depend on the direction.
+
+        >>> str(Graphs([Graph(2, [(0, 1), (1, 0)], directed=True)]).undirected()[0])
+        '2 nodes, 1 edge 0-1'
+        """
+        edges = self.sources.astype(np.int64), self.targets.astype(np.int64), NO_CODES, NO_WEIGHTS
+        arcs, targets, *_ = _core.adjacency(self.offsets, self.arcs[self.offsets], *edges, False)
+        bare = replace(self.as_parts(), edge_labels=NO_CODES, weights=NO_WEIGHTS, edge_alphabet=[], directed=False)
+        return Graphs(replace(bare, arcs=arcs, targets=targets))
+
     def derived(self, key: Any, make: Callable[[], T]) -> T:
         """The result of `make`, computed once and cached in this batch under `key`."""
         if key not in self._derived:
@@ -319,6 +331,17 @@ class Graphs(FlatBatch):
                 self.attributes[own] if self.attributes.shape[1] else None,
                 self.directed,
             )
+
+    @property
+    def part_offsets(self) -> np.ndarray:
+        return self.offsets + np.concatenate([[0], np.cumsum(self.n_edges)])
+
+    def part_names(self, i: int) -> list[str]:
+        """The nodes of graph i, then its edges."""
+        graph = self[i]
+        labels = [""] * graph.n_nodes if isinstance(graph.nodes, int) else graph.nodes
+        nodes = [f"{node} {label}".rstrip() for node, label in enumerate(labels)]
+        return [*nodes, *(f"{nodes[u]} - {nodes[v]}" for u, v in graph.edges)]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}

@@ -1,5 +1,6 @@
 """Datasets: functions of the standard library, and public sets from a folder."""
 
+from .flow_graphs import flow_graph, function_graphs
 from .functions import functions
 from .public import (
     amazon_reviews,
@@ -8,6 +9,7 @@ from .public import (
     data_folder,
     fastsk,
     fisher_callhome,
+    graphs,
     inex,
     kegg_glycan,
     reuters,
@@ -22,7 +24,10 @@ __all__ = [
     "data_folder",
     "fastsk",
     "fisher_callhome",
+    "flow_graph",
+    "function_graphs",
     "functions",
+    "graphs",
     "inex",
     "kegg_glycan",
     "reuters",

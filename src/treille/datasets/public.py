@@ -2,11 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from treille.data import Trees
+from treille.data import Graph, Graphs, Trees
 from treille.io import InputError, open_text, plf, read
 from treille.io.jsonl import records
 from treille.io.machine import MachineParts
@@ -16,6 +16,11 @@ VARIABLE = "TREILLE_DATA"
 SPLITS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
 
 CONVERSATIONS = ("fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest")
+
+LABEL_NAMES = {  # of atoms and bonds, from the descriptions of the sets
+    "MUTAG": ("C N O F I Cl Br", "aromatic single double triple"),
+    "PTC_MR": ("In P O N Na C Cl S Br F K Cu Zn I Ba Sn Pb Ca", "triple double single aromatic"),
+}
 
 Split = Literal["train", "test", "all"]
 Conversations = Literal["fisher_dev", "fisher_dev2", "fisher_test", "callhome_devtest", "callhome_evltest", "all"]
@@ -174,6 +179,30 @@ def treebank_sample() -> Trees:
 def _labelled_trees(*parts: str) -> tuple[Trees, list[str]]:
     examples = read(_file(*parts), format="trees", labelled=True)
     return Trees(examples.X), examples.labels or []
+
+
+def graphs(name: str = "MUTAG") -> tuple[Graphs, list[int]]:
+    """A set of the TU collection of graphs, such as `MUTAG`, `PTC_MR`, `NCI1` (molecules), `ENZYMES` or `PROTEINS`, and classes.
+
+    Labels of atoms and bonds of `MUTAG` and `PTC_MR` have their names, other labels are numbers. Read from `graphs/NAME.jsonl.gz`,
+    one object per line with the fields `y`, `nodes`, `edges`, and, where there are any, `edge_labels` and `node_attr`.
+
+    >>> if data_folder():
+    ...     molecules, labels = graphs("MUTAG")
+    ...     assert len(molecules) == len(labels) == 188
+    ...     assert molecules.alphabet == ["Br", "C", "Cl", "F", "I", "N", "O"]
+    """
+    found, classes, file = list[Graph](), list[int](), _file("graphs", f"{name}.jsonl.gz")
+    atoms, bonds = (dict(enumerate(names.split())) for names in LABEL_NAMES.get(name, ("", "")))
+    with open_text(file) as lines:
+        for _, record in records(lines, str(file)):
+            row: dict[str, Any] = dict(record)
+            nodes, edge_labels = row["nodes"], row.get("edge_labels")
+            nodes = [atoms.get(label, label) for label in nodes] if isinstance(nodes, list) else nodes
+            edge_labels = None if edge_labels is None else [bonds.get(label, label) for label in edge_labels]
+            found.append(Graph(nodes, row["edges"], edge_labels, None, row.get("node_attr")))
+            classes.append(int(row["y"]))
+    return Graphs(found), classes
 
 
 def fisher_callhome(part: Conversations = "all") -> tuple[list[MachineParts], list[str], list[str]]:
