@@ -134,7 +134,7 @@ def test_arrays_edge_index_and_node_link_are_read_too(write):
             "line 2, edge 0: found [0, 0, 0], expected the positions of two nodes",
         ),
         ('{"nodes": 1000000000, "edges": []}', "line 2: states 1,000,000,000 nodes, most without an edge"),
-        ('{"nodes": "CO", "edges": []}', "line 2: its nodes are 'CO'"),
+        ('{"nodes": "CO", "edges": []}', "line 2: the field 'nodes' is 'CO'"),
         ('{"nodes": ["C"], "edges": [], "edge_labels": 3}', "line 2: the field 'edge_labels' is 3"),
         ('{"nodes": ["C"], "edges": 0}', "line 2: its edges are int"),
         ("[3]", "line 2: found [3], expected one object per line"),

@@ -188,6 +188,8 @@ def dict_graph(record: Mapping[str, Any], place: str) -> Graph:
         raise InputError(f"{place}: the field 'directed' is {directed!r}, expected true or false")
     if isinstance(nodes, Sequence) and not isinstance(nodes, str) and nodes and isinstance(nodes[0], Mapping):
         return _node_link(nodes, edges, directed, place)
+    if isinstance(nodes, str):
+        raise InputError(f"{place}: the field 'nodes' is {nodes[:40]!r}, expected a list of labels or their number")
     if nodes is None:
         flat = [v for edge in edges if isinstance(edge, Sequence) for v in edge] if isinstance(edges, Sequence) else []
         nodes = 1 + max((v for v in flat if isinstance(v, int)), default=-1)

@@ -126,7 +126,7 @@ def _examples(
     parts, source = pack(graphs, place), request.source
     labels = labels_of(found, fields, source, request.skip_unlabelled)
     label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
-    facts = [f"{len(parts.labels):,} nodes"] + ["directed"] * parts.directed
+    facts = [counted(len(parts.labels), "node")] + ["directed"] * parts.directed
     understood_as = note(
         request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
     )
