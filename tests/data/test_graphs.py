@@ -218,8 +218,15 @@ def test_a_set_of_grakel_is_read_as_grakel_has_it():
     batch = Graphs(items)
     for graph, item in zip(batch, items, strict=True):
         theirs = grakel.Graph(*item)
+        assert same(Graphs([theirs]), [graph])
         assert sorted(theirs.get_labels(purpose="any").values()) == sorted(graph.nodes)
         assert len(theirs.get_edges(purpose="any")) == 2 * len(graph.edges)
+
+
+def test_nodes_without_edges_are_kept_where_they_are_named():
+    assert str(Graphs([({0: [1], 1: [0], 2: []},)])[0]) == "3 nodes, 1 edge 0-1"
+    assert str(Graphs([({(0, 0): [(0, 1)], (0, 1): {(0, 0): 1.0}, (1, 1): {}}, None)])[0]) == "3 nodes, 1 edge 0-1"
+    assert str(Graphs([({(0, 1), (1, 0)}, {0: "C", 1: "C", 2: "O"})])[0]) == "3 nodes C C O, 1 edge 0-1"
 
 
 def test_smiles_are_read_by_rdkit_if_it_is_there():

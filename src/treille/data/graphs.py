@@ -17,8 +17,9 @@ from treille.data.format import listed, visible
 from treille.io import graphs as graph_files
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.graph_arrays import adjacency_graph, edge_index_graph
 from treille.io.graph_checks import check_parts
-from treille.io.graph_objects import adjacency_graph, edge_index_graph, graph_of, is_graph
+from treille.io.graph_objects import graph_of, is_graph
 from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, pack
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph

@@ -18,7 +18,8 @@ from .atomic_write import atomic_write
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note, unique
 from .fields import TEXTS, Fields, choose
-from .graph_objects import dict_graph, edge_index_graph
+from .graph_arrays import edge_index_graph
+from .graph_objects import dict_graph
 from .graph_parts import Graph, pack
 from .labels import Found, labels_of
 from .smiles import smiles_graph
