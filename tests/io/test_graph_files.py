@@ -116,8 +116,25 @@ def test_arrays_edge_index_and_node_link_are_read_too(write):
     assert spelt(read(write("c.jsonl", json.dumps(index)))) == ["3 nodes, 1 edge 0-1"]
     graph = nx.Graph([("a", "b")])
     nx.set_node_attributes(graph, {"a": "C", "b": "O"}, "label")
-    link = nx.node_link_data(graph, edges="edges")
-    assert spelt(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
+    for name in ("edges", "links"):
+        link = nx.node_link_data(graph, edges=name)
+        assert spelt(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
+
+
+def test_one_hot_features_of_all_graphs_are_labels(write):
+    rows = [
+        {"edge_index": [[0, 1], [1, 0]], "node_feat": [[0, 1], [1, 0]], "edge_attr": [[0, 1]] * 2, "y": [1]},
+        {"edge_index": [[], []], "node_feat": [[1, 0]], "edge_attr": [], "y": [0]},
+    ]
+    examples = read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert spelt(examples) == ["2 nodes 1 0, 1 edge 0-1:1", "1 node 0, 0 edges"]
+    assert examples.labels == ["1", "0"]
+    assert examples.note.endswith("3 nodes, labels = one-hot features, label = y")
+    del rows[0]["edge_attr"]
+    rows[1]["node_feat"] = [[0.5, 0]]
+    examples = read(write("b.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert examples.X.attributes.tolist() == [[0, 1], [1, 0], [0.5, 0]]
+    assert "one-hot" not in examples.note
 
 
 @pytest.mark.parametrize(

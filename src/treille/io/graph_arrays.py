@@ -75,6 +75,16 @@ def _numbers(item: Any, name: str, place: str) -> np.ndarray | None:
     return array
 
 
+def _features(item: Any) -> str:
+    return "x" if field(item, "x") is not None else "node_feat"  # which Hugging Face has
+
+
+def has_columns(item: Any) -> bool:
+    """Whether nodes or edges have several features each, so that these may be one-hot."""
+    found = [field(item, name) for name in (_features(item), "edge_attr")]
+    return any(isinstance(rows, list) and rows and isinstance(rows[0], list) and len(rows[0]) > 1 for rows in found)
+
+
 def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
     """The graph of an object or a dict with `edge_index`, as in PyTorch Geometric. Arcs in both directions are undirected edges.
 
@@ -87,7 +97,7 @@ def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
         shape = "missing" if index is None else f"of the shape {index.shape} and {index.dtype}"
         raise InputError(f"{place}: edge_index is {shape}, expected whole numbers of the shape (2, edges)")
     ends = index.T.astype(np.int64)
-    x, edge_attr = (_numbers(item, name, place) for name in ("x", "edge_attr"))
+    x, edge_attr = (_numbers(item, name, place) for name in (_features(item), "edge_attr"))
     n = field(item, "num_nodes")
     if n is None:
         n = len(x) if x is not None and x.ndim else int(ends.max(initial=-1)) + 1
@@ -109,7 +119,7 @@ def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
 
 def _labels(array: np.ndarray | None, one_hot: bool, what: str) -> tuple[list[int] | None, np.ndarray | None]:
     """Whole numbers in one column are labels, other numbers are not."""
-    if array is None:
+    if array is None or array.size == 0:
         return None, None
     if one_hot:
         if array.ndim != 2 or not (((array == 0) | (array == 1)).all() and (array.sum(axis=1) == 1).all()):

@@ -32,7 +32,7 @@ def graph_of(item: Any, place: str) -> Graph:
         return adjacency_graph(item, place)
     if field(item, "edge_index") is not None:
         return edge_index_graph(item, place)
-    if isinstance(item, Mapping) and "edges" in item:
+    if isinstance(item, Mapping) and ("edges" in item or "links" in item):
         return dict_graph(item, place)
     if is_tuple(item) or is_grakel(item):
         return grakel_graph(item, place)
@@ -50,7 +50,8 @@ def is_graph(item: Any) -> bool:
     if isinstance(item, np.ndarray):
         return is_matrix(item)
     if isinstance(item, Mapping):
-        return isinstance(item.get("edges", item.get("edge_index")), (list, tuple, np.ndarray))
+        found = (item.get(name) for name in ("edges", "links", "edge_index"))
+        return any(isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "detach") for value in found)
     return getattr(item, "edge_index", None) is not None or any(
         is_one(item) for is_one in (is_matrix, is_tuple, is_grakel)
     )
@@ -64,7 +65,11 @@ def dict_graph(record: Mapping[str, Any], place: str) -> Graph:
     >>> str(dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0"))
     '2 nodes C O, 1 edge 0-1:2'
     """
-    nodes, edges, directed = record.get("nodes"), record["edges"], record.get("directed", False)
+    nodes, edges, directed = (
+        record.get("nodes"),
+        record.get("edges", record.get("links")),
+        record.get("directed", False),
+    )
     if not isinstance(directed, bool):
         raise InputError(f"{place}: the field 'directed' is {directed!r}, expected true or false")
     if isinstance(nodes, Sequence) and not isinstance(nodes, str) and nodes and isinstance(nodes[0], Mapping):
