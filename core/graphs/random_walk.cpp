@@ -17,6 +17,7 @@ using V = Simd<WalkGraphs::kLanes>;
 using Lanes = V::Lanes;
 constexpr std::size_t kLanes = WalkGraphs::kLanes;
 constexpr double kTail = 1e-14, kResidual = 1e-12;
+constexpr double kRoot = 0x1p+256, kMany = kRoot * kRoot;  // numbers of walks beyond this are scaled
 
 TREILLE_INLINE double total(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
@@ -47,11 +48,8 @@ class Sum {
 
   // Adds term n, which has to follow n - 1; true: the sum is complete.
   bool add(double W) {
-    if (series_.kind == WalkSeries::Kind::counts) {
-      if (n_ >= series_.first) value_ += W;
-    } else {
-      value_ += coefficient_ * W;
-    }
+    if (n_ >= series_.first) value_ += coefficient_ * W;
+    if (!std::isfinite(value_)) value_ = std::numeric_limits<double>::infinity();
     if (n_ == series_.last || !std::isfinite(value_) || (W == 0 && !signed_)) return true;
     ++n_;
     if (series_.kind == WalkSeries::Kind::counts) return false;
@@ -62,6 +60,8 @@ class Sum {
     return z < 1 && term * z / (1 - z) <= (signed_ ? 1e-2 * kTail : kTail * value_);
   }
 
+  // From now on, W is given divided by this.
+  void scale(double factor) { coefficient_ *= factor; }
   void limit_growth(double growth) { growth_ = std::min(growth_, growth); }
   double value() const { return value_; }
 
@@ -115,7 +115,11 @@ class Solver {
   TREILLE_INLINE double halved(Sum& sum) {
     const std::size_t n = product_.cells();
     double *v = vectors_[0].data(), *next = vectors_[1].data();
-    while (!sum.add(dot(v, v, n))) {
+    for (double square; !sum.add(square = dot(v, v, n));) {
+      if (square > kMany) {
+        for (std::size_t k = 0; k < n; ++k) v[k] /= kRoot;
+        sum.scale(kMany);
+      }
       product_.apply(v, next);
       if (sum.add(dot(v, next, n))) break;
       std::swap(v, next);
@@ -127,7 +131,12 @@ class Solver {
     const std::size_t n = product_.cells();
     double *v = vectors_[0].data(), *next = vectors_[1].data(), *const start = vectors_[2].data();
     std::copy_n(v, n, start);
-    for (std::int64_t step = 1; !sum.add(dot(start, v, n)); ++step) {
+    double W;
+    for (std::int64_t step = 1; !sum.add(W = dot(start, v, n)); ++step) {
+      if (W > kMany) {
+        for (std::size_t k = 0; k < n; ++k) v[k] /= kMany;
+        sum.scale(kMany);
+      }
       product_.apply(v, next);
       if (series_.is_infinite_geometric() && step % 8 == 0) sum.limit_growth(largest_growth(next, v, n));
       std::swap(v, next);
@@ -202,8 +211,7 @@ double radius_bound(Apply&& apply, std::span<double> u, std::span<double> Au, do
     estimate = directed ? sum_after / sum : std::max(estimate, uAu / uu);
     const double bound = decay * raised(upper), gap = 1 - estimate / upper;
     if (bound < 0.9 && (step >= 8 || gap < 1e-2)) break;
-    if (gap < 1e-3 && (bound < 0.99 || decay * raised(estimate) > 1.01)) break;
-    if (gap < 1e-10) break;
+    if (gap < (bound < 0.99 || step > 300 ? 1e-3 : decay * raised(estimate) > 1.01 ? 1e-7 : 1e-10)) break;
     const double shift = 0.3 * upper, scale = 1 / (sum_after + shift * sum);
     for (std::size_t k = 0; k < u.size(); ++k) u[k] = scale * (Au[k] + shift * u[k]);
   }
