@@ -99,7 +99,9 @@ def test_series_of_many_terms_are_solved_as_products():
 def test_a_decay_just_below_the_limit_converges(gap, labels):
     radius = max(np.abs(np.linalg.eigvalsh(product_matrix(BENZENE, BENZENE, labels))))
     kernel = ((1 - gap) / radius, "geometric", labels)
-    np.testing.assert_allclose(RandomWalk(*kernel)([BENZENE]), [[random_walk_kernel(*kernel)(BENZENE, BENZENE)]], rtol=1e-9)
+    np.testing.assert_allclose(
+        RandomWalk(*kernel)([BENZENE]), [[random_walk_kernel(*kernel)(BENZENE, BENZENE)]], rtol=1e-9
+    )
 
 
 def test_graphs_of_thousands_of_nodes_without_labels_take_no_time():
@@ -141,7 +143,9 @@ def test_labelled_values_equal_grakel_s(series):
 def test_unlabelled_values_equal_grakel_s(series):
     grakel = pytest.importorskip("grakel")
     X = molecules("MUTAG", 12)
-    theirs = grakel.RandomWalk(lamda=0.05, kernel_type=series, method_type="baseline").fit_transform(in_grakel_s_form(X))
+    theirs = grakel.RandomWalk(lamda=0.05, kernel_type=series, method_type="baseline").fit_transform(
+        in_grakel_s_form(X)
+    )
     np.testing.assert_allclose(RandomWalk(0.05, series, labels="none")(X), theirs, rtol=1e-10)
 
 
@@ -205,7 +209,9 @@ def test_products_too_large_are_refused_before_any_work(monkeypatch):
             work()
     monkeypatch.setattr(walk_matrices, "available_memory", lambda: 10**12)
     monkeypatch.setattr(walk_matrices, "SECONDS", 0.001)
-    with pytest.raises(InputError, match="would take about 0 hours: their products have .* arcs in all; WeisfeilerLehman"):
+    with pytest.raises(
+        InputError, match="would take about 0 hours: their products have .* arcs in all; WeisfeilerLehman"
+    ):
         RandomWalk()(large)
 
 

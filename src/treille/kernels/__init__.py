@@ -24,6 +24,7 @@ from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
+from treille.kernels.walks import Walks
 from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.wildcard import Wildcard
@@ -57,6 +58,7 @@ __all__ = [
     "Subsequence",
     "SubsetTree",
     "Sum",
+    "Walks",
     "Weighted",
     "WeightedDegree",
     "Wildcard",
