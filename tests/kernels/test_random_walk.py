@@ -210,7 +210,7 @@ def test_products_too_large_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(walk_matrices, "available_memory", lambda: 10**12)
     monkeypatch.setattr(walk_matrices, "SECONDS", 0.001)
     with pytest.raises(
-        InputError, match="would take about 0 hours: their products have .* arcs in all; WeisfeilerLehman"
+        InputError, match=r"would take about 0 hours: their products have .* arcs in all; WeisfeilerLehman"
     ):
         RandomWalk()(large)
 

@@ -168,8 +168,8 @@ class WalkSums:
         if self.decay * radius < 1 - MARGIN[batch.directed]:
             return
         raise InputError(
-            f"item {worst}: the geometric series does not converge: decay is {self.decay:g}, and the spectral radius of the product "
-            f"of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or use "
+            f"item {worst}: the geometric series does not converge: decay is {self.decay:g}, and the spectral radius of the "
+            f"product of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or use "
             "series='exponential', or a number of steps"
         )
 
