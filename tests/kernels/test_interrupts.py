@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from treille import Lattices, Strings, Trees, Vectors
+from treille.data import Graph, Graphs
 from treille.kernels import (
     AllSubstrings,
     Conjunctions,
@@ -19,11 +20,13 @@ from treille.kernels import (
     NGram,
     PartialTree,
     Polynomial,
+    RandomWalk,
     RootPaths,
     Subpath,
     Subsequence,
     SubsetTree,
     SubTree,
+    Walks,
     WeightedDegree,
     Wildcard,
 )
@@ -65,6 +68,12 @@ def binary(n_rows, n_columns, each):
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix
+
+
+def graphs(count, n_nodes, n_edges, alphabet):
+    random = np.random.default_rng(0)
+    labels = texts(count, n_nodes, alphabet)
+    return [Graph(own, random.integers(n_nodes, size=(n_edges, 2))) for own in labels]
 
 
 def features(kernel, batch, n_jobs):
@@ -113,6 +122,12 @@ WORK = {
     "frequent conjunctions": (features, Conjunctions(3, 50), lambda: Vectors(binary(50_000, 300, 60))),
     "conjunctions in new rows": (new_rows, Conjunctions(3), lambda: Vectors(binary(100_000, 300, 60))),
     "conjunctions of rows on the fly": (products_on_the_fly, Conjunctions(3), lambda: Vectors(binary(9000, 300, 60))),
+    "random walks of many graphs": (gram, RandomWalk(), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
+    "random walks of two large graphs": (gram, RandomWalk(0.01), lambda: Graphs(graphs(2, 5000, 9000, "C"))),
+    "geometric random walks": (gram, RandomWalk(1e-4, "geometric"), lambda: Graphs(graphs(3000, 40, 80, "CNO"))),
+    "random walks without labels": (gram, RandomWalk(labels="none"), lambda: Graphs(graphs(30_000, 5, 5, "C"))),
+    "walks": (features, Walks(6), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
+    "walks in new graphs": (new_rows, Walks(6), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

@@ -17,8 +17,8 @@ class RandomWalk(GraphKernel):
     """Common walks of all lengths: k(x, y) = sum over n of mu_n W_n(x, y).
 
     W_n(x, y) is the number of pairs of walks of n steps, one in x and one in y, with equal labels of nodes and edges; with weights
-    of edges, the sum of the products of their weights. mu_n is ``decay^n / n!`` (exponential) or ``decay^n`` (geometric). There are no
-    explicit features; without labels a value costs less than a microsecond.
+    of edges, the sum of the products of their weights. mu_n is ``decay^n / n!`` (exponential) or ``decay^n`` (geometric). There are
+    no explicit features; without labels a value costs less than a microsecond.
 
     Parameters
     ----------

@@ -169,8 +169,8 @@ class WalkSums:
             return
         raise InputError(
             f"item {worst}: the geometric series does not converge: decay is {self.decay:g}, and the spectral radius of the "
-            f"product of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or use "
-            "series='exponential', or a number of steps"
+            f"product of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or "
+            "use series='exponential', or a number of steps"
         )
 
     def _check_cost(self, cost: tuple[float, float], left: Graphs, whole: Graphs, own: bool, threads: int) -> None:

@@ -190,5 +190,6 @@ class WalkMap(FeatureMap):
 def _rebuild(
     parts: tuple[np.ndarray, np.ndarray], alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks
 ) -> WalkMap:
-    features = _core.WalkFeatures.from_parts(*parts, *kernel._options())
+    steps, sequences = parts
+    features = _core.WalkFeatures.from_parts(steps, sequences, *kernel._options())
     return WalkMap(features, alphabet, edge_alphabet, directed, kernel)
