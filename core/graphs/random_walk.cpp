@@ -92,7 +92,7 @@ class Solver {
     const double others = series_.all_starts ? x.nodes(i) * y.nodes(j) - product_.pairs() : 0.0;
     if (product_.cells() == 0) return others;
     for (auto& vector : vectors_)
-      if (vector.size() < product_.cells()) vector.resize(product_.cells());
+      if (vector.size() < product_.cells()) vector = Buffer<double>(product_.cells());
     product_.start(vectors_[0].data());
     const double growth = x.degree(i) * y.degree(j);
     return others +
@@ -187,7 +187,7 @@ class Solver {
   const WalkSeries& series_;
   bool avx2_;
   WalkProduct product_;
-  Array<double> vectors_[3];
+  Buffer<double> vectors_[3];
 };
 
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.

@@ -63,15 +63,20 @@ class WalkProduct {
   void start(double* out) const {
     const auto mine = x_->roots(i_), theirs = y_->roots(j_);
     for (const auto& [a, b] : common_)
-      for (std::size_t group = 0; group < a->groups(); ++group)
+      for (std::size_t group = 0; group < a->groups(); ++group) {
+        poll();
         for (std::size_t v = 0; v < b->size; ++v)
           for (std::size_t lane = 0, u = group * kLanes; lane < kLanes; ++lane, ++u)
             *out++ = u < a->size ? mine[a->first + u] * theirs[b->first + v] : 0.0;
+      }
   }
 
   // out = C_x in C_y'
   TREILLE_INLINE void apply(const double* in, double* out) {
-    std::fill_n(out, cells_, 0.0);
+    for (std::size_t first = 0; first < cells_; first += kAtOnce) {
+      poll();
+      std::fill_n(out + first, std::min(kAtOnce, cells_ - first), 0.0);
+    }
     double* const sums = sums_.data();
     for (const Match& match : matches_) {
       const std::uint32_t* const columns = y_->columns() + match.y->columns;
@@ -115,6 +120,7 @@ class WalkProduct {
 
  private:
   static_assert(kLanes == 4);
+  static constexpr std::size_t kAtOnce = 1 << 16;  // numbers, between two polls
   struct Match {
     const WalkGraphs::Type *x, *y;
     std::size_t source, source_stride, target, target_stride;  // where their blocks begin, and how far groups are apart

@@ -123,7 +123,7 @@ WORK = {
     "conjunctions in new rows": (new_rows, Conjunctions(3), lambda: Vectors(binary(100_000, 300, 60))),
     "conjunctions of rows on the fly": (products_on_the_fly, Conjunctions(3), lambda: Vectors(binary(9000, 300, 60))),
     "random walks of many graphs": (gram, RandomWalk(), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
-    "random walks of two large graphs": (gram, RandomWalk(0.01), lambda: Graphs(graphs(2, 5000, 9000, "C"))),
+    "random walks of large graphs": (gram, RandomWalk(0.01), lambda: Graphs(graphs(12, 1500, 3000, "C"))),
     "geometric random walks": (gram, RandomWalk(1e-4, "geometric"), lambda: Graphs(graphs(3000, 40, 80, "CNO"))),
     "random walks without labels": (gram, RandomWalk(labels="none"), lambda: Graphs(graphs(30_000, 5, 5, "C"))),
     "walks": (features, Walks(6), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
