@@ -41,6 +41,37 @@ TREILLE_INLINE double dot(const double* a, const double* b, std::size_t n) {
   return total(even);
 }
 
+// r -= alpha (p - decay Ap); |r|^2
+TREILLE_INLINE double descend(double* r, const double* p, const double* Ap, std::size_t n, double alpha, double decay) {
+  Lanes sums[2] = {}, own, ahead, product;
+  for (std::size_t k = 0; k < n; k += kLanes) {
+    V::load(r + k, own);
+    V::load(p + k, ahead);
+    V::load(Ap + k, product);
+    own -= alpha * (ahead - decay * product);
+    V::store(own, r + k);
+    sums[1] += own * own;
+    std::swap(sums[0], sums[1]);
+  }
+  sums[0] += sums[1];
+  return total(sums[0]);
+}
+
+// p = r + beta p; |p|^2
+TREILLE_INLINE double turn(const double* r, double* p, std::size_t n, double beta) {
+  Lanes sums[2] = {}, own, ahead;
+  for (std::size_t k = 0; k < n; k += kLanes) {
+    V::load(r + k, own);
+    V::load(p + k, ahead);
+    ahead = own + beta * ahead;
+    V::store(ahead, p + k);
+    sums[1] += ahead * ahead;
+    std::swap(sums[0], sums[1]);
+  }
+  sums[0] += sums[1];
+  return total(sums[0]);
+}
+
 // The sum of a series, term after term, and whether what is left of it matters.
 class Sum {
  public:
@@ -156,30 +187,10 @@ class Solver {
       product_.apply(p, Ap);
       const double alpha = rr / (pp - decay * dot(p, Ap, n));
       value += alpha * rr;
-      Lanes sum{};
-      for (std::size_t k = 0; k < n; k += kLanes) {
-        Lanes own, ahead, product;
-        V::load(r + k, own);
-        V::load(p + k, ahead);
-        V::load(Ap + k, product);
-        own -= alpha * (ahead - decay * product);
-        sum += own * own;
-        V::store(own, r + k);
-      }
       const double before = rr;
-      rr = total(sum);
+      rr = descend(r, p, Ap, n, alpha, decay);
       if (rr <= kResidual * least * value) break;
-      const double beta = rr / before;
-      Lanes squares{};
-      for (std::size_t k = 0; k < n; k += kLanes) {
-        Lanes own, ahead;
-        V::load(r + k, own);
-        V::load(p + k, ahead);
-        ahead = own + beta * ahead;
-        squares += ahead * ahead;
-        V::store(ahead, p + k);
-      }
-      pp = total(squares);
+      pp = turn(r, p, n, rr / before);
     }
     return value;
   }

@@ -81,7 +81,10 @@ class WalkProduct {
     for (const Match& match : matches_) {
       const std::uint32_t* const columns = y_->columns() + match.y->columns;
       const std::int64_t n_columns = match.y->columns_end - match.y->columns;
+      const WalkGraphs::Row *const rows = y_->rows() + match.y->rows, *const rows_end = y_->rows() + match.y->rows_end;
+      const WalkGraphs::Arc* const arcs = y_->arcs() + match.y->arcs;
       const double* const from = in + match.target;
+      const std::size_t stride = match.target_stride;
       for (std::int64_t g = match.x->groups; g < match.x->groups_end; ++g) {
         poll();
         const WalkGraphs::Group& group = x_->groups()[g];
@@ -91,7 +94,7 @@ class WalkProduct {
                                       from + kLanes * columns[c + 3]};
           Lanes sum0{}, sum1{}, sum2{}, sum3{};
           for (const WalkGraphs::Entry* entry = first; entry < last; ++entry) {
-            const std::size_t place = entry->group * match.target_stride + entry->lane;
+            const std::size_t place = entry->group * stride + entry->lane;
             Lanes coefficients;
             V::load(entry->coefficients, coefficients);
             sum0 += coefficients * at[0][place];
@@ -106,13 +109,15 @@ class WalkProduct {
           V::store(sum3, to + 3 * kLanes);
         }
         double* const to = out + match.source + group.number * match.source_stride;
-        for (std::int64_t a = match.y->arcs; a < match.y->arcs_end; ++a) {
-          const WalkGraphs::Arc& arc = y_->arcs()[a];
+        const WalkGraphs::Arc* arc = arcs;
+        for (const WalkGraphs::Row* row = rows; row < rows_end; ++row) {
           Lanes value, sum;
-          V::load(to + kLanes * arc.source, value);
-          V::load(sums + kLanes * arc.column, sum);
-          value += sum * arc.weight;
-          V::store(value, to + kLanes * arc.source);
+          V::load(to + kLanes * row->source, value);
+          for (const WalkGraphs::Arc* const end = arc + row->arcs; arc < end; ++arc) {
+            V::load(sums + kLanes * arc->column, sum);
+            value += sum * arc->weight;
+          }
+          V::store(value, to + kLanes * row->source);
         }
       }
     }
