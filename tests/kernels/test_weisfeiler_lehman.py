@@ -162,6 +162,25 @@ def test_damaged_features_are_refused(change):
         kernel.load_features(spec, arrays)
 
 
+def test_damaged_features_of_a_base_kernel_are_refused():
+    kernel = WeisfeilerLehman(1, base=VertexHistogram())
+    spec, arrays = kernel.fit_features(Graphs(random_graphs(12)))[0].state()
+    for bad in ("a", "-1", "99999", "9" * 5000, "٣"):
+        damaged = json.loads(json.dumps(spec))
+        damaged["rounds"]["terms"][1]["alphabet"][0] = bad
+        with pytest.raises(InputError, match="other labels"):
+            kernel.load_features(damaged, arrays)
+
+
+def test_a_name_may_have_any_characters():
+    assert (
+        "\\ud800(b)"
+        in names(WeisfeilerLehman(1), [Graph(["\ud800", "b"], [(0, 1)])])[2]
+        .encode("ascii", "backslashreplace")
+        .decode()
+    )
+
+
 def test_features_of_different_kinds_are_not_merged():
     graphs = random_graphs(12)
     one = WeisfeilerLehman(2).fit_features(Graphs(graphs))[0]

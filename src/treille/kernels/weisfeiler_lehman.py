@@ -123,7 +123,9 @@ class WeisfeilerLehman(PatternKernel):
             return super().load_features(spec, arrays)
         refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
         rounds = Rounds(self.base, refined)
-        return RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
+        features = RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
+        features.check()
+        return features
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
