@@ -173,12 +173,7 @@ def test_damaged_features_of_a_base_kernel_are_refused():
 
 
 def test_a_name_may_have_any_characters():
-    assert (
-        "\\ud800(b)"
-        in names(WeisfeilerLehman(1), [Graph(["\ud800", "b"], [(0, 1)])])[2]
-        .encode("ascii", "backslashreplace")
-        .decode()
-    )
+    assert "\ud800(b)" in names(WeisfeilerLehman(1), [Graph(["\ud800", "b"], [(0, 1)])])
 
 
 def test_features_of_different_kinds_are_not_merged():
