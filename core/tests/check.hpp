@@ -16,6 +16,7 @@ inline void check(bool holds, std::source_location where = std::source_location:
 void automata();
 void conjunctions();
 void features();
+void graphs();
 void representations();
 void solve();
 void tagging();

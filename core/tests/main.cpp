@@ -13,9 +13,15 @@ int main(int argc, char** argv) {
     std::string_view name;
     void (*run)();
   };
-  const Part parts[] = {
-      {"automata", automata}, {"conjunctions", conjunctions}, {"features", features}, {"representations", representations},
-      {"solve", solve},       {"tagging", tagging},           {"text", text},         {"trees", trees}};
+  const Part parts[] = {{"automata", automata},
+                        {"conjunctions", conjunctions},
+                        {"features", features},
+                        {"graphs", graphs},
+                        {"representations", representations},
+                        {"solve", solve},
+                        {"tagging", tagging},
+                        {"text", text},
+                        {"trees", trees}};
   for (const char* const* name = argv + 1; name < argv + argc; ++name)
     check(std::any_of(std::begin(parts), std::end(parts), [&](const Part& part) { return part.name == *name; }));
   for (const Part& part : parts)
