@@ -203,7 +203,7 @@ inline void neighbourhoods_grow_by_a_step_a_round() {
   const std::vector<std::int32_t> labels(4, 0), nodes{1, 1, 1, 3}, rounds{0, 1, 7, 1};
   const std::vector<std::int64_t> offsets{0, 4}, starts{0, 3}, sources{0, 1, 2}, targets{1, 2, 3}, edges{0, 0, 1, 1, 2, 2}, owners{0, 4};
   const auto arcs = adjacency({offsets, starts, sources, targets, {}, {}}, false);
-  const auto covered = neighbourhoods({labels, offsets, arcs.arcs, arcs.targets, {}, {}}, edges, owners, nodes, rounds);
+  const auto covered = neighbourhoods({labels, offsets, arcs.arcs, arcs.targets, {}, {}}, edges, owners, nodes, rounds, 100);
   check(covered.offsets == std::vector<std::int64_t>{0, 1, 6, 13, 16});
   check(covered.parts == std::vector<std::int64_t>{1, 1, 0, 2, 4, 5, 1, 0, 2, 3, 4, 5, 6, 3, 2, 6});
 }

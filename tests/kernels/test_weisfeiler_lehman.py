@@ -11,6 +11,7 @@ import treille
 from treille import SVC, InputError
 from treille.data import Graph, Graphs
 from treille.kernels import EdgeHistogram, VertexHistogram, WeisfeilerLehman
+from treille.kernels import weisfeiler_lehman as module
 from treille.kernels.graph_kernels import GraphKernel
 from treille.testing import check_kernel
 
@@ -122,6 +123,14 @@ def test_a_label_covers_the_nodes_and_edges_that_it_saw():
     assert {("O", (3,)), ("x()^2", (0,))} <= covered
     assert ("O(-1-C)", (2, 3, 6)) in covered
     assert ("O(-1-C(-1-C,-1-O))", (1, 2, 3, 5, 6)) in covered
+
+
+def test_occurrences_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    batch = Graphs([PROPANOL, PROPANOL])
+    features, _ = WeisfeilerLehman(2).fit_features(batch)
+    monkeypatch.setattr(module, "available_memory", lambda: 16 * 40)
+    with pytest.raises(InputError, match="item 0: its refined labels cover so many nodes and edges"):
+        features.occurrences(batch)
 
 
 def test_a_restricted_map_keeps_what_its_features_are_made_of():
