@@ -10,7 +10,7 @@ from hypothesis import given
 import treille
 from treille import SVC, InputError
 from treille.data import Graph, Graphs
-from treille.kernels import EdgeHistogram, VertexHistogram, WeisfeilerLehman
+from treille.kernels import EdgeHistogram, ShortestPath, VertexHistogram, WeisfeilerLehman
 from treille.kernels import weisfeiler_lehman as module
 from treille.kernels.graph_kernels import GraphKernel
 from treille.testing import check_kernel
@@ -36,7 +36,19 @@ def test_laws_of_counts(counts):
     check_kernel(WeisfeilerLehman(2, counts=counts), random_graphs(12), counting_kernel(refined_labels(2), counts))
 
 
-@pytest.mark.parametrize("base", [VertexHistogram(), EdgeHistogram(ends=True), VertexHistogram().normalized()])
+@pytest.mark.parametrize(
+    "base",
+    [
+        VertexHistogram(),
+        EdgeHistogram(ends=True),
+        ShortestPath(),
+        WeisfeilerLehman(1),
+        VertexHistogram().normalized(),
+        VertexHistogram().weighted("idf"),
+        VertexHistogram() * EdgeHistogram(),
+    ],
+    ids=repr,
+)
 def test_laws_with_a_base_kernel(base):
     check_kernel(WeisfeilerLehman(2, base=base), random_graphs(12))
 
@@ -102,6 +114,13 @@ def test_the_name_of_a_label_of_many_rounds_is_spelled_in_little_time():
     random = np.random.default_rng(0)
     edges = [(u, v) for u in range(40) for v in range(u) if random.random() < 0.5]
     assert len(names(WeisfeilerLehman(60), [Graph(40, edges)])) > 1000
+
+
+def test_the_name_of_a_node_with_very_many_neighbours_is_short():
+    star = Graph(["hub", *["leaf"] * 200_000], [(0, v) for v in range(1, 200_001)])
+    found = names(WeisfeilerLehman(2), [star])
+    assert len(set(found)) == len(found) == 6
+    assert max(map(len, found)) < 130
 
 
 def test_names_do_not_depend_on_the_order_of_graphs():

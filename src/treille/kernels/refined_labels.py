@@ -68,13 +68,16 @@ class Speller:
         edges = list(map(self.edge, key[1::2])) if self.edge else [""] * len(around)
         parts = sorted(_bytes(edge) + each.digest for edge, each in zip(edges, around, strict=True))
         digest, root, rounds = _hash(b"\0".join([before.digest, *parts])), before.root, before.rounds + 1
-        if before.name is None or any(each.name is None for each in around):
-            return _Described(root, rounds, digest, None)
-        inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
-        name = (
-            f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
-        )  # without arcs no round changes it
-        return _Described(root, rounds, digest, name if len(name) <= LONGEST else None)
+        name = None
+        if (
+            before.name is not None
+            and sum(LONGEST if each.name is None else len(each.name) for each in around) < LONGEST
+        ):
+            inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
+            name = (
+                f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
+            )  # without arcs no round changes it
+        return _Described(root, rounds, digest, name if name is not None and len(name) <= LONGEST else None)
 
 
 def _bytes(text: str) -> bytes:
