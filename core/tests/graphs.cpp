@@ -1,5 +1,6 @@
 // Kernels of graphs.
 
+#include "graphs_features.hpp"
 #include "graphs_graphlets.hpp"
 #include "graphs_walk.hpp"
 
@@ -14,6 +15,9 @@ void graphs() {
   }
   graphlets_of_large_graphs_do_not_overflow();
   classes_of_symmetric_nodes_are_one();
+  for (const int threads : {1, 3})
+    for (const bool directed : {false, true}) patterns_are_their_definition(directed, threads);
+  neighbourhoods_grow_by_a_step_a_round();
 }
 
 }  // namespace treille::tests
