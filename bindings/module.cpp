@@ -9,9 +9,9 @@ namespace nb = nanobind;
 
 namespace treille {
 using Bind = void(nb::module_&);
-Bind bind_automata, bind_conjunctions, bind_fold_paths, bind_kernel_learning, bind_lattices, bind_features, bind_graphlets, bind_graphs,
-    bind_products, bind_text, bind_suffix, bind_patterns, bind_representations, bind_solve, bind_subpath, bind_tagging, bind_tree_kernels,
-    bind_xbw;
+Bind bind_automata, bind_conjunctions, bind_features, bind_fold_paths, bind_graph_features, bind_graphlets, bind_graphs,
+    bind_kernel_learning, bind_lattices, bind_patterns, bind_products, bind_random_walk, bind_representations, bind_smooth_solvers,
+    bind_solve, bind_subpath, bind_suffix, bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -25,20 +25,23 @@ NB_MODULE(_core, m) {
   m.def("begin_progress", [] { treille::expect(0); }, "Until work counts its items, there are none.");
   treille::bind_automata(m);
   treille::bind_conjunctions(m);
-  treille::bind_fold_paths(m);
-  treille::bind_lattices(m);
   treille::bind_features(m);
+  treille::bind_fold_paths(m);
+  treille::bind_graph_features(m);
   treille::bind_graphlets(m);
   treille::bind_graphs(m);
-  treille::bind_text(m);
-  treille::bind_suffix(m);
+  treille::bind_kernel_learning(m);
+  treille::bind_lattices(m);
   treille::bind_patterns(m);
   treille::bind_products(m);
+  treille::bind_random_walk(m);
   treille::bind_representations(m);
+  treille::bind_smooth_solvers(m);
   treille::bind_solve(m);
   treille::bind_subpath(m);
+  treille::bind_suffix(m);
   treille::bind_tagging(m);
+  treille::bind_text(m);
   treille::bind_tree_kernels(m);
-  treille::bind_kernel_learning(m);
   treille::bind_xbw(m);
 }

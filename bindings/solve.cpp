@@ -9,59 +9,15 @@
 #include <memory>
 #include <stdexcept>
 
-#include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
 #include "solve/planes.hpp"
 #include "solve/smo.hpp"
-#include "solver_rows.hpp"
+#include "solver_answers.hpp"
 
 using namespace nb::literals;
 
 namespace treille {
 namespace {
-
-Out<double> zeros(std::size_t n) { return give(Buffer<double>::zeros(n)); }
-
-// The answers to K problems of n variables and F features.
-struct Answers {
-  Out<double> weights, bias, alpha, primal, dual;
-  std::vector<std::int64_t> epochs;
-  std::vector<std::string> status;
-
-  Answers(std::size_t K, std::size_t n, std::size_t F)
-      : weights(zeros(F * K)), bias(zeros(K)), alpha(zeros(K * n)), primal(zeros(K)), dual(zeros(K)), epochs(K), status(K) {}
-
-  template <class Solution>
-  void keep(std::size_t k, const Solution& solution) {
-    std::copy(solution.alpha.begin(), solution.alpha.end(), alpha.data() + k * solution.alpha.size());
-    bias.data()[k] = solution.b;
-    primal.data()[k] = solution.primal;
-    dual.data()[k] = solution.dual;
-    epochs[k] = solution.epochs;
-    status[k] = name(solution.status);
-  }
-};
-
-// `run(rows, poll, keep)` solves K problems on the rows. Weights are left out where `weights` is false.
-template <class Given, class Run>
-Answers solve(const Given& in, std::size_t K, bool weights, const nb::object& poll, Run&& run) {
-  const auto [n, F] = std::visit([](const auto* rows) { return std::pair(rows->size(), n_features(*rows)); }, in);
-  Answers answers(K, n, weights ? F : 0);
-  PythonPoll polled(poll);
-  {
-    nb::gil_scoped_release release;
-    const PageReuse reuse;
-    auto solve_on = [&](const auto& rows) {
-      run(rows, std::ref(polled), [&](std::size_t k, auto&& solution) {
-        if (weights) rows.write_weights(solution.w, answers.weights.data() + k, K);
-        answers.keep(k, solution);
-      });
-    };
-    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
-  }
-  polled.raise();
-  return answers;
-}
 
 struct SMOArrays {
   In<std::int64_t> examples;
@@ -138,7 +94,8 @@ void bind_solve(nb::module_& m) {
                                     seed,
                                     rules != nullptr ? *rules : DualCDRules()};
         return solve(rows, classes.size(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          solve_one_vs_rest(rows, view(labels), view(classes), view(C), squared, view(start), options, threads, poll, keep);
+          auto hinge = [&](std::vector<double> y) { return Hinge(std::move(y), view(C), squared); };
+          solve_one_vs_rest(rows, view(labels), view(classes), hinge, view(start), options, threads, poll, keep);
         });
       },
       "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
@@ -159,21 +116,6 @@ void bind_solve(nb::module_& m) {
       },
       "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
       "seed"_a, "threads"_a, "poll"_a, "One problem of regression for each row of y; poll as in dual_cd.");
-
-  m.def(
-      "finite_newton",
-      [](VectorsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool logistic, double bias,
-         double tol, std::int64_t max_epochs, int threads, nb::object poll) {
-        const FiniteNewtonOptions options{bias, tol, max_epochs, threads};
-        return solve(rows, classes.size(), true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          auto run = [&]<class Loss>(Loss) {
-            newton_one_vs_rest<Loss>(rows, view(labels), view(classes), view(C), view(start), options, poll, keep);
-          };
-          logistic ? run(LogisticLoss()) : run(SquaredHingeLoss());
-        });
-      },
-      "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "logistic"_a, "bias"_a, "tol"_a, "max_epochs"_a, "threads"_a, "poll"_a,
-      "One two-class problem for each of `classes`, with the logistic loss or the squared hinge; poll as in dual_cd.");
 
   m.def(
       "smo_stored",
@@ -217,15 +159,6 @@ void bind_solve(nb::module_& m) {
         PlaneMixture(view(G), view(b)).solve({a.data(), a.size()}, tol);
       },
       "G"_a, "b"_a, "a"_a, "tol"_a, "min 1/2 a'Ga - b'a over a >= 0 that sum to 1, from `a` on and into it, to a gap of `tol`.");
-  m.def(
-      "line_minimum",
-      [](bool logistic, In<double> y_C, double slope, double curvature, In<double> outputs, In<double> direction) {
-        nb::gil_scoped_release release;
-        const auto minimum = logistic ? line_minimum<LogisticLoss> : line_minimum<SquaredHingeLoss>;
-        return minimum(slope, curvature, view(y_C), view(outputs), view(direction));
-      },
-      "logistic"_a, "y_C"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,
-      "The best step of Newton's method, where the objective has this slope, and its regulariser this curvature.");
   m.def(
       "best_step",
       [](In<double> y, In<double> C, bool squared, double slope, double curvature, In<double> outputs, In<double> direction) {

@@ -160,9 +160,9 @@ CORE_ORDER = [
     "features",
     "conjunctions",
     "automata",
-    "graphs",
     "text",
     "trees",
+    "graphs",
     "representations",
     "solve",
 ]

@@ -1,6 +1,6 @@
 #pragma once
 // The losses that DualCD knows:  min_w 1/2 |w|^2 + sum_i loss_i(f_i),  f_i = w.x_i,  with one dual variable a_i per example and
-// w(a) = sum_i a_i sign_i x_i. Each is convex and piecewise linear or quadratic, so that a step in one a_i is exact.
+// w(a) = sum_i a_i sign_i x_i. Each is convex; a step in one a_i is exact, for the logistic loss to rounding.
 // Primal - dual is the sum of the examples' terms, none of them negative.
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct DualGradient {
 
 // `Target` is what the loss of one example depends on: solvers keep it beside the example's variable.
 template <class L>
-concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Target& t, double a, double f, double q, int piece) {
+concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Target& t, double a, double f, double q) {
   { loss.target(i) } -> std::same_as<typename L::Target>;
   { loss.takes_part(t) } -> std::same_as<bool>;
   { loss.sign(t) } -> std::same_as<double>;
@@ -33,8 +33,13 @@ concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Targ
   { loss.feasible(t, a) } -> std::same_as<double>;  // the nearest a_i allowed
   { loss.gradient(t, a, f) } -> std::same_as<DualGradient>;
   { loss.step(t, a, f, q) } -> std::same_as<double>;  // the best a_i, the others fixed; q = |x_i|^2 + diagonal, or 0
-  { loss.piece(t, f) } -> std::same_as<int>;          // monotone in f
-  { loss.slope(t, piece) } -> std::same_as<Line>;     // of loss_i on a piece, by f
+};
+
+// Piecewise linear or quadratic.
+template <class L>
+concept PiecewiseLoss = DualLoss<L> && requires(const L& loss, const typename L::Target& t, double f, int piece) {
+  { loss.piece(t, f) } -> std::same_as<int>;       // monotone in f
+  { loss.slope(t, piece) } -> std::same_as<Line>;  // of loss_i on a piece, by f
 };
 
 // What the gap at alpha / m needs, m > 0 the least margin y_i f_i: there no example has a loss, so neither primal nor gap depends on C. On
@@ -157,6 +162,57 @@ class EpsilonInsensitive {
   bool squared_;
 };
 
-static_assert(DualLoss<Hinge> && DualLoss<EpsilonInsensitive>);
+// loss_i(f) = C_i log(1 + exp(-y_i f)); sign_i = y_i; 0 < a_i < C_i.
+//   dual   max_a  sum_i C_i H(a_i / C_i) - 1/2 |w(a)|^2,   H(p) = -p log p - (1 - p) log(1 - p)
+// With s(m) = 1 / (1 + exp(m)), the best a_i for a margin m = y_i f is C_i s(m), and an example's share of the gap is
+// C_i KL(a_i / C_i || s(m)). Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011, take
+// Newton steps on a_i or C_i - a_i, whichever is smaller; with the margin as the variable no logarithm of a tiny a_i is ever needed, and
+// a_i = 0 is as good a start as any.
+class Logistic {
+ public:
+  using Target = Hinge::Target;
+
+  Logistic(std::vector<double> y, std::span<const double> C) : y_(std::move(y)), C_(C) {}
+
+  Target target(std::size_t i) const { return {std::copysign(C_[i], y_[i])}; }
+  bool takes_part(Target t) const { return t.y_C != 0; }
+  double sign(Target t) const { return std::copysign(1.0, t.y_C); }
+  double scale() const { return 1.0; }
+  double diagonal(Target) const { return 0.0; }
+  double feasible(Target t, double a) const { return std::clamp(a, 0.0, C(t)); }
+  double value(Target t, double f) const { return C(t) * softplus(-sign(t) * f); }
+  double term(Target t, double a, double f) const {
+    const double m = sign(t) * f, p = a / C(t);
+    return C(t) * std::max(0.0, x_log_x(p) + x_log_x(1 - p) + p * softplus(m) + (1 - p) * softplus(-m));
+  }
+  // Relative to C_i: the gradient itself is infinite at 0.
+  DualGradient gradient(Target t, double a, double f) const { return {a / C(t) - share(sign(t) * f), 0.0}; }
+  // The margin m after the step solves  m - q C_i s(m) = y_i f - q a,  the left side rising with a slope of 1 to 1 + q C_i / 4.
+  double step(Target t, double a, double f, double q) const {
+    const double right = sign(t) * f - q * a, most = q * C(t);
+    double low = right, high = right + most, m = std::clamp(sign(t) * f, low, high);
+    for (int i = 0; i < 100; ++i) {
+      const double s = share(m), value = m - most * s - right;
+      (value > 0 ? high : low) = m;
+      double next = m - value / (1 + most * s * (1 - s));
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      const bool done = std::abs(next - m) <= 1e-13 * (1 + std::abs(m));
+      m = next;
+      if (done) break;
+    }
+    return C(t) * share(m);
+  }
+
+ private:
+  static double C(Target t) { return std::abs(t.y_C); }
+  static double share(double m) { return 1 / (1 + std::exp(m)); }
+  static double softplus(double m) { return std::log1p(std::exp(-std::abs(m))) + std::max(m, 0.0); }
+  static double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
+
+  std::vector<double> y_;
+  std::span<const double> C_;
+};
+
+static_assert(PiecewiseLoss<Hinge> && PiecewiseLoss<EpsilonInsensitive> && DualLoss<Logistic>);
 
 }  // namespace treille

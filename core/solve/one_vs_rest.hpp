@@ -53,15 +53,14 @@ void solve_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std
   });
 }
 
-// Problem k tells examples with labels[i] == classes[k] from the rest.
-template <FeatureRows R, class Keep>
-void solve_one_vs_rest(const R& rows, std::span<const std::int32_t> labels, std::span<const std::int32_t> classes,
-                       std::span<const double> C, bool squared_hinge, std::span<const double> start, const DualCDOptions& options,
-                       int threads, const Poll& poll, Keep&& keep) {
+// Problem k tells examples with labels[i] == classes[k] from the rest; its loss is `make(y)` for targets y of +1 and -1.
+template <FeatureRows R, class Make, class Keep>
+void solve_one_vs_rest(const R& rows, std::span<const std::int32_t> labels, std::span<const std::int32_t> classes, Make&& make,
+                       std::span<const double> start, const DualCDOptions& options, int threads, const Poll& poll, Keep&& keep) {
   auto loss_of = [&](std::size_t k) {
     std::vector<double> y(labels.size());
     std::transform(labels.begin(), labels.end(), y.begin(), [&](std::int32_t label) { return label == classes[k] ? 1.0 : -1.0; });
-    return Hinge(std::move(y), C, squared_hinge);
+    return make(std::move(y));
   };
   solve_problems(rows, classes.size(), loss_of, start, options, threads, poll, keep);
 }

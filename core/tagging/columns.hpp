@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "memory.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 

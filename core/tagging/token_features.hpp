@@ -16,7 +16,7 @@
 
 #include "memory.hpp"
 #include "tagging/token_batch.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 

@@ -9,6 +9,7 @@
 #include "fitted_rows.hpp"
 #include "gram_rows.hpp"
 #include "kernel_learning.hpp"
+#include "logistic.hpp"
 #include "planes.hpp"
 #include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -36,7 +37,8 @@ void the_gap_is_reached_and_folded_singletons_change_nothing(bool squared_hinge,
     const std::vector<std::int32_t> classes{0, 1, 2};
     objectives[plain].resize(3);
     solve_one_vs_rest(
-        space, labels, classes, C, squared_hinge, {}, options, 2, [](std::int64_t, std::int64_t, double) { return true; },
+        space, labels, classes, [&](std::vector<double> y) { return Hinge(std::move(y), C, squared_hinge); }, {}, options, 2,
+        [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t k, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() <= 1e-6 * solution.primal);
           check(solution.dual <= solution.primal);
@@ -121,8 +123,9 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
   const CodedRows<std::uint32_t> space(folded_view(rows.entries, scale, features.size()), column_weights);
   auto always = [](std::int64_t, std::int64_t, double) { return true; };
   double best = 0;
-  solve_one_vs_rest(space, labels, classes, C, true, {}, DualCDOptions{bias, 1e-8, 100000, true, false, 1}, 1, always,
-                    [&](std::size_t, auto&& solution) { best = solution.primal; });
+  solve_one_vs_rest(
+      space, labels, classes, [&](std::vector<double> y) { return Hinge(std::move(y), C, true); }, {},
+      DualCDOptions{bias, 1e-8, 100000, true, false, 1}, 1, always, [&](std::size_t, auto&& solution) { best = solution.primal; });
   std::vector<double> alpha, start;
   std::int64_t cold = 0;  // epochs without a start
   for (const int threads : {1, 3, 1})
@@ -170,6 +173,7 @@ void solve() {
     no_step_is_better_than_the_best(squared);
   }
   for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
+  steps_of_the_logistic_loss_are_exact();
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);
   for (const std::size_t n : {1, 2, 7, 60})
     for (const std::size_t rank : {1, 3, 80}) mixtures_of_planes_are_proven(n, rank);

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "parallel.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 namespace {

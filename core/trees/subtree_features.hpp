@@ -14,7 +14,7 @@
 #include "features/coded_rows.hpp"
 #include "features/count_transform.hpp"
 #include "trees/forest.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 

@@ -13,7 +13,7 @@
 
 #include "memory.hpp"
 #include "trees/forest.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 

@@ -94,3 +94,28 @@ def test_inspect_shows_cycles_and_totals_that_diverge_and_very_many_paths(cli):
     Path("c.cn").write_text("a 0.5 b 0.5\n" * 2000)
     assert "paths:    10^602" in cli("inspect", "c.cn").out
     assert cli("inspect", "c.cn", "--json").json()["paths"]["max"] == "10^602"
+
+
+TU = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "a\nb\n", "node_labels": "6\n8\n6\n"}
+
+
+@pytest.mark.parametrize(
+    "words", [["mols.jsonl"], ["mols.txt", "--to", "graphs"], ["mols.graphs.jsonl.gz", "--from", "tu"]]
+)
+def test_graphs_are_converted_into_json_lines_with_their_labels(cli, tmp_path, words):
+    (tmp_path / "mols").mkdir()
+    for name, text in TU.items():
+        (tmp_path / "mols" / f"DS_{name}.txt").write_text(text)
+    answer = cli("convert", "mols", *words)
+    assert answer.code == 0, answer.err
+    assert "2 examples, TU set DS" in answer.err
+    assert answer.out == f"2 graphs written to {words[0]}, JSON lines of graphs\n"
+    back = read(words[0])
+    assert (back.labels, back.X.alphabet, back.X.labels.tolist()) == (["a", "b"], ["6", "8"], [0, 1, 0])
+    assert cli("convert", "mols", *words, "--force", "--json").json()["graphs"] == 2
+
+
+def test_graphs_are_not_written_as_lattices_nor_lattices_as_graphs(cli, plf):
+    Path("a.jsonl").write_text('{"nodes": ["C"], "edges": []}\n')
+    assert "a.jsonl: does not look like lattices" in cli("convert", "a.jsonl", "a.plf").err
+    assert "dev.plf: does not look like graphs" in cli("convert", plf, "b.jsonl", "--to", "graphs").err

@@ -58,3 +58,17 @@ def test_bad_input(cli, wines):
     assert "--cv 9 is too much, try --cv 2" in cli("learn", "few.csv", *WORDS, "--regression", "--cv", 9).err
     answer = cli("learn", wines, *WORDS, "--max-epochs", 1, "--tol", 1e-12)
     assert answer.code in (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--alpha", "2"), "it is for --regression; for classes use --C"),
+        (("--regression", "--C", "2"), "with --regression, the weight is --alpha"),
+    ],
+    ids=str,
+)
+def test_a_weight_that_would_not_be_used_is_refused(cli, wines, words, message):
+    answer = cli("learn", wines, *words)
+    assert answer.code == 2
+    assert message in " ".join(answer.err.split())

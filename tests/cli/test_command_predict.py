@@ -60,3 +60,21 @@ def test_a_model_with_labels_that_are_numbers_spells_them_as_files_do(cli):
     Path("n.csv").write_text("text,label\na,1\nb,2\nc,10\n")
     assert cli("predict", "numbers.treille", "n.csv").out == "1\n2\n10\n"
     assert cli("evaluate", "numbers.treille", "n.csv", "--json").json()["accuracy"] == 1
+
+
+def test_probabilities_of_a_logistic_model(cli, wines):
+    assert cli("train", wines, "--loss", "logistic", "--kernel", "ngram(2)", "--model", "m.treille").code == 0
+    table = [line.split("\t") for line in cli("predict", "m.treille", wines, "--probabilities").out.splitlines()]
+    values = [[float(cell) for cell in row[1:]] for row in table[1:]]
+    assert all(abs(sum(row) - 1) < 1e-5 for row in values)
+    assert cli("predict", "m.treille", wines, "--probabilities", "--json").json()["probabilities"]
+    answer = cli("predict", "m.treille", wines, "--probabilities", "--scores")
+    assert answer.code == 2
+    assert "choose one: --scores or --probabilities" in answer.err
+
+
+def test_probabilities_of_another_model_are_refused(cli, wines):
+    assert cli("train", wines, "--kernel", "ngram(2)", "--model", "m.treille").code == 0
+    answer = cli("predict", "m.treille", wines, "--probabilities")
+    assert answer.code == 2
+    assert "SVC has scores, not probabilities: use --scores, or train with --loss logistic" in answer.err

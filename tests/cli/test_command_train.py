@@ -200,3 +200,22 @@ def test_grids_that_cannot_be_searched_are_refused(cli, wines, options, message)
     answer = cli("train", wines, *options, "--model", "m.treille")
     assert answer.code == 2
     assert message in " ".join(answer.err.replace("│", " ").split())
+
+
+def test_logistic_regression_is_trained_and_its_C_chosen(cli, wines):
+    answer = cli(
+        "train",
+        wines,
+        "--loss",
+        "logistic",
+        "--kernel",
+        "ngram(2)",
+        "--C",
+        "0.1,1",
+        "--cv",
+        "2",
+        "--model",
+        "m.treille",
+    )
+    assert answer.code == 0, answer.err
+    assert "a model of treille (LogisticRegression)" in cli("inspect", "m.treille").out

@@ -1,10 +1,13 @@
 """Data kinds describe themselves: one default kernel each, recognised and summarised by the kind alone."""
 
+import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import treille
-from treille import Batch, Fst, InputError, Lattices, Strings, Trees, Vectors, registry
+from treille import Batch, Fst, Graphs, InputError, Lattices, Strings, Trees, Vectors, registry
+from treille.data import Graph
 from treille.data.base import Summary, kind_of
 from treille.estimators.plan import choose_kernel
 from treille.io import read
@@ -18,11 +21,21 @@ DATA = {
     "bytes": ([b"ab", b"c"], Strings),
     "tokens": ([["to", "be"], ["or"]], Strings),
     "integers": ([np.arange(3), np.arange(2)], Strings),
+    "lists of integers": ([[0, 1], [1, 0]], Strings),
     "numbers": (np.eye(2), Vectors),
+    "sparse numbers": (sp.csr_matrix(np.eye(2)), Vectors),
     "dicts": ([{"gc": 0.5}], Vectors),
     "sets of names": ([{"word=the", "title"}], Vectors),
     "tuples": ([("S", ("NP",))], Trees),
     "machines": ([MACHINE], Lattices),
+    "graphs": ([Graph(2, [(0, 1)])], Graphs),
+    "networkx": ([nx.path_graph(3)], Graphs),
+    "adjacency matrices": ([np.eye(2), np.ones((3, 3))], Graphs),
+    "sparse adjacency matrices": ([sp.csr_matrix(np.eye(2))], Graphs),
+    "edges and labels": ([({(0, 1): 1, (1, 0): 1}, {0: "C", 1: "O"})], Graphs),
+    "edge_index": ([{"edge_index": [[0, 1], [1, 0]], "num_nodes": 2}], Graphs),
+    "dicts of graphs": ([{"nodes": ["C", "O"], "edges": [[0, 1]]}], Graphs),
+    "dicts of numbers called edges": ([{"nodes": 3, "edges": 2}], Vectors),
     "batch": (Trees(["(S (NP))"]), Trees),
     "nothing": ([], Strings),
 }
@@ -31,6 +44,9 @@ FILES = {
     "a.svm": ("1 1:0.5 2:1\n", Vectors),
     "a.crfsuite": ("NN\tword=vine\ttitle\n", Vectors),
     "a.trees": ("(S (NP he) (VP sat))\n", Trees),
+    "a.graphs.jsonl": ('{"y": 1, "nodes": ["C", "O"], "edges": [[0, 1]]}\n', Graphs),
+    "b.jsonl": ('{"y": 1, "nodes": 3, "edges": [[0, 1], [1, 2]]}\n', Graphs),
+    "a.gml": ("graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]\n", Graphs),
     "a.plf": ("((('vine', 0.5, 1),),)\n", Lattices),
 }
 

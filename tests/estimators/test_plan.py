@@ -215,9 +215,14 @@ def test_newton_steps_are_chosen_for_smooth_losses_few_features_and_large_C(n, C
     assert model.report_.status == "converged"
 
 
-def test_the_logistic_loss_has_a_solver_on_rows_and_products():
-    for kernel, space in ((NGram(2), "rows"), (AllSubstrings(), "product")):
+def test_the_logistic_loss_has_a_solver_in_every_space():
+    spaces = (
+        (NGram(2), "rows", DualCD),
+        (AllSubstrings(), "product", FiniteNewton),
+        (Subsequence(2), "gram", FiniteNewton),
+    )
+    for kernel, space, solver in spaces:
         problem = Problem(Logistic(), np.array(CODES), np.ones(len(CODES)), True, np.array([1]))
         chosen, built = plan(kernel, "", kernel.batch(TEXTS), problem)
-        assert (chosen.space.name, type(chosen.solver)) == (space, FiniteNewton)
+        assert (chosen.space.name, type(chosen.solver)) == (space, solver)
         assert chosen.solver.solve(problem, built).report.status == "converged"

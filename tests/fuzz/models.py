@@ -20,21 +20,26 @@ from treille.kernels import (
     AllSubstrings,
     Columns,
     Conjunctions,
+    EdgeHistogram,
     GappedKmer,
     Gappy,
     Graphlets,
     Linear,
     Mismatch,
     NGram,
+    NodeAttributes,
     PartialTree,
     Polynomial,
     Rational,
     RootPaths,
+    ShortestPath,
     Subpath,
     Subsequence,
     SubsetTree,
     SubTree,
+    VertexHistogram,
     WeightedDegree,
+    WeisfeilerLehman,
     Wildcard,
 )
 
@@ -46,6 +51,16 @@ DNA = ["ACGTACGTAC", "TTTTACGACA", "GGGTACCCAA", "ACACACGTGT", "CCGTAAGTTT", "AA
 EQUAL = [text[:9] for text in DNA]
 TREES = ["(S (NP (D the) (N vine)) (VP (V grows)))", "(S (NP (N wine)) (VP (V is) (A old)))", "(NP (D a) (N grape))"]
 TREES += ["(S (NP he) (VP (V ate) (NP it)))", "(a (b (c (d (e f)))))", "(S (S (S (S (NP x)))) (VP))"]
+MOLECULES = [
+    Graph(
+        text,
+        [(v, v + 1) for v in range(len(text) - 1)],
+        text[1:].upper(),
+        None,
+        [[len(text), v] for v in range(len(text))],
+    )
+    for text in TEXTS
+]
 GRAPHS = [Graph("abba"[:n], [(u, u + 1) for u in range(n - 1)] + [(0, n - 1)]) for n in (1, 2, 3, 4)]
 GRAPHS += [Graph("aab", [(0, 1)]), Graph("baab", [(0, 1), (0, 2), (0, 3)])]
 ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
@@ -106,6 +121,13 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "subpath-bounded": lambda: svc(Subpath(0.5, max_length=2), TREES),
     "subpath-xbw": lambda: svc(Subpath(0.5, index="xbw"), TREES),
     "root-paths": lambda: svc(RootPaths(), TREES),
+    "weisfeiler-lehman": lambda: svc(WeisfeilerLehman(2), MOLECULES, Y3),
+    "weisfeiler-lehman-base": lambda: svc(WeisfeilerLehman(1, base=EdgeHistogram(ends=True)), MOLECULES),
+    "shortest-path": lambda: svc(ShortestPath(), MOLECULES),
+    "shortest-path-weights": lambda: svc(ShortestPath(use_weights=True), MOLECULES),
+    "vertex-histogram": lambda: svc(VertexHistogram(), MOLECULES),
+    "edge-histogram": lambda: svc(EdgeHistogram(), MOLECULES),
+    "node-attributes": lambda: svc(NodeAttributes(), MOLECULES),
     "graphlets": lambda: svc(Graphlets(3, connected=False), GRAPHS, Y3),
     "linear": lambda: svc(Linear(), ROWS),
     "linear-named": lambda: svc(Linear(), NAMED, Y3),

@@ -1,5 +1,7 @@
 """Readers as targets: each file of the corpus is changed and read, both with its format named and guessed."""
 
+import contextlib
+import json
 import random
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import treille
-from treille import Lattices, Strings, Trees, Vectors
+from treille import Graphs, Lattices, Strings, Trees, Vectors
 from treille.io.parts import ColumnParts
 from treille.io.symbols import read_symbols
 from treille.kernels.parse import default_kernel, parse_kernel
@@ -33,11 +35,22 @@ def whole(path: Path) -> None:
         default_kernel(examples.X)[0].batch(examples.X)
         return
     kinds: dict[str, Any] = {"NumberRows": Vectors, "TreeParts": Trees, "LatticeParts": Lattices}
+    kinds["GraphParts"] = Graphs
     kinds.get(type(examples.X).__name__, Strings if isinstance(examples.X, list) else Lattices)(examples.X)
 
 
 def text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def json_lines(path: Path) -> list[str]:
+    """The lines of a file that are JSON."""
+    lines = []
+    for line in text(path).split("\n"):
+        with contextlib.suppress(ValueError, RecursionError):
+            json.loads(line)
+            lines.append(line)
+    return lines
 
 
 DOCUMENTS: dict[str, Callable[[Path], Any]] = {
@@ -50,6 +63,7 @@ DOCUMENTS: dict[str, Callable[[Path], Any]] = {
     "lines.trees": lambda path: Trees(text(path).split("\n")),
     "a.nwk": lambda path: Trees.from_newick(text(path)),
     "a.conllu": lambda path: Trees.from_conllu(text(path), label="form"),
+    "a.graphs.jsonl": lambda path: Graphs([json.loads(line) for line in json_lines(path)]),
     "a.symbols": read_symbols,
     "a.conll": lambda path: (read_sentences(path), [b.with_tags(b.sentences) for b in stream_sentences(path, block=7)]),
     "tabs.conll": lambda path: write_sentences(path.with_suffix(".out"), read_sentences(path), separator="\t"),

@@ -22,11 +22,13 @@ from treille.kernels import (
     PartialTree,
     Polynomial,
     RootPaths,
+    ShortestPath,
     Subpath,
     Subsequence,
     SubsetTree,
     SubTree,
     WeightedDegree,
+    WeisfeilerLehman,
     Wildcard,
 )
 from treille.kernels.conjunction_features import items_of
@@ -69,9 +71,9 @@ def binary(n_rows, n_columns, each):
     return matrix
 
 
-def graphs(count, n_nodes, n_edges):
-    edges = np.random.default_rng(0).integers(n_nodes, size=(n_edges, 2))
-    one = Graphs([Graph(n_nodes, edges)])
+def random_graphs(count, n_nodes, n_edges):
+    random = np.random.default_rng(0)
+    one = Graphs([Graph(random.integers(9, size=n_nodes).tolist(), random.integers(n_nodes, size=(n_edges, 2)))])
     return one[np.zeros(count, int)]
 
 
@@ -121,8 +123,14 @@ WORK = {
     "frequent conjunctions": (features, Conjunctions(3, 50), lambda: Vectors(binary(50_000, 300, 60))),
     "conjunctions in new rows": (new_rows, Conjunctions(3), lambda: Vectors(binary(100_000, 300, 60))),
     "conjunctions of rows on the fly": (products_on_the_fly, Conjunctions(3), lambda: Vectors(binary(9000, 300, 60))),
-    "graphlets of one graph": (features, Graphlets(4), lambda: graphs(1, 3000, 1_000_000)),
-    "graphlets of many graphs": (features, Graphlets(4), lambda: graphs(20_000, 100, 1500)),
+    "refined labels of one graph": (features, WeisfeilerLehman(30), lambda: random_graphs(1, 100_000, 300_000)),
+    "refined labels of many graphs": (features, WeisfeilerLehman(9), lambda: random_graphs(20_000, 60, 120)),
+    "refined labels of new graphs": (new_rows, WeisfeilerLehman(30), lambda: random_graphs(9_000, 60, 120)),
+    "shortest paths of one graph": (features, ShortestPath(), lambda: random_graphs(1, 60_000, 120_000)),
+    "shortest paths of many graphs": (features, ShortestPath(), lambda: random_graphs(5_000, 100, 200)),
+    "graphlets of one graph": (features, Graphlets(4), lambda: random_graphs(1, 3000, 1_000_000)),
+    "graphlets of many graphs": (features, Graphlets(4), lambda: random_graphs(20_000, 100, 1500)),
+    "paths by weights": (features, ShortestPath(use_weights=True), lambda: random_graphs(1, 20_000, 60_000)),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

@@ -159,6 +159,12 @@ class Doubled(Mapped):
             return super().occurrences(batch).scaled(2.0)
 
 
+class Halfhearted(Mapped):
+    class map(NGramMap):
+        def contributions(self, batch, weights, n_jobs=None):
+            return super().contributions(batch, 0.5 * weights, n_jobs)
+
+
 class Unmerged(Mapped):
     class map(NGramMap):
         def merge(self, other):
@@ -192,6 +198,7 @@ MUTANTS = {
     "is the gram matrix of its features": Unfeatured,
     "weighted columns multiply values": Unweighted,
     "occurrences sum to values": Doubled,
+    "contributions sum to outputs": Halfhearted,
     "features of parts merge to those of all": Unmerged,
     "is applied to coefficients as it is": Misapplied,
     "has one optimum in every space": Crooked,

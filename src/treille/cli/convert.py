@@ -1,4 +1,4 @@
-"""Convert lattices and other machines from one file format into another.
+"""Convert lattices and other machines from one file format into another, and graphs into JSON lines.
 
 \b
 Examples:
@@ -6,6 +6,7 @@ Examples:
   treille convert htk-lattices/ dev.ark --to kaldi
   treille convert dev.ark.gz dev --to openfst --symbols words.txt
   treille convert moses.txt dev.plf --weights prob --to-weights logprob
+  treille convert MUTAG.zip mutag.jsonl
 
 \b
 Formats, and the suffixes by which they are recognised:
@@ -17,12 +18,14 @@ Formats, and the suffixes by which they are recognised:
   mesh           .mesh         confusion networks of SRILM
   confusion      .cn           confusion networks of Moses
   arcs           .jsonl        JSON lines of arcs and finals
+  graphs         .jsonl        JSON lines of nodes and edges, with labels; from tu, gml, graphml and smiles, too
 
 INPUT is a file, a folder, a glob in quotes or an archive; OUTPUT is a file, or a folder if the format holds one
 machine per file and there are several. Numbers are read as the format defines, otherwise recognised by their values;
 a note says how. Formats with one word per arc get the outputs of transducers.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -34,9 +37,13 @@ from treille.cli.console import Printer
 from treille.cli.models import check_writable
 from treille.cli.options import Reading, Weights
 from treille.data.format import count
-from treille.io import read
+from treille.data.graphs import Graphs
+from treille.io import graphs, read
+from treille.io.examples import Examples
+from treille.io.graph_parts import GraphParts
 from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattices
 from treille.io.machine import MachineList
+from treille.io.open import STANDARD_INPUT
 
 
 @options.reading_options("text", "label", "labels", "root_label", "skip_unlabelled", "format", "alphabet")
@@ -67,27 +74,34 @@ def run(
 ) -> None:
     """Reads all, then writes."""
     printer = Printer(json, quiet)
-    for name, option in ((source_format, "--from"), (target_format, "--to")):
-        if name is not None and name not in TITLES:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(TITLES)}", param_hint=option)
-    kind = format_to_write(target, target_format)
+    choices = (source_format, "--from", {**TITLES, **graphs.TITLES}), (target_format, "--to", {**TITLES, "graphs": ""})
+    for name, option, known in choices:
+        if name is not None and name not in known:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint=option)
+    kind = "graphs" if target_format == "graphs" else format_to_write(target, target_format)
     if not target.is_dir():
-        check_writable(target, "lattices", reading.inputs(source), force)
+        check_writable(target, "graphs" if kind == "graphs" else "lattices", reading.inputs(source), force)
     elif not force and target.is_dir() and Path(source).is_dir() and target.samefile(source):
         raise InputError(
             f"{target}: is the input of this command: choose another folder, or give --force to overwrite it"
         )
     with printer.busy(f"reading {source}"):
-        examples = read(
+        reader = partial(
+            read,
             source,
             format=source_format,
             text=text,
             encoding=reading.encoding,
-            labelled=False,
             weights=reading.weights and reading.weights.value,
             symbols=reading.symbols,
         )
+        examples = reader(labelled=None if kind == "graphs" else False)  # lattices are written without labels
+        if isinstance(examples.X, GraphParts) and kind == "arcs" and source != STANDARD_INPUT:
+            kind, examples = "graphs", reader(labelled=None)
     printer.note(examples.note)
+    if kind == "graphs":
+        _write_graphs(printer, examples, target)
+        return
     if not isinstance(examples.X, MachineList):
         raise InputError(
             f"{examples.source}: does not look like lattices; name their format with --from: {', '.join(TITLES)}"
@@ -100,3 +114,14 @@ def run(
     printer.result(
         {"lattices": len(machines), "from": examples.format, "to": kind, "written": [str(path) for path in written]}
     )
+
+
+def _write_graphs(printer: Printer, examples: Examples, target: Path) -> None:
+    if not isinstance(examples.X, GraphParts):
+        known = ", ".join(graphs.TITLES)
+        raise InputError(f"{examples.source}: does not look like graphs; name their format with --from: {known}")
+    with printer.busy(f"writing {target}"):
+        graphs.write_graphs(target, list(Graphs(examples.X)), examples.labels)
+    n = len(examples)
+    printer.print(f"{count(n, 'graph')} written to {target}, {graphs.TITLES['graphs']}", wrap=False)
+    printer.result({"graphs": n, "from": examples.format, "to": "graphs", "written": [str(target)]})

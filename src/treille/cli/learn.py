@@ -71,8 +71,13 @@ LearnName = Annotated[
     ),
 ]
 Regression = Annotated[bool, typer.Option("--regression", help="Labels are numbers: learn for ridge regression.")]
+WeightOfLosses = Annotated[
+    float | None,
+    typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.", show_default="1"),
+]
 Alpha = Annotated[
-    float, typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.")
+    float | None,
+    typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.", show_default="1"),
 ]
 
 
@@ -86,9 +91,9 @@ def run(
     groups: GroupsName = Groups.features,
     learn: LearnName = Learn.risk,
     spread: SpreadName = Spread.optimal,
-    C: options.C = 1.0,
+    C: WeightOfLosses = None,
     regression: Regression = False,
-    alpha: Alpha = 1.0,
+    alpha: Alpha = None,
     tol: options.Tol = 1e-3,
     max_epochs: options.MaxEpochs = 1000,
     cv: options.Folds = None,
@@ -100,6 +105,11 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Reads, learns, scores, saves, and prints last."""
+    if (C if regression else alpha) is not None:
+        raise typer.BadParameter(
+            "with --regression, the weight is --alpha" if regression else "it is for --regression; for classes use --C",
+            param_hint="--C" if regression else "--alpha",
+        )
     if model is not None:
         check_writable(model, "model", reading.inputs(*files), force)
     chosen = kernel_option(kernel)
@@ -108,7 +118,9 @@ def run(
         "n_jobs": jobs or -1, "verbose": int(not quiet),
     }  # fmt: skip
     learner: Any = (
-        LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
+        LearnedRidge(chosen, 1.0 if alpha is None else alpha, **shared)
+        if regression
+        else LearnedSVC(chosen, 1.0 if C is None else C, random_state=seed, **shared)
     )
     try:
         learner.check_parameters()

@@ -27,11 +27,19 @@ from treille.kernels import Kernel
 from treille.kernels.parse import parse_kernel, parse_kernels
 
 
+class Hinge(str, Enum):
+    """The values of --loss for a tagger."""
+
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+
+
 class Loss(str, Enum):
     """The values of --loss."""
 
     hinge = "hinge"
     squared_hinge = "squared_hinge"
+    logistic = "logistic"
 
 
 class Alphabet(str, Enum):
@@ -226,7 +234,10 @@ Cs = Annotated[
     str, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; with --cv, the best of several: 0.1,1,10.")
 ]
 C = Annotated[float, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.")]
-LossName = Annotated[Loss, typer.Option("--loss", metavar="NAME", help="hinge or squared_hinge.")]
+HingeName = Annotated[Hinge, typer.Option("--loss", metavar="NAME", help="hinge or squared_hinge.")]
+LossName = Annotated[
+    Loss, typer.Option("--loss", metavar="NAME", help="hinge, squared_hinge, or logistic, for probabilities.")
+]
 Tol = Annotated[float, typer.Option("--tol", metavar="NUMBER", help="Relative duality gap to reach.")]
 MaxEpochs = Annotated[int, typer.Option("--max-epochs", metavar="N", help="Passes over the data, at most.")]
 ClassWeightName = Annotated[

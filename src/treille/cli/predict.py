@@ -8,7 +8,8 @@ Examples:
   echo "Buy now and win a prize" | treille predict spam.treille -
 
 If the examples have ids (FASTA headers, a field called id, utterances, files of a folder), each line begins with the
-id and a tab. With --scores, a table with a header: the label, then the score of each class; the highest wins. A model of numbers
+id and a tab. With --scores, a table with a header: the label, then the score of each class; the highest wins. With
+--probabilities the same of probabilities, for a model trained with --loss logistic. A model of numbers
 (SVR, Ridge) writes a number per line, or a row of them for several targets; OneClassSVM writes 1 for inliers and -1
 for outliers. Labels in FILE are not read, and FILE is read as the model's training data were.
 """
@@ -39,6 +40,9 @@ def run(
         str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
     ] = "-",
     scores: Annotated[bool, typer.Option("--scores", help="Also write the score of every class.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also write the probability of every class.")
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.QuietNotes = False,
@@ -53,6 +57,13 @@ def run(
     if scores and not names:
         kind = type(estimator).__name__
         raise typer.BadParameter(f"{kind} predicts numbers, which have no scores: leave it out", param_hint="--scores")
+    if probabilities and scores:
+        raise typer.BadParameter("choose one: --scores or --probabilities", param_hint="--probabilities")
+    if probabilities and not hasattr(estimator, "predict_proba"):
+        raise typer.BadParameter(
+            f"{type(estimator).__name__} has scores, not probabilities: use --scores, or train with --loss logistic",
+            param_hint="--probabilities",
+        )
     reading, kernel = reading.like(estimator), estimator.plan_.kernel
     examples = reading.read(printer, files, labelled=False, kernel=kernel)
     if examples.format == "lines" and "\t" in examples.X[0]:
@@ -60,12 +71,23 @@ def run(
     X = reading.data(printer, examples, kernel)
     value: dict[str, Any] = {"model": str(model), "file": examples.source, "examples": len(examples)}
     with printer.busy("predicting"):
-        found = class_scores(estimator, X) if names else estimator.predict(X)
+        found = (
+            estimator.predict_proba(X)
+            if probabilities
+            else class_scores(estimator, X)
+            if names
+            else estimator.predict(X)
+        )
     if names:
         labels = [names[k] for k in found.argmax(axis=1)]
-        counts, lines = class_counts(labels), _lines(labels, names, found if scores else None, examples.ids)
+        counts, lines = (
+            class_counts(labels),
+            _lines(labels, names, found if scores or probabilities else None, examples.ids),
+        )
         value |= {"classes": names, "predicted": counts}
-        all_values: dict[str, Any] = {"labels": labels} | ({"scores": found.tolist()} if scores else {})
+        all_values: dict[str, Any] = {"labels": labels}
+        if scores or probabilities:
+            all_values["scores" if scores else "probabilities"] = found.tolist()
     else:
         counts, lines, all_values = {}, _numbers(found, examples.ids), {"numbers": found.tolist()}
     if examples.ids:

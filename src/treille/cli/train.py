@@ -28,7 +28,7 @@ from typing import Any
 
 import typer
 
-from treille import SVC, InputError, Lattices
+from treille import SVC, InputError, Lattices, LogisticRegression
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
@@ -75,13 +75,17 @@ def run(
             "several values were given: add --cv 5 to choose the best by cross-validation",
             param_hint="--C" if len(Cs) > 1 else "--kernel",
         )
-    svc = SVC(kernels[0] if kernels else None, Cs[0], loss.value, tol, max_epochs, not no_intercept)
-    svc.set_params(class_weight=class_weight and class_weight.value)
-    svc.set_params(n_jobs=jobs or -1, random_state=seed, verbose=int(not quiet))
+    shared: dict[str, Any] = {
+        "kernel": kernels[0] if kernels else None, "tol": tol, "max_epochs": max_epochs, "fit_intercept": not no_intercept,
+        "class_weight": class_weight and class_weight.value, "n_jobs": jobs or -1, "random_state": seed,
+        "verbose": int(not quiet),
+    }  # fmt: skip
+    logistic = loss is options.Loss.logistic
+    machine: Any = LogisticRegression(**shared) if logistic else SVC(loss=loss.value, **shared)
     for value in Cs:
-        _check_parameters(svc.set_params(C=value))
+        _check_parameters(machine.set_params(C=value))
     printer = Printer(json, quiet)
-    chosen = svc.kernel
+    chosen = machine.kernel
     assert chosen is None or isinstance(chosen, Kernel)
     examples, labels = reading.read_labelled(printer, files, chosen)
     _note_classes(printer, examples, labels)
@@ -92,30 +96,30 @@ def run(
     why = "as given"
     if chosen is None:
         chosen, why = default_kernel(reading.data(Printer(quiet=True), examples), labels=True)
-        svc.kernel = chosen
+        machine.kernel = chosen
     X = reading.data(printer, examples, chosen)
     X_test = reading.data(printer, tested, chosen) if tested else None
-    batch = chosen.batch(X, svc.n_jobs)  # read once, for all folds and the final model
+    batch = chosen.batch(X, machine.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
     candidates, scored = list[dict[str, Any]](), None
     if cv:
         splits, how = fold_splits(labels, cv, seed, printer), f"in {cv}-fold cross-validation"
-        found = choose(svc, kernels or [chosen], Cs, batch, labels, splits, how)
-        svc, scored, candidates = found.model, found.scored, found.candidates
+        found = choose(machine, kernels or [chosen], Cs, batch, labels, splits, how)
+        machine, scored, candidates = found.model, found.scored, found.candidates
     else:
         if holdout:
             how = f"on {holdout:.0%} held out"
-            scored = held_out(svc, batch, labels, part_split(labels, holdout, seed), how)
-        fit(svc, batch, labels)
-    svc.reading_ |= reading.remembered()
+            scored = held_out(machine, batch, labels, part_split(labels, holdout, seed), how)
+        fit(machine, batch, labels)
+    machine.reading_ |= reading.remembered()
     if model:
-        svc.save(model)
+        machine.save(model)
     if tested:
-        scored = HeldOut(f"on {tested.source}", [score(svc, X_test, truth, labels)])
-    _print(printer, svc, why, scored, model, reading, candidates)
-    printer.result(_as_dict(svc, examples, scored, model) | {"candidates": candidates})
-    if svc.report_.status != "converged":
+        scored = HeldOut(f"on {tested.source}", [score(machine, X_test, truth, labels)])
+    _print(printer, machine, why, scored, model, reading, candidates)
+    printer.result(_as_dict(machine, examples, scored, model) | {"candidates": candidates})
+    if machine.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 
 
@@ -143,9 +147,9 @@ def _check_choices(model: Path | None, cv: int | None, holdout: float | None, te
         )
 
 
-def _check_parameters(svc: SVC) -> None:
+def _check_parameters(machine: Any) -> None:
     try:
-        svc.check_parameters()
+        machine.check_parameters()
     except InputError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -191,31 +195,31 @@ def _are_scores(labels: Iterable[str]) -> bool:
 
 def _print(
     printer: Printer,
-    svc: SVC,
+    machine: Any,
     why: str,
     scored: HeldOut | None,
     model: Path | None,
     reading: Reading,
     candidates: list[dict[str, Any]],
 ) -> None:
-    chosen = svc.plan_
+    chosen = machine.plan_
     if len(candidates) > 1:
         printer.field(
-            "chosen", f"C = {svc.C:g}, {format_kernel(chosen.kernel)}: the best of {len(candidates)} by accuracy"
+            "chosen", f"C = {machine.C:g}, {format_kernel(chosen.kernel)}: the best of {len(candidates)} by accuracy"
         )
     printer.field(
-        "kernel", f"{format_kernel(chosen.kernel)}, {why if chosen.kernel is svc.kernel else chosen.kernel_why}"
+        "kernel", f"{format_kernel(chosen.kernel)}, {why if chosen.kernel is machine.kernel else chosen.kernel_why}"
     )
     printer.field("space", f"{chosen.space.name}, {chosen.space_why}")
     printer.field("solver", f"{chosen.solver!r}, {chosen.solver_why}")
     printer.field("sizes", chosen.sizes)
-    printer.field("training", describe_report(svc.report_, svc.tol))
-    if _n_features(svc) == 0:
+    printer.field("training", describe_report(machine.report_, machine.tol))
+    if _n_features(machine) == 0:
         printer.warn("no text has a feature of this kernel, so the model cannot distinguish them: choose a smaller n")
     if scored:
         printer.field("score", str(scored))
-    if svc.report_.status != "converged":
-        reached = f"the duality gap is {svc.report_.relative_gap:.1e}, not yet {svc.tol:g}"
+    if machine.report_.status != "converged":
+        reached = f"the duality gap is {machine.report_.relative_gap:.1e}, not yet {machine.tol:g}"
         printer.warn(f"{reached}: raise --max-epochs or --tol, lower --C, or normalize the kernel")
     elif scored and scored.not_converged:
         printer.warn(f"{scored.not_converged} of {len(scored.folds)} folds fell short of the gap: raise --max-epochs")
@@ -228,13 +232,13 @@ def _print(
     printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
 
 
-def _n_features(svc: SVC) -> int | None:
+def _n_features(machine: Any) -> int | None:
     """None for a kernel without explicit features."""
-    return svc.features_.n_features if hasattr(svc, "features_") else None
+    return machine.features_.n_features if hasattr(machine, "features_") else None
 
 
-def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path | None) -> dict[str, Any]:
-    chosen = svc.plan_
+def _as_dict(machine: Any, examples: Examples, scored: HeldOut | None, model: Path | None) -> dict[str, Any]:
+    chosen = machine.plan_
     return {
         "file": examples.source,
         "format": examples.format,
@@ -243,8 +247,8 @@ def _as_dict(svc: SVC, examples: Examples, scored: HeldOut | None, model: Path |
         "kernel": format_kernel(chosen.kernel),
         "space": chosen.space.name,
         "solver": type(chosen.solver).__name__,
-        "features": _n_features(svc),
-        "report": svc.report_.as_dict(),
+        "features": _n_features(machine),
+        "report": machine.report_.as_dict(),
         "score": scored and scored.as_dict(),
         "model": model and str(model),
         "bytes": model and model.stat().st_size,

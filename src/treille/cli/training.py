@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from treille import SVC, SVCCV, Batch, ConvergenceWarning, InputError
+from treille import SVCCV, Batch, ConvergenceWarning, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli.console import Printer
 from treille.cli.models import class_names
 from treille.cli.scores import Scores, describe, measure, positive_class, summary
@@ -36,14 +36,14 @@ class HeldOut:
         return {"how": self.how, "positive": self.folds[0].positive, "folds": len(self.folds), **summary(self.folds)}
 
 
-def fit(model: SVC, X: Any, y: Sequence[str] | np.ndarray) -> SVC:
+def fit(model: Any, X: Any, y: Sequence[str] | np.ndarray) -> Any:
     """Fits a model; its report says whether it converged, so the warning is suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
 
 
-def score(model: SVC, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
+def score(model: Any, X: Any, truth: Sequence[str], among: Sequence[str]) -> Scores:
     """Scores of a fitted model; `among`, the training labels, determine the positive class."""
     names = class_names(model)
     predicted = dict(zip(model.classes_.tolist(), names, strict=True))
@@ -54,13 +54,13 @@ def score(model: SVC, X: Any, truth: Sequence[str], among: Sequence[str]) -> Sco
 class Chosen:
     """The best model of a grid, in words, and what there was to choose from."""
 
-    model: SVC
+    model: Any
     scored: HeldOut
     candidates: list[dict[str, Any]]  # parameters and mean accuracy of each, the best first
 
 
 def choose(
-    model: SVC,
+    model: Any,
     kernels: Sequence[Kernel],
     Cs: Sequence[float],
     batch: Batch,
@@ -70,14 +70,15 @@ def choose(
 ) -> Chosen:
     """The best of these kernels and values of C by its accuracy on held-out examples, fitted on all."""
     own = model.get_params(deep=False)
-    params = {name: own[name] for name in SVCCV().get_params(deep=False) if name in own and name != "kernel"}
+    chooser: Any = LogisticRegressionCV if isinstance(model, LogisticRegression) else SVCCV
+    params = {name: own[name] for name in chooser().get_params(deep=False) if name in own and name != "kernel"}
     positive, folds = positive_class(sorted(set(labels)), labels), list[Scores]()
 
     def scorer(fold: Any, X: Any, y: Any) -> float:
         folds.append(measure(y.tolist(), fold.predict(X).tolist(), positive))
         return folds[-1].accuracy
 
-    search = SVCCV(list(kernels), Cs, cv=splits, scoring=scorer, **params)
+    search = chooser(list(kernels), Cs, cv=splits, scoring=scorer, **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         search.fit(batch, np.array(labels))
@@ -94,7 +95,7 @@ def choose(
     return Chosen(search.best_estimator_, HeldOut(how, of_best, failed), candidates)
 
 
-def held_out(model: SVC, batch: Batch, labels: Sequence[str], splits: Splits, how: str) -> HeldOut:
+def held_out(model: Any, batch: Batch, labels: Sequence[str], splits: Splits, how: str) -> HeldOut:
     """Fits a copy of the model for every split, and scores it on the split's other part."""
     y, folds, failed = np.array(labels), list[Scores](), 0
     for train, test in splits:

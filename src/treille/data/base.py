@@ -97,6 +97,15 @@ class Batch(ABC):
     @abstractmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Batch: ...
 
+    @property
+    def part_offsets(self) -> np.ndarray:
+        """Where the parts of each example begin, and one more for the end of the last: what explanations are about."""
+        raise InputError(f"{self.title} have no parts that could be explained")
+
+    def part_names(self, i: int) -> list[str]:
+        """What the parts of example i are called."""
+        raise InputError(f"{self.title} have no parts that could be explained")
+
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""
         yield self
@@ -114,6 +123,10 @@ class FlatBatch(Batch):
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self._stored_arrays().values())
+
+    @property
+    def part_offsets(self) -> np.ndarray:
+        return self.offsets
 
     @staticmethod
     def _are_offsets(array: np.ndarray, n: int) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -12,8 +13,14 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item
 from treille.data.format import listed, visible
+from treille.io import graphs as graph_files
+from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.graph_checks import check_parts
+from treille.io.graph_objects import adjacency_graph, edge_index_graph, graph_of, is_graph
 from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, pack
+from treille.io.networkx_graphs import networkx_graph, to_networkx
+from treille.io.smiles import smiles_graph
 
 T = TypeVar("T")
 Labels = Literal["all", "nodes", "edges", "none"]
@@ -28,8 +35,10 @@ class Graphs(FlatBatch):
 
     Parameters
     ----------
-    data : list of `Graph`
-        Labels are str or int; an int is kept as the str of its digits.
+    data : list of graphs
+        Each is a `Graph`, a graph of networkx, an adjacency matrix (of numpy or scipy, symmetric if undirected), a tuple of edges,
+        labels of nodes and labels of edges as in GraKeL, an object or dict with `edge_index` as in PyTorch Geometric, or a dict
+        with `nodes` and `edges` as in JSON lines. Labels are str or int; an int is kept as the str of its digits.
 
     Attributes
     ----------
@@ -59,11 +68,13 @@ class Graphs(FlatBatch):
     (Graphs(2 graphs, 3 nodes, 2 edges, 2 labels), ['H', 'O'], [1, 0, 0], [1, 2, 0, 0])
     >>> str(batch[0])
     '3 nodes O H H, 2 edges 0-1 0-2'
+    >>> Graphs([([(0, 1), (1, 0)], {0: "C", 1: "O"}), {"nodes": ["C", "C"], "edges": [[0, 1]]}])
+    Graphs(2 graphs, 4 nodes, 2 edges, 2 labels)
     """
 
     title = "graphs"
     parts = GraphParts
-    formats = ()
+    formats = tuple(graph_files.TITLES)
     stored = ("labels", "offsets", "arcs", "targets", "edge_labels", "weights", "attributes")
     labels: np.ndarray
     arcs: np.ndarray
@@ -79,10 +90,10 @@ class Graphs(FlatBatch):
     def recognises(cls, data: Any) -> bool:
         """Whether data are graphs, and nothing else.
 
-        >>> Graphs.recognises([Graph(2, [(0, 1)])]), Graphs.recognises(["0-1"])
-        (True, False)
+        >>> Graphs.recognises([Graph(2, [(0, 1)])]), Graphs.recognises([np.eye(2)]), Graphs.recognises(np.eye(2))
+        (True, True, False)
         """
-        return isinstance(data, (Graphs, GraphParts)) or isinstance(first_item(data), Graph)
+        return isinstance(data, (Graphs, GraphParts)) or is_graph(first_item(data))
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
@@ -94,17 +105,107 @@ class Graphs(FlatBatch):
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
         batch = data if isinstance(data, Graphs) else cls(data)
         sizes, edges = np.diff(batch.offsets), batch.n_edges
-        span = f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
+        named = [("nodes", batch.alphabet), ("edges", batch.edge_alphabet)]
+        labels = [f"{len(names):,} of {what}: {listed(names)}" for what, names in named if names]
+        weighted = f", weights from {batch.weights.min():g} to {batch.weights.max():g}" if len(batch.weights) else ""
         fields = {
-            "nodes": span,
-            "edges": f"{edges.sum():,}, {'directed' if batch.directed else 'undirected'}",
-            "node labels": f"{len(batch.alphabet):,}, {listed(batch.alphabet)}" if batch.alphabet else "none",
-            "edge labels": f"{len(batch.edge_alphabet):,}, {listed(batch.edge_alphabet)}"
-            if batch.edge_alphabet
-            else "none",
+            "nodes": _span(sizes),
+            "edges": f"{_span(edges)}, {'directed' if batch.directed else 'undirected'}{weighted}",
+            "labels": "; ".join(labels) or "none",
         }
+        if batch.attributes.shape[1]:
+            fields["numbers"] = f"{batch.attributes.shape[1]:,} for each node"
         values = {"nodes": int(sizes.sum()), "edges": int(edges.sum()), "labels": len(batch.alphabet)}
         return Summary(fields, values, [visible(str(graph)[:width], blanks=False) for graph in batch[:n_samples]])
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graphs: Iterable[Any],
+        label: str | None = "label",
+        edge_label: str | None = "label",
+        weight: str | None = "weight",
+        attributes: str | Sequence[str] | None = None,
+    ) -> Graphs:
+        """From graphs of networkx. Labels, weights and attributes have these names in the data of nodes and edges.
+
+        If no node or edge has a label or weight, there are none. `attributes` may be several names.
+
+        >>> import networkx as nx
+        >>> path = nx.path_graph(3)
+        >>> nx.set_node_attributes(path, {0: "C", 1: "C", 2: "O"}, "element")
+        >>> str(Graphs.from_networkx([path], label="element")[0])
+        '3 nodes C C O, 2 edges 0-1 1-2'
+        """
+        names: dict[str, Any] = {"label": label, "edge_label": edge_label, "weight": weight, "attributes": attributes}
+        return cls(_packed(graphs, partial(networkx_graph, **names)))
+
+    @classmethod
+    def from_adjacency(
+        cls, matrices: Iterable[Any], labels: Iterable[Any] | None = None, directed: bool | None = None
+    ) -> Graphs:
+        """From adjacency matrices, of numpy or scipy, with labels for the nodes of each graph.
+
+        Values other than 0 and 1 are weights. Without `directed`, the graph of a symmetric matrix is undirected.
+
+        >>> str(Graphs.from_adjacency([[[0, 2.5], [2.5, 0]]], labels=[["C", "O"]])[0])
+        '2 nodes C O, 1 edge 0-1'
+        """
+        items, names = list(matrices), None if labels is None else list(labels)
+        if names is not None and len(names) != len(items):
+            raise InputError(f"there are {len(items)} matrices and labels for {len(names)}, expected some for each")
+        rows = [None] * len(items) if names is None else names
+        made = (adjacency_graph(x, f"item {i}", rows[i], directed) for i, x in enumerate(items))
+        return cls(pack(made))
+
+    @classmethod
+    def from_edge_index(cls, graphs: Iterable[Any], one_hot: bool = False) -> Graphs:
+        """From objects or dicts with `edge_index`, of shape (2, edges), as in PyTorch Geometric, with `num_nodes` or `x`.
+
+        Edges listed in both directions are undirected. Whole numbers in one column of `x` are labels, other numbers attributes; one
+        column of `edge_attr` holds labels or weights alike. With `one_hot`, the rows of both have a 1 at the position of the label.
+
+        >>> graph = {"edge_index": [[0, 1], [1, 0]], "x": [[1.0, 0.0], [0.0, 1.0]]}
+        >>> str(Graphs.from_edge_index([graph], one_hot=True)[0])
+        '2 nodes 0 1, 1 edge 0-1'
+        """
+        return cls(_packed(graphs, partial(edge_index_graph, one_hot=one_hot)))
+
+    @classmethod
+    def from_smiles(cls, texts: Iterable[str]) -> Graphs:
+        """From molecules as SMILES; rdkit must be installed. Labels are the symbols of atoms and the types of bonds.
+
+        >>> str(Graphs.from_smiles(["CC=O"])[0])  # doctest: +SKIP
+        '3 nodes C C O, 2 edges 0-1:single 1-2:double'
+        """
+        return cls(_packed(texts, smiles_graph))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        labels: Any,
+        offsets: Any,
+        arcs: Any,
+        targets: Any,
+        edge_labels: Any = NO_CODES,
+        weights: Any = NO_WEIGHTS,
+        attributes: Any = None,
+        *,
+        alphabet: Sequence[str] = (),
+        edge_alphabet: Sequence[str] = (),
+        directed: bool = False,
+    ) -> Graphs:
+        """A batch from its arrays, checked.
+
+        >>> Graphs.from_arrays([0, 1], [0, 2], [0, 1, 2], [1, 0], alphabet=["C", "O"])
+        Graphs(1 graphs, 2 nodes, 1 edges, 2 labels)
+        """
+        wide = np.empty((len(labels), 0)) if attributes is None else np.array(attributes, np.float64)
+        codes, ends, heads = np.array(labels, np.int32), np.array(offsets, np.int64), np.array(arcs, np.int64)
+        of_arcs = np.array(targets, np.int32), np.array(edge_labels, np.int32), np.array(weights, np.float64)
+        parts = GraphParts(codes, ends, heads, *of_arcs, wide, list(alphabet), list(edge_alphabet), bool(directed))
+        check_parts(parts)
+        return cls(parts)
 
     def _set(self, parts: GraphParts) -> None:
         for name in self.stored:
@@ -211,26 +312,70 @@ class Graphs(FlatBatch):
         weights = one.weights[kept].tolist() if len(one.weights) else None
         return Graph(nodes, edges, labels, weights, one.attributes if one.attributes.shape[1] else None, self.directed)
 
+    @property
+    def part_offsets(self) -> np.ndarray:
+        return self.offsets + np.concatenate([[0], np.cumsum(self.n_edges)])
+
+    def part_names(self, i: int) -> list[str]:
+        """The nodes of graph i, then its edges."""
+        graph = self[i]
+        labels = [""] * graph.n_nodes if isinstance(graph.nodes, int) else graph.nodes
+        nodes = [f"{node} {label}".rstrip() for node, label in enumerate(labels)]
+        return [*nodes, *(f"{nodes[u]} - {nodes[v]}" for u, v in graph.edges)]
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
         return spec, self._stored_arrays()
 
     @classmethod
     def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Graphs:
-        raise NotImplementedError
+        names, edge_names = stored.names(spec), stored.names(spec, "edge_alphabet")
+        targets = stored.array(arrays, "targets", np.int32)
+        attributes = stored.array(arrays, "attributes", np.float64, ndim=2)
+        labels = stored.indices(arrays, "labels", max(1, len(names)))
+        return cls.from_arrays(
+            labels,
+            stored.offsets(arrays, "offsets", len(labels)),
+            stored.offsets(arrays, "arcs", len(targets)),
+            targets,
+            stored.indices(arrays, "edge_labels", len(edge_names)),
+            stored.array(arrays, "weights", np.float64),
+            attributes,
+            alphabet=names,
+            edge_alphabet=edge_names,
+            directed=stored.value(spec, "directed", bool),
+        )
+
+    def to_networkx(self) -> list[Any]:
+        """One graph of networkx each, with `label`, `weight` and `attributes` in the data of nodes and edges.
+
+        >>> Graphs([Graph(["C", "O"], [(0, 1)])]).to_networkx()[0].nodes[1]
+        {'label': 'O'}
+        """
+        return to_networkx(self)
 
     def __repr__(self) -> str:
         counts = f"{len(self.labels):,} nodes, {self.n_edges.sum():,} edges, {len(self.alphabet):,} labels"
         return f"Graphs({len(self):,} graphs, {counts}{', directed' * self.directed})"
 
 
+def _span(sizes: np.ndarray) -> str:
+    if not len(sizes):
+        return "none"
+    return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
+
+
+def _packed(items: Iterable[Any], read: Callable[[Any, str], Graph]) -> GraphParts:
+    if not isinstance(items, Iterable) or isinstance(items, (str, bytes, dict)):
+        raise InputError(f"one {type(items).__name__} was given, expected a list of them")
+    return pack(read(item, f"item {i}") for i, item in enumerate(items))
+
+
 def _read(data: Any) -> GraphParts:
     if isinstance(data, Batch):
         raise InputError(f"found {data!r}, expected graphs: treille.Graphs, or what makes one")
-    if not isinstance(data, Iterable) or isinstance(data, (str, bytes, dict, Graph)):
-        raise InputError(f"found {type(data).__name__}, expected a list of graphs")
-    items = list(data)
-    for i, item in enumerate(items):
-        if not isinstance(item, Graph):
-            raise InputError(f"item {i} is {type(item).__name__}, expected a treille.data.Graph")
-    return pack(items)
+    one = isinstance(data, (str, bytes, dict, Graph)) or (not isinstance(data, (list, tuple)) and is_graph(data))
+    if one or not isinstance(data, Iterable):
+        hint = "" if isinstance(data, (str, bytes)) or not one else ": write [graph]"
+        raise InputError(f"found {type(data).__name__}, expected a list of graphs{hint}")
+    return _packed(data, graph_of)

@@ -225,6 +225,13 @@ class Strings(FlatBatch):
             return "".join(names)
         return np.array(names, dtype=np.int64) if unit.base == "integer" else names
 
+    def part_names(self, i: int) -> list[str]:
+        """The symbols of sequence i."""
+        symbols = self.symbols[self.offsets[i] : self.offsets[i + 1]].tolist()
+        if TextUnit.of(self.unit).base == "byte":
+            return [repr(bytes([self.alphabet[s]]))[2:-1] for s in symbols]
+        return [str(self.alphabet[s]) for s in symbols]
+
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         narrow = np.uint8 if len(self.alphabet) <= 2**8 else np.uint16 if len(self.alphabet) <= 2**16 else np.int32
         arrays = {"symbols": self.symbols.astype(narrow), "offsets": self.offsets}

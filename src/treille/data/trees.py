@@ -259,6 +259,10 @@ class Trees(FlatBatch):
         places, offsets = selected(self.offsets, key)
         return Trees(TreeParts(self.labels[places], self.parents[places], offsets, self.alphabet))
 
+    def part_names(self, i: int) -> list[str]:
+        """The labels of the nodes of tree i."""
+        return list(self[i].labels)
+
     def to_brackets(self) -> list[str]:
         """Every tree in brackets, as `Trees` and `from_brackets` read them. An only child that is a leaf is written as a word.
 

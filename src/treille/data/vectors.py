@@ -126,6 +126,11 @@ class Vectors(FlatBatch):
         """
         return sp.csr_matrix((self.values, self.columns, self.offsets), shape=(len(self), self.n_columns))
 
+    def part_names(self, i: int) -> list[str]:
+        """The columns of row i whose numbers are stored."""
+        columns = self.columns[self.offsets[i] : self.offsets[i + 1]].tolist()
+        return [f"x{column}" if self.names is None else self.names[column] for column in columns]
+
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):

@@ -3,6 +3,8 @@
 from treille.estimators.features import Features
 from treille.estimators.learned import LearnedRidge, LearnedSVC
 from treille.estimators.learned_cv import LearnedRidgeCV, LearnedSVCCV
+from treille.estimators.logistic_regression import LogisticRegression
+from treille.estimators.logistic_regression_cv import LogisticRegressionCV
 from treille.estimators.one_class_svm import OneClassSVM
 from treille.estimators.persistence import load
 from treille.estimators.plan import Plan
@@ -24,6 +26,8 @@ __all__ = [
     "LearnedRidgeCV",
     "LearnedSVC",
     "LearnedSVCCV",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "OneClassSVM",
     "Plan",
     "Ridge",

@@ -15,6 +15,7 @@ from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
+from treille.explain.explanation import Explanation, explanations
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
@@ -154,18 +155,33 @@ class KernelMachine(BaseEstimator):
             raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
         return self.functions_
 
-    def _outputs(self, X: Any) -> np.ndarray:
-        """One row per example, one column per function."""
+    def _read_batch(self, X: Any) -> Batch:
+        """New examples as the kernel reads them."""
         check_is_fitted(self, "functions_")
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
-        X = self._validated(X, self.plan_.kernel, reset=False)
-        outputs = self.functions_.outputs(self.plan_.kernel.batch(X, self.n_jobs), self.n_jobs)
+        return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), self.n_jobs)
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        """One row per example, one column per function."""
+        batch = self._read_batch(X)
+        outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
             raise InputError(
                 f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"
             )
         return outputs
+
+    def explain(self, x: Any) -> Explanation:
+        """What each part of one example contributes to its scores, see `treille.explain.Explanation`."""
+        return self.explain_all([x] if not isinstance(x, Batch) else x)[0]
+
+    def explain_all(self, X: Any) -> list[Explanation]:
+        """The explanation of every example."""
+        batch = self._read_batch(X)
+        found = self.functions_.contributions(batch, self.n_jobs)
+        classes = self.classes_.tolist() if hasattr(self, "classes_") else None
+        return explanations(batch, found, self.functions_.intercept, classes)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)

@@ -78,6 +78,7 @@ class SearchCV(BaseEstimator):
     """
 
     estimator: ClassVar[type[Any]]
+    held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # what scorers see of a classifier
     path: ClassVar[tuple[str, str]] = (
         "C",
         "Cs",
@@ -253,7 +254,7 @@ class SearchCV(BaseEstimator):
                 if classes is None:
                     standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
                 else:
-                    standin = HeldOutClassifier.of(classes, fold.classes, outputs)
+                    standin = self.held_out.of(classes, fold.classes, outputs)
                 scores[c, f] = self.scorer_(standin, some, labels[test], **self._weights_to_score(sample_weight, test))
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):

@@ -3,6 +3,7 @@
 from treille.features.compaction import Representation, represent
 from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
 from treille.features.conjunction_rows import ConjunctionRows
+from treille.features.contributions import Contributions
 from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.feature_strings import FeatureStrings
@@ -14,6 +15,7 @@ __all__ = [
     "CenteredRows",
     "ConcatenatedRows",
     "ConjunctionRows",
+    "Contributions",
     "DenseRows",
     "Families",
     "FeatureMap",

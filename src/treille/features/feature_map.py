@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch
+from treille.features.contributions import Contributions
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.rows import FeatureRows
@@ -83,6 +84,13 @@ class FeatureMap(ABC):
     def occurrences(self, batch: Batch) -> Occurrences:
         """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
         raise InputError(f"{self._shown()} do not report where they occur: NGram does")
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature.
+
+        The weight of a feature is shared equally among the parts that each of its occurrences covers.
+        """
+        return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         """The map with the features of both maps, and the new ids of the features of each.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,7 @@ from treille import _core
 from .errors import InputError
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
+LIMIT = 2**31  # of the nodes of one graph
 
 
 class Graph(NamedTuple):
@@ -28,8 +30,8 @@ class Graph(NamedTuple):
 
     nodes: Any
     edges: Any
-    edge_labels: Sequence[Any] | None = None
-    weights: Sequence[float] | None = None
+    edge_labels: Any = None
+    weights: Any = None
     attributes: Any = None
     directed: bool = False
 
@@ -40,8 +42,9 @@ class Graph(NamedTuple):
 
     def __str__(self) -> str:
         labels = [] if isinstance(self.nodes, (int, np.integer)) else self.nodes
-        arrow, names = ">" if self.directed else "-", self.edge_labels or [""] * len(self.edges)
-        edges = [f"{u}{arrow}{v}{f':{name}' if name else ''}" for (u, v), name in zip(self.edges, names, strict=True)]
+        arrow, names = ">" if self.directed else "-", self.edge_labels
+        colons = [""] * len(self.edges) if names is None else [f":{name}" for name in names]
+        edges = [f"{u}{arrow}{v}{colon}" for (u, v), colon in zip(self.edges, colons, strict=True)]
         counts = (f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}", f"{len(edges)} edge{'s' * (len(edges) != 1)}")
         return ", ".join(
             " ".join([count, *map(str, what)]) for count, what in zip(counts, (labels, edges), strict=True)
@@ -79,10 +82,66 @@ class GraphParts:
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
 
+def joined_graphs(parts: Sequence[GraphParts], names: Sequence[str]) -> GraphParts:
+    """The graphs of several files, over one alphabet; `names` are those of the files.
+
+    >>> one, two = (pack([Graph([label, "b"], [(0, 1)])]) for label in "ca")
+    >>> joined_graphs([one, two], ["1.gml", "2.gml"]).alphabet
+    ['a', 'b', 'c']
+    """
+    _check_alike(parts, names)
+    sides = [(part.labels, part.alphabet) for part in parts], [(part.edge_labels, part.edge_alphabet) for part in parts]
+    (labels, alphabet), (edge_labels, edge_alphabet) = (_over_one(side) for side in sides)
+    directed = any(part.directed for part in parts)  # undirected edges are two arcs already
+    n_arcs = [len(part.targets) for part in parts]
+    weighted = any(len(part.weights) for part in parts)
+    weights = [part.weights if len(part.weights) else np.ones(n) for part, n in zip(parts, n_arcs, strict=True)]
+    width = max(part.attributes.shape[1] for part in parts)
+    rows = [part.attributes.reshape(len(part.labels), -1) for part in parts if len(part.labels)]
+    return GraphParts(
+        labels,
+        running_sum(np.concatenate([np.diff(part.offsets) for part in parts])),
+        running_sum(np.concatenate([np.diff(part.arcs) for part in parts])),
+        np.concatenate([part.targets for part in parts]),
+        edge_labels,
+        np.concatenate(weights) if weighted else NO_WEIGHTS,
+        np.concatenate([np.empty((0, width)), *rows]),
+        alphabet,
+        edge_alphabet,
+        directed,
+    )
+
+
+def _check_alike(parts: Sequence[GraphParts], names: Sequence[str]) -> None:
+    """Refuses files of which some have labels of nodes or edges, or other attributes than the others."""
+    facts: tuple[tuple[str, Callable[[GraphParts], tuple[int, int]]], ...] = (
+        ("labels of nodes", lambda part: (len(part.labels), bool(part.alphabet))),
+        ("labels of edges", lambda part: (len(part.targets), bool(part.edge_alphabet))),
+        ("attributes", lambda part: (len(part.labels), part.attributes.shape[1])),
+    )
+    for what, fact in facts:
+        found = [(value, name) for part, name in zip(parts, names, strict=True) for n, value in [fact(part)] if n]
+        other = next((name for value, name in found if value != found[0][0]), None)
+        if other is not None:
+            has, lacks = (found[0][1], other) if found[0][0] else (other, found[0][1])
+            raise InputError(f"{has} has {what}, but {lacks} has none, or others: give all graphs the same")
+
+
+def _over_one(sides: Sequence[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:
+    """Codes of labels over several alphabets, over the union of these."""
+    alphabet = in_order({name for _, own in sides for name in own})
+    position = {name: code for code, name in enumerate(alphabet)}
+    tables = [np.array([position[name] for name in own], np.int32) for _, own in sides]
+    coded = [
+        table[codes] if len(table) and len(codes) else codes for table, (codes, _) in zip(tables, sides, strict=True)
+    ]
+    return np.concatenate(coded), alphabet
+
+
 def _ranges(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The positions of what belongs to these rows, and their offsets after selection."""
     lengths = np.diff(offsets)[rows]
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    ends = running_sum(lengths)
     return np.arange(ends[-1]) + np.repeat(offsets[:-1][rows] - ends[:-1], lengths), ends
 
 
@@ -97,125 +156,177 @@ def pack(graphs: Iterable[Graph], place: Callable[[int], str] = "item {}".format
     (['H', 'O'], [1, 0, 0], [0, 2, 3, 4], [1, 2, 0, 0])
     """
     items = list(graphs)
-    offsets, starts = np.zeros(len(items) + 1, np.int64), np.zeros(len(items) + 1, np.int64)
-    np.cumsum([graph.n_nodes for graph in items], out=offsets[1:])
-    directed = any(graph.directed for graph in items)
-    both = [directed and not graph.directed for graph in items]
-    ends = [_edges(graph, i, place) for i, graph in enumerate(items)]
-    np.cumsum([len(own) * (1 + twice) for own, twice in zip(ends, both, strict=True)], out=starts[1:])
-    ends = [np.concatenate([own, own[:, ::-1]]) if twice else own for own, twice in zip(ends, both, strict=True)]
-    edges = np.concatenate([np.empty((0, 2), np.int64), *ends])
+    sizes = [_n_nodes(graph, i, place) for i, graph in enumerate(items)]
+    offsets, (edges, n_edges) = running_sum(sizes), _edges(items, place)
     named = [None if isinstance(graph.nodes, (int, np.integer)) else graph.nodes for graph in items]
-    sizes = [len(own) // (1 + twice) for own, twice in zip(ends, both, strict=True)]
-    labels, alphabet = _coded(named, [graph.n_nodes for graph in items], "node", place)
-    edge_labels, edge_alphabet = _coded([graph.edge_labels for graph in items], sizes, "edge", place, both)
-    weights = _weights(items, sizes, place, both)
+    labels, alphabet = _coded(named, sizes, "node", place)
+    edge_labels, edge_alphabet = _coded([graph.edge_labels for graph in items], n_edges, "edge", place)
+    weights, attributes = _weights(items, n_edges, place), _attributes(items, sizes, place)
+    directed = np.array([bool(graph.directed) for graph in items], bool)
+    origin = np.arange(len(edges))
+    if directed.any() and not directed.all():  # edges of the undirected graphs are two arcs
+        of_graph = np.repeat(np.arange(len(items)), n_edges)
+        back = origin[~directed[of_graph]]
+        order = np.argsort(np.concatenate([of_graph, of_graph[back]]), kind="stable")
+        origin = np.concatenate([origin, back])[order]
+        edges = np.concatenate([edges, edges[back, ::-1]])[order]
+        edge_labels, weights = (array[origin] if len(array) else array for array in (edge_labels, weights))
+    starts = running_sum(np.asarray(n_edges, np.int64) * np.where(directed.any() & ~directed, 2, 1))
+    sources, ends = (np.ascontiguousarray(column) for column in edges.T)
     arcs, targets, arc_labels, arc_weights, fault = _core.adjacency(
-        offsets, starts, edges[:, 0].copy(), edges[:, 1].copy(), edge_labels, weights, directed
+        offsets, starts, sources, ends, edge_labels, weights, bool(directed.any())
     )
     if fault is not None:
-        raise InputError(_explained(fault, items, sizes, place))
+        g, edge, other = fault
+        given = running_sum(n_edges)[g]
+        first, second = (int(origin[starts[g] + e] - given) if e >= 0 else -1 for e in (edge, other))
+        raise InputError(f"{place(g)}, edge {first}: {_explained(items[g], first, second)}")
     codes = labels if alphabet else np.zeros(offsets[-1], np.int32)
-    attributes = _attributes(items, place)
-    return GraphParts(
-        codes, offsets, arcs, targets, arc_labels, arc_weights, attributes, alphabet, edge_alphabet, directed
-    )
+    shared = (attributes, alphabet, edge_alphabet, bool(directed.any()))
+    return GraphParts(codes, offsets, arcs, targets, arc_labels, arc_weights, *shared)
 
 
-def _edges(graph: Graph, i: int, place: Callable[[int], str]) -> np.ndarray:
+def running_sum(lengths: Any) -> np.ndarray:
+    """Offsets of rows of these lengths."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
     try:
-        edges = np.asarray(graph.edges)
-        if edges.size == 0:
+        n = graph.n_nodes
+    except TypeError:
+        n = -1
+    if not 0 <= n < LIMIT or isinstance(graph.nodes, (str, bytes, dict, bool)):
+        found = repr(graph.nodes)[:40]
+        raise InputError(f"{place(i)}: its nodes are {found}, expected a list of labels or the number of nodes")
+    return n
+
+
+def _edges(items: Sequence[Graph], place: Callable[[int], str]) -> tuple[np.ndarray, list[int]]:
+    """The edges of all graphs, one row each, and how many each graph has."""
+    lists = [graph.edges for graph in items]
+    with contextlib.suppress(TypeError, ValueError, OverflowError):  # found again below, with its place
+        if all(type(own) is list for own in lists):
+            pairs = list(chain.from_iterable(lists))
+            flat = np.array(list(chain.from_iterable(pairs))) if set(map(len, pairs)) <= {2} else np.empty(0)
+            if flat.dtype.kind == "i" or not pairs:
+                return flat.astype(np.int64, copy=False).reshape(-1, 2), [len(own) for own in lists]
+    each = [_edges_of(graph.edges, i, place) for i, graph in enumerate(items)]
+    return np.concatenate([np.empty((0, 2), np.int64), *each]), [len(own) for own in each]
+
+
+def _edges_of(edges: Any, i: int, place: Callable[[int], str]) -> np.ndarray:
+    if not isinstance(edges, (Sequence, np.ndarray)) or isinstance(edges, (str, bytes)):
+        raise InputError(f"{place(i)}: its edges are {type(edges).__name__}, expected a list of pairs of nodes")
+    try:
+        array = np.asarray(edges)
+        if array.size == 0 and len(edges) == 0:
             return np.empty((0, 2), np.int64)
-        if edges.ndim == 2 and edges.shape[1] == 2 and edges.dtype.kind in "iu":
-            return edges.astype(np.int64)
+        if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
+            return array.astype(np.int64)
     except ValueError:  # rows of different lengths
         pass
-    for e, edge in enumerate(graph.edges):
+    for e, edge in enumerate(edges):
         whole = isinstance(edge, (tuple, list, np.ndarray)) and all(isinstance(v, (int, np.integer)) for v in edge)
-        if not whole or len(edge) != 2:
-            raise InputError(f"{place(i)}, edge {e}: found {edge!r}, expected the positions of two nodes")
+        if not whole or len(edge) != 2 or not all(-LIMIT < v < LIMIT for v in edge):
+            raise InputError(f"{place(i)}, edge {e}: found {str(edge)[:40]}, expected the positions of two nodes")
     raise InputError(f"{place(i)}: its edges are not pairs of positions of nodes")
 
 
 def _coded(
-    named: Sequence[Sequence[Any] | None],
-    sizes: Sequence[int],
-    what: str,
-    place: Callable[[int], str],
-    twice: Sequence[bool] = (),
+    named: Sequence[Sequence[Any] | None], sizes: Sequence[int], what: str, place: Callable[[int], str]
 ) -> tuple[np.ndarray, list[str]]:
     """The codes of labels of nodes or edges, and their alphabet; both are empty if no graph has labels."""
-    having = [i for i, labels in enumerate(named) if labels is not None and len(labels)]
-    if not having:
+    lists = [() if labels is None else labels for labels in named]
+    having = next((i for i, labels in enumerate(lists) if len(labels)), None)
+    if having is None:
         return NO_CODES, []
-    lists = [[] if labels is None else list(labels) for labels in named]
     for i, (labels, n) in enumerate(zip(lists, sizes, strict=True)):
         if len(labels) == n:
             continue
-        if not labels:
-            raise InputError(
-                f"{place(i)}: has {n} {what}s and no labels for them, but {place(having[0])} has: "
-                f"label the {what}s of every graph or of none"
-            )
-        raise InputError(f"{place(i)}: has {n} {what}s and {len(labels)} labels for them, expected one for each")
-    distinct = set(chain.from_iterable(lists))
-    for label in distinct:
-        if not isinstance(label, (str, int, np.integer)) or isinstance(label, bool):
-            i, k = next((i, labels.index(label)) for i, labels in enumerate(lists) if label in labels)
-            found = "has no label" if label is None else f"has the label {label!r}"
-            raise InputError(f"{place(i)}, {what} {k}: {found}, expected a str or a whole number for every {what}")
-    alphabet = sorted({str(label) for label in distinct}, key=_in_order)
+        if len(labels):
+            raise InputError(f"{place(i)}: has {n} {what}s and {len(labels)} labels for them, expected one for each")
+        raise InputError(
+            f"{place(i)}: has {n} {what}s and no labels for them, but {place(having)} has: "
+            f"label the {what}s of every graph or of none"
+        )
+    try:
+        distinct = set(chain.from_iterable(lists))
+        known = all(is_label(label) for label in distinct)
+    except TypeError:  # not hashable
+        known = False
+    if not known:
+        i, k, label = next(
+            (i, k, label) for i, own in enumerate(lists) for k, label in enumerate(own) if not is_label(label)
+        )
+        found = "has no label" if label is None else f"has the label {repr(label)[:40]}"
+        raise InputError(f"{place(i)}, {what} {k}: {found}, expected a str or a whole number for every {what}")
+    alphabet = in_order({str(label) for label in distinct})
     position = {name: code for code, name in enumerate(alphabet)}
     codes = {label: position[str(label)] for label in distinct}
-    times = twice or [False] * len(lists)
-    every = chain.from_iterable(chain(own, own) if t else own for own, t in zip(lists, times, strict=True))
-    return np.fromiter((codes[label] for label in every), np.int32), alphabet
+    return np.fromiter(map(codes.__getitem__, chain.from_iterable(lists)), np.int32), alphabet
 
 
-def _in_order(name: str) -> tuple[bool, int, str]:
-    """Numbers by size, before words."""
+def is_label(label: Any) -> bool:
+    """Whether this may be the label of a node or an edge."""
+    return isinstance(label, (str, int, np.integer)) and not isinstance(label, bool)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Numbers by size, then words in alphabetical order.
+
+    >>> in_order(["C", "10", "9", "Br"])
+    ['9', '10', 'Br', 'C']
+    """
+    return sorted(names, key=_by_size)
+
+
+def _by_size(name: str) -> tuple[bool, int, str]:
     number = name.removeprefix("-")
     is_number = number.isascii() and number.isdigit() and len(number) < 19
     return not is_number, int(name) if is_number else 0, name
 
 
-def _weights(
-    items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str], both: Sequence[bool]
-) -> np.ndarray:
+def _weights(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
     if all(graph.weights is None for graph in items):
         return NO_WEIGHTS
     parts = [NO_WEIGHTS]
-    for i, (graph, n, twice) in enumerate(zip(items, sizes, both, strict=True)):
-        own = np.ones(n) if graph.weights is None else np.asarray(graph.weights, np.float64)
+    for i, (graph, n) in enumerate(zip(items, sizes, strict=True)):
+        try:
+            own = np.ones(n) if graph.weights is None else np.asarray(graph.weights, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"{place(i)}: its weights are not one number for each edge") from None
         if own.shape != (n,):
-            raise InputError(f"{place(i)}: has {n} edges and {len(own)} weights for them, expected one for each")
+            raise InputError(f"{place(i)}: has {n} edges and {own.size} weights for them, expected one for each")
         if not np.isfinite(own).all():
             e = int(np.argmin(np.isfinite(own)))
             raise InputError(f"{place(i)}, edge {e}: its weight is {own[e]}, expected a finite number")
-        parts += [own, own] if twice else [own]
+        parts.append(own)
     return np.concatenate(parts)
 
 
-def _attributes(items: Sequence[Graph], place: Callable[[int], str]) -> np.ndarray:
-    n_nodes = sum(graph.n_nodes for graph in items)
-    having = [i for i, graph in enumerate(items) if graph.attributes is not None and graph.n_nodes]
+def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
+    having = [i for i, graph in enumerate(items) if graph.attributes is not None and sizes[i]]
     if not having:
-        return np.empty((n_nodes, 0))
+        return np.empty((sum(sizes), 0))
     parts, width = [], -1
-    for i, graph in enumerate(items):
-        if graph.n_nodes == 0:
+    for i, (graph, n) in enumerate(zip(items, sizes, strict=True)):
+        if n == 0:
             continue
+        if graph.attributes is None:
+            raise InputError(f"{place(i)}: has no attributes, but {place(having[0])} has: give them to all or none")
         try:
-            own = np.asarray([] if graph.attributes is None else graph.attributes, np.float64)
-        except (TypeError, ValueError):
+            own = np.asarray(graph.attributes, np.float64)
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{place(i)}: its attributes are not one row of numbers for each node") from None
         own = own.reshape(-1, 1) if own.ndim == 1 else own
-        width = own.shape[1] if width < 0 else width
-        if own.shape != (graph.n_nodes, width):
+        width = own.shape[-1] if width < 0 and own.ndim else width
+        if own.shape != (n, width):
             raise InputError(
-                f"{place(i)}: has {graph.n_nodes} nodes, and attributes of the shape {own.shape}, "
-                f"expected {(graph.n_nodes, width)}, like {place(having[0])}"
+                f"{place(i)}: has {n} nodes, and attributes of the shape {own.shape}, "
+                f"expected {(n, width)}" + f", like {place(having[0])}" * (i != having[0])
             )
         if not np.isfinite(own).all():
             node = int(np.argwhere(~np.isfinite(own))[0, 0])
@@ -224,18 +335,8 @@ def _attributes(items: Sequence[Graph], place: Callable[[int], str]) -> np.ndarr
     return np.ascontiguousarray(np.concatenate(parts))
 
 
-def _explained(
-    fault: tuple[int, int, int], items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]
-) -> str:
-    g, edge, other = fault
-    graph, edge = items[g], edge % max(1, sizes[g])
+def _explained(graph: Graph, edge: int, other: int) -> str:
     u, v = (int(node) for node in graph.edges[edge])
     if other < 0:
-        return (
-            f"{place(g)}, edge {edge}: joins the nodes {u} and {v}, "
-            f"but the graph has {graph.n_nodes} nodes, counted from 0"
-        )
-    return (
-        f"{place(g)}, edge {edge}: joins {u} and {v} like edge {other % max(1, sizes[g])}, with another label or weight: "
-        "a graph has one edge between two nodes"
-    )
+        return f"joins the nodes {u} and {v}, but the graph has {graph.n_nodes} nodes, counted from 0"
+    return f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"

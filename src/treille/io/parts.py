@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
+from .graph_parts import GraphParts, joined_graphs
 from .machine import MachineList
 from .records import NumberRows
 from .symbols import over_one_table
@@ -48,6 +49,8 @@ def selected(X: Any, rows: Sequence[int]) -> Any:
         return MachineList([X.machines[i] for i in rows])
     if isinstance(X, NumberRows):
         return NumberRows(X.matrix[np.asarray(rows, np.int64)], X.names)
+    if isinstance(X, GraphParts):
+        return X.take(np.asarray(rows, np.int64))
     if isinstance(X, TreeParts):
         spans = [np.arange(X.offsets[i], X.offsets[i + 1]) for i in rows]
         nodes = np.concatenate([np.empty(0, np.int64), *spans])
@@ -82,12 +85,14 @@ def concatenated(parts: Sequence[Any], names: Sequence[str]) -> Any:
         return _stacked(parts)
     if isinstance(first, TreeParts):
         return _forest(parts)
+    if isinstance(first, GraphParts):
+        return joined_graphs(parts, names)
     return [item for part in parts for item in part]
 
 
 def _kind(part: Any) -> str:
-    kinds = {ColumnParts: "several columns", MachineList: "lattices", NumberRows: "rows of numbers", TreeParts: "trees"}
-    return kinds.get(type(part), "texts")
+    kinds = {ColumnParts: "several columns", MachineList: "lattices", NumberRows: "rows of numbers"}
+    return (kinds | {GraphParts: "graphs", TreeParts: "trees"}).get(type(part), "texts")
 
 
 def _stacked(parts: Sequence[NumberRows]) -> NumberRows:

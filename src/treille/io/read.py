@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import columnar, lattice_files, lattices, trees
+from . import columnar, lattice_files, lattices, trees, tu
 from .archive import Member, archive_members, is_many
 from .errors import InputError
 from .examples import Examples, Request
@@ -50,8 +50,8 @@ def read(
     ----------
     format : str or None
         For texts jsonl, csv, tsv, parquet, arrow, lines, fasta or fastq; for numbers svmlight or crfsuite; for trees trees,
-        conllu, newick or xml; for lattices plf, openfst, openfst-text, kaldi, slf, mesh, confusion or arcs. None: recognised by
-        the name, otherwise by the content.
+        conllu, newick or xml; for graphs graphs, tu, gml, graphml or smiles; for lattices plf, openfst, openfst-text, kaldi, slf,
+        mesh, confusion or arcs. None: recognised by the name, otherwise by the content.
     text : str or None
         The field of the text, or several joined with one blank: `title+body`. The columns of a table without a header are called
         1, 2, 3 and so on.
@@ -154,6 +154,8 @@ def _read_members(path: Path, request: Request) -> Examples:
             return lattice_files.read(files, replace(request, format=found, guessed_from=guessed_from))
     if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
         return trees.read_documents(path, replace(request, format="xml", guessed_from="content"))
+    if format == "tu" or (not format and tu.prefixes(members)):
+        return tu.read(members, replace(request, format="tu", guessed_from="" if format else "content"))
     named = [bool(format) or is_named(member.name) for member in members]
     if not any(named):
         return read_documents(members, replace(request, format="lines"))
@@ -162,10 +164,10 @@ def _read_members(path: Path, request: Request) -> Examples:
         raise InputError(
             f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
         )
-    read = []
+    read, labelled = [], _of_each(request)
     for member in members:
         with text_of(member.data, member.name, request.encoding) as stream:
-            read.append(_read_stream(stream, replace(request, source=member.name)))
+            read.append(_read_stream(stream, replace(request, source=member.name, labelled=labelled)))
     folders = [member.label for member in members]
     return joined(read, request, folders if all(folders) else None)
 
@@ -183,8 +185,12 @@ def _read_several(paths: Sequence[Path], request: Request) -> Examples:
         return _read(paths[0], request)
     if sum(os.fspath(path) == STANDARD_INPUT for path in paths):
         raise InputError("found several files and standard input, expected either")
-    labelled = request.labelled if request.label is not None else False if request.labelled is False else None
-    return joined([_read(path, replace(request, labelled=labelled)) for path in paths], request)
+    return joined([_read(path, replace(request, labelled=_of_each(request))) for path in paths], request)
+
+
+def _of_each(request: Request) -> bool | None:
+    """Whether each of several files must hold labels: only if the user named their field."""
+    return request.labelled if request.label is not None else False if request.labelled is False else None
 
 
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:

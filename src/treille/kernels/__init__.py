@@ -11,21 +11,26 @@ from treille.kernels.conjunctions import Conjunctions
 from treille.kernels.gapped_kmer import GappedKmer
 from treille.kernels.gappy import Gappy
 from treille.kernels.graphlets import Graphlets
+from treille.kernels.histograms import EdgeHistogram, VertexHistogram
 from treille.kernels.linear import Linear
 from treille.kernels.mismatch import Mismatch
 from treille.kernels.ngram import NGram
+from treille.kernels.node_attributes import NodeAttributes
 from treille.kernels.normalized import Normalized
 from treille.kernels.partial_tree import PartialTree
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
+from treille.kernels.random_walk import RandomWalk
 from treille.kernels.rational import Rational
 from treille.kernels.root_paths import RootPaths
+from treille.kernels.shortest_path import ShortestPath
 from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
 from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
+from treille.kernels.weisfeiler_lehman import WeisfeilerLehman
 from treille.kernels.wildcard import Wildcard
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
     "Columns",
     "Conjunctions",
     "Constant",
+    "EdgeHistogram",
     "FromFunction",
     "GappedKmer",
     "Gappy",
@@ -43,21 +49,26 @@ __all__ = [
     "Linear",
     "Mismatch",
     "NGram",
+    "NodeAttributes",
     "Normalized",
     "PartialTree",
     "Polynomial",
     "Power",
     "Precomputed",
     "Product",
+    "RandomWalk",
     "Rational",
     "RootPaths",
     "Scaled",
+    "ShortestPath",
     "SubTree",
     "Subpath",
     "Subsequence",
     "SubsetTree",
     "Sum",
+    "VertexHistogram",
     "Weighted",
     "WeightedDegree",
+    "WeisfeilerLehman",
     "Wildcard",
 ]

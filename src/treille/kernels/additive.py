@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import reduce
 from itertools import chain, pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch, Texts
-from treille.features import Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -153,6 +155,11 @@ class AdditiveMap(FeatureMap):
                 "the terms read different columns or units, so that positions are not those of one example: ask every term"
             )
         return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        each = zip(self.maps, self.kernel.batches(batch), pairwise(self.cuts), strict=True)
+        terms = (features.contributions(own, weights[a:b], n_jobs) for features, own, (a, b) in each)
+        return reduce(add, terms)
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         if not isinstance(other, AdditiveMap) or other.prefixes != self.prefixes:

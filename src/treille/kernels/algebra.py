@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Batch, Lattices, Table, Texts
-from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -225,6 +225,9 @@ class ScaledMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         return self.inner.occurrences(batch).scaled(self.factor)
 
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        return self.inner.contributions(batch, self.factor * weights, n_jobs)
+
 
 class Constant(Kernel):
     """k(x, y) = value, the constant term of ``1 + k``: one feature, the same for all examples. It reads batches of any kind.
@@ -277,6 +280,10 @@ class ConstantMap(FeatureMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         values = np.full((len(batch), self.count), np.sqrt(self.value))
         return Rows.from_csr(sp.csr_matrix(values), np.full(len(batch), self.value))
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        own = np.sqrt(self.value) * weights.sum(axis=0)
+        return Contributions({}, np.tile(own, (len(batch), 1)))
 
     def name(self, id: int) -> str:
         return "constant"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import CenteredRows, ConcatenatedRows, Families, FeatureMap, FeatureRows
+from treille.features import CenteredRows, ConcatenatedRows, Contributions, Families, FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -116,6 +116,13 @@ class CenteredMap(FeatureMap):
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
             parts.append(own.keeping(kept))
         return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        if self.kept is not None:
+            every = np.zeros((len(self.mean), weights.shape[1]))
+            every[self.kept] = weights
+            weights = every
+        return self.inner.contributions(batch, weights, n_jobs).plus(-(self.mean @ weights))
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())

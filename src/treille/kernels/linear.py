@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from treille.data import Batch, Vectors
 from treille.data.alphabet import align
 from treille.data.vectors import MOST_COLUMNS
-from treille.features import FeatureMap, Rows
+from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
 from treille.io import stored
@@ -109,6 +109,12 @@ class ColumnMap(FeatureMap):
         ids = np.full(self.n_columns, -1, dtype=np.int64)
         ids[self.columns] = np.arange(self.n_features)
         return ids
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, Vectors)
+        matrix, ids = batch.to_csr(), self.ids_of(batch)
+        own = np.vstack([weights, np.zeros((1, weights.shape[1]))])[ids[matrix.indices]]  # -1: no feature
+        return Contributions.of(batch, matrix.data[:, None] * own)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import FeatureMap, FeatureRows, Occurrences
+from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, PerProblemRows
 from treille.kernels.base import Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
@@ -93,3 +93,9 @@ class NormalizedMap(WrappedMap):
 
     def occurrences(self, batch: Batch) -> Occurrences:
         return self.inner.occurrences(batch).scaled(_inverse_norms(self.inner.transform(batch).diag()))
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        rows = self.inner.transform(batch, n_jobs)
+        each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
+        norms = np.column_stack([_inverse_norms(own.diag()) for own in each])
+        return self.inner.contributions(batch, weights, n_jobs).scaled(norms)

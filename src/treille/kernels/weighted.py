@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -237,6 +237,9 @@ class WeightedMap(WrappedMap):
         if len(self.weights) > 1:
             raise InputError("the features have other weights for each class: ask for the occurrences of .inner")
         return self.inner.occurrences(batch).weighted(self.weights[0])
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        return self.inner.contributions(batch, weights * self.weights.T, n_jobs)
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())

@@ -9,7 +9,14 @@ from treille import _core
 from treille.features.compaction import check_representation
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.problem import EpsilonInsensitive, Hinge, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Problem,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from treille.solvers.report import Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import RowsSpace
@@ -36,6 +43,7 @@ class DualCD(BaseSolver):
     Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale linear SVM. ICML 2008.
     Allauzen, Cortes, Mohri: SVM optimization for lattice kernels. Algorithm 2.
     Ho, Lin: Large-scale linear support vector regression. JMLR 2012.
+    Yu, Huang, Lin: Dual coordinate descent methods for logistic regression. Machine Learning 2011.
 
     Examples
     --------
@@ -46,7 +54,7 @@ class DualCD(BaseSolver):
     """
 
     spaces = (RowsSpace,)
-    losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive)
 
     shrinking: bool = True
     stopping: str = "gap"
@@ -66,7 +74,6 @@ class DualCD(BaseSolver):
             "rows": form.core,
             "C": problem.C,
             "start": np.empty(0) if run.start is None else run.start.ravel(),
-            "squared": isinstance(problem.loss, (SquaredHinge, SquaredEpsilonInsensitive)),
             "bias": float(problem.intercept),
             "tol": run.tol,
             "max_epochs": run.max_epochs,
@@ -77,11 +84,16 @@ class DualCD(BaseSolver):
             "poll": run.poll,
         }
         if problem.classes is not None:
-            answers = _core.dual_cd(labels=problem.targets, classes=problem.classes, weights=form.weights, **options)
+            options |= {"labels": problem.targets, "classes": problem.classes, "weights": form.weights}
+            if isinstance(problem.loss, Logistic):
+                answers = _core.dual_cd_logistic(**options)
+            else:
+                answers = _core.dual_cd(squared=isinstance(problem.loss, SquaredHinge), **options)
         else:
             assert isinstance(problem.loss, EpsilonInsensitive)
             y = np.ascontiguousarray(problem.targets.reshape(n, -1).T).ravel()
-            answers = _core.dual_cd_regression(y=y, epsilon=float(problem.loss.epsilon), **options)
+            squared = isinstance(problem.loss, SquaredEpsilonInsensitive)
+            answers = _core.dual_cd_regression(y=y, epsilon=float(problem.loss.epsilon), squared=squared, **options)
         report = replace(summary(answers, run.seed), representation=str(form))
         alpha = answers.alpha.reshape(n_problems, n)
         if not form.weights:

@@ -13,7 +13,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Logistic, Problem, SquaredHinge
 from treille.solvers.report import Report, Solution, summary
 from treille.solvers.solver import BaseSolver, Run
-from treille.spaces import ProductSpace, RowsSpace
+from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
 PASSES = 30  # over the data, where examples are three times the features or more: 11 to 88 were measured
 POLL = 0.05  # seconds
@@ -26,7 +26,8 @@ STUCK = 5  # Newton steps without progress after which rounding is assumed to be
 class FiniteNewton(BaseSolver):
     """Newton's method with conjugate gradients and an exact line search, for the squared hinge and the logistic loss.
 
-    Works on rows, with w in the space of the features, and on product, with one coefficient per example.
+    Works on rows, with w in the space of the features, and on product and gram, with one coefficient per example. On gram the
+    kernel matrix is computed once, and kept.
 
     Parameters
     ----------
@@ -45,13 +46,13 @@ class FiniteNewton(BaseSolver):
     'converged'
     """
 
-    spaces = (RowsSpace, ProductSpace)
+    spaces = (RowsSpace, ProductSpace, GramSpace)
     losses = (SquaredHinge, Logistic)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
 
-    def recommended(self, space: RowsSpace | ProductSpace, problem: Problem) -> bool:
+    def recommended(self, space: RowsSpace | ProductSpace | GramSpace, problem: Problem) -> bool:
         """Whether it takes fewer passes over the data than coordinate descent in the dual.
 
         The dual has the matrix Q + 1/(2C). With more active examples than features, Q is singular: a pass shrinks the gap by
@@ -64,7 +65,7 @@ class FiniteNewton(BaseSolver):
         product = float(np.mean(problem.C * (space.rows.diag() + float(problem.intercept))))
         return 7 * (0.5 + product) > PASSES
 
-    def _solve(self, problem: Problem, space: RowsSpace | ProductSpace, run: Run) -> Solution:
+    def _solve(self, problem: Problem, space: RowsSpace | ProductSpace | GramSpace, run: Run) -> Solution:
         if isinstance(space, RowsSpace):
             return _solve_on_rows(problem, space, run)
         return _solve_on_products(problem, space, run)
@@ -95,8 +96,9 @@ def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
     )
 
 
-def _solve_on_products(problem: Problem, space: ProductSpace, run: Run) -> Solution:
+def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: Run) -> Solution:
     """An epoch is a product. Up to eight problems advance together: a product has a column for each of them."""
+    multiply = space.product if isinstance(space, ProductSpace) else space.matrix().__matmul__
     each = [Newton(problem, k, run) for k in range(problem.n_problems)]
     steps = [newton.steps() for newton in each]
     wanted = {k: next(own) for k, own in enumerate(steps)}  # vectors to be multiplied; every method begins with one
@@ -104,7 +106,7 @@ def _solve_on_products(problem: Problem, space: ProductSpace, run: Run) -> Solut
     while wanted:
         active = list(wanted)[:WIDTH]
         beta = np.stack([wanted.pop(k) for k in active], axis=1)
-        products = space.product(beta) + float(problem.intercept) * beta.sum(axis=0)
+        products = multiply(beta) + float(problem.intercept) * beta.sum(axis=0)
         for k, values in zip(active, products.T, strict=True):
             each[k].epochs += 1
             with suppress(StopIteration):

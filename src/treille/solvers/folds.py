@@ -15,7 +15,7 @@ from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import BLOCK
 from treille.solvers.dual_cd import DualCD
-from treille.solvers.problem import EpsilonInsensitive, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import EpsilonInsensitive, Logistic, Problem, SquaredEpsilonInsensitive, SquaredHinge
 from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until
 from treille.solvers.smo import SMO
 from treille.solvers.solver import Run, after
@@ -76,7 +76,8 @@ def solve_folds(
     run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
     if isinstance(space, GramSpace):
         space = space.stored()
-    if isinstance(solver, DualCD) and isinstance(space, RowsSpace):
+    paths = isinstance(space, RowsSpace) and not isinstance(folds[0].problem.loss, Logistic)
+    if isinstance(solver, DualCD) and paths:
         found = _by_paths(solver, space, folds, rising, run)
     elif isinstance(solver, SMO):
         found = _by_smo(solver, space, folds, rising, run)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import FeatureMap
+from treille.features import Contributions, FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
@@ -36,6 +36,10 @@ class Functions(ABC):
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
     @abstractmethod
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
+        """What each part of the examples adds to the outputs, without the intercept."""
+
+    @abstractmethod
     def sizes(self) -> str:
         """The size of the functions, in words."""
 
@@ -54,6 +58,9 @@ class LinearFunctions(Functions):
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return np.concatenate([self._products(c, n_jobs) for c in batch.chunks(CHUNK)]) + self.intercept
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
+        return self.features.contributions(batch, self.weights, n_jobs)
 
     @cached_property
     def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
@@ -96,6 +103,9 @@ class KernelFunctions(Functions):
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.kernel.apply(batch, self.support, self.coefficients, n_jobs) + self.intercept
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
+        raise InputError(f"{self.kernel!r} has no explicit features, so the parts of an example have no weights")
 
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"

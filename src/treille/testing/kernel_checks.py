@@ -178,6 +178,20 @@ def occurrences_sum_to_values(case: _Case) -> None:
     assert (found.parts >= 0).all(), "an occurrence covers a negative position"
 
 
+def contributions_sum_to_outputs(case: _Case) -> None:
+    first, _ = case.halves
+    features, _ = case.kernel.fit_features(take(case.batch, first))
+    weights = np.random.default_rng(0).normal(size=(features.n_features, 2))
+    try:
+        found = features.contributions(case.batch, weights)
+    except InputError:
+        return
+    outputs = features.transform(case.batch).matvec(weights)
+    assert_close(found.sums(), outputs, "the sum of contributions (example, function)", tolerance=1e-9)
+    for part, _ in found.shares.values():
+        assert len(part.part_names(0)) == part.part_offsets[1], "the parts of example 0 are not all named"
+
+
 def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
     one, other = (case.kernel.fit_features(take(case.batch, half))[0] for half in case.halves)
     try:
@@ -311,6 +325,7 @@ FEATURE_LAWS = {
     is_the_gram_matrix_of_its_features,
     weighted_columns_multiply_values,
     occurrences_sum_to_values,
+    contributions_sum_to_outputs,
     features_of_parts_merge_to_those_of_all,
     pickling_keeps_its_features,
     restricted_features_keep_their_values,

@@ -40,7 +40,7 @@ from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
 DEFAULT = Tagger()
-LOSS, DIRECTION = options.Loss(DEFAULT.loss), Direction(DEFAULT.direction)
+LOSS, DIRECTION = options.Hinge(DEFAULT.loss), Direction(DEFAULT.direction)
 MULTICLASS = Multiclass(DEFAULT.multiclass)
 
 
@@ -60,7 +60,7 @@ def run(
         Path | None, typer.Option("--templates", metavar="FILE", help="Feature templates, also those of CRF++.")
     ] = None,
     C: options.C = DEFAULT.C,
-    loss: options.LossName = LOSS,
+    loss: options.HingeName = LOSS,
     tol: options.Tol = DEFAULT.tol,
     max_epochs: options.MaxEpochs = DEFAULT.max_epochs,
     min_count: Annotated[

@@ -1,0 +1,300 @@
+#pragma once
+// Features of graphs that count patterns: labels of nodes and edges, shortest paths, refined labels.
+//
+//   phi_z(x) = s_z t(how often pattern z occurs in x),   t as in features/count_transform.hpp; the factor s_z depends on z alone.
+//
+// A pattern is a key of whole numbers: codes of labels, lengths, or numbers of other patterns. Keys are compared exactly, see
+// interner.hpp. Fitted on some graphs, then frozen. Ids fall with the number of graphs that contain the pattern; ties go by first
+// occurrence. Results do not depend on the number of threads.
+//
+// A kind of patterns P is a struct of options with
+//   Finder(graphs, p).find(g, number, visit): number(key) gives the number of a key, visit(PatternFound) reports an occurrence, in an order
+//                                             that does not depend on these numbers;
+//   work(graphs, g):                          the approximate cost of a graph;
+//   recode(key, codes):                       the key with other codes of labels and other numbers of patterns;
+//   references(key, use):                     use(number) for every pattern that the key mentions;
+//   is_sound(key, before, n_labels, n_edge_labels): whether a key read from a file may be pattern number `before`.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "features/coded_rows.hpp"
+#include "features/count_transform.hpp"
+#include "features/row_builder.hpp"
+#include "graphs/graphs.hpp"
+#include "interner.hpp"
+#include "parallel.hpp"
+
+namespace treille {
+
+using PatternKey = std::vector<std::int32_t>;
+using KnownPatterns = Interner<std::int32_t>;
+
+// An occurrence of a pattern, counted `times` times; what `first` and `second` mean depends on the kind.
+struct PatternFound {
+  std::uint32_t pattern;
+  std::int32_t first, second;
+  std::uint32_t times = 1;
+  double factor = 1.0;
+};
+
+// New codes by old ones; an empty span changes nothing.
+struct PatternCodes {
+  std::span<const std::int32_t> labels, edge_labels;
+  std::span<const std::uint32_t> patterns;
+
+  static std::int32_t of(std::int32_t code, std::span<const std::int32_t> codes) {
+    return codes.empty() ? code : codes[static_cast<std::size_t>(code)];
+  }
+  std::int32_t pattern(std::int32_t number) const {
+    return patterns.empty() ? number : static_cast<std::int32_t>(patterns[static_cast<std::size_t>(number)]);
+  }
+};
+
+// Adds up the occurrences of the patterns of one graph after another, in the order of their first occurrences.
+class OccurrenceCounter {
+ public:
+  void clear() { sums_.clear(); }
+  void add(const PatternFound& found) {
+    const std::uint32_t id = found.pattern;
+    if (id >= slot_.size()) slot_.resize(2 * (std::size_t{id} + 1), 0);
+    const std::size_t slot = slot_[id];  // may be that of an earlier graph
+    if (slot < sums_.size() && sums_[slot].pattern == id) {
+      sums_[slot].times += found.times;
+    } else {
+      slot_[id] = static_cast<std::uint32_t>(sums_.size());
+      sums_.push_back(found);
+    }
+  }
+  std::span<const PatternFound> sums() const { return sums_; }
+
+ private:
+  Array<std::uint32_t> slot_;
+  std::vector<PatternFound> sums_;
+};
+
+template <class P>
+class GraphFeatures {
+ public:
+  static GraphFeatures fit(const Graphs& graphs, const P& kind, Counts counts, int threads, RowsWithNorms& rows) {
+    struct Part {
+      KnownPatterns known;
+      Array<std::uint32_t> holders;
+      OccurrenceCounter counter;
+    };
+    const auto cuts = cut(graphs, kind, threads);
+    std::vector<Part> parts(cuts.size() - 1);
+    std::vector<RowPart> entries(parts.size());
+    rows.sq_norms.assign(graphs.size(), 0.0);
+    expect(graphs.size());
+    run_parts(static_cast<int>(parts.size()), [&](int part) {
+      const auto p = static_cast<std::size_t>(part);
+      Part& own = parts[p];
+      typename P::Finder finder(graphs, kind);
+      for (std::size_t g = cuts[p]; g < cuts[p + 1]; ++g) {
+        own.counter.clear();
+        finder.find(
+            g, [&](const PatternKey& key) { return own.known.add(key); }, [&](const PatternFound& found) { own.counter.add(found); });
+        own.holders.resize(own.known.size(), 0);
+        for (const PatternFound& sum : own.counter.sums()) {
+          const double value = sum.factor * transformed(counts, sum.times);
+          rows.sq_norms[g] += value * value;
+          entries[p].add(sum.pattern, value);
+          ++own.holders[sum.pattern];
+        }
+        entries[p].end_row();
+      }
+      own.counter = {};
+    });
+
+    GraphFeatures self(kind, counts);
+    std::vector<std::vector<std::uint32_t>> numbers(parts.size());
+    Array<std::uint32_t> holders = std::move(parts[0].holders);
+    self.known_ = std::move(parts[0].known);
+    for (std::size_t p = 1; p < parts.size(); ++p) {
+      numbers[p] = self.absorb(parts[p].known, {});
+      holders.resize(self.known_.size(), 0);
+      for (std::size_t k = 0; k < numbers[p].size(); ++k) holders[numbers[p][k]] += parts[p].holders[k];
+      parts[p] = {};
+    }
+    for (std::size_t k = 0; k < holders.size(); ++k)
+      if (holders[k] > 0) self.features_.push_back(static_cast<std::int32_t>(k));
+    std::ranges::stable_sort(self.features_, std::greater{}, [&](std::int32_t k) { return holders[static_cast<std::size_t>(k)]; });
+    self.index();
+    std::vector<Renaming> renamed{self.feature_of_};
+    for (std::size_t p = 1; p < parts.size(); ++p) {
+      for (auto& number : numbers[p]) number = self.feature_of_[number];
+      renamed.push_back(numbers[p]);
+    }
+    rows.entries = join_parts(std::move(entries), renamed, self.size());
+    return self;
+  }
+
+  // Labels are coded as in fit; those never seen have codes never used there.
+  RowsWithNorms transform(const Graphs& graphs, int threads) const {
+    const auto cuts = cut(graphs, kind_, threads);
+    std::vector<RowPart> parts(cuts.size() - 1);
+    RowsWithNorms rows;
+    rows.sq_norms.assign(graphs.size(), 0.0);
+    expect(graphs.size());
+    run_parts(static_cast<int>(parts.size()), [&](int part) {
+      const auto p = static_cast<std::size_t>(part);
+      typename P::Finder finder(graphs, kind_);
+      KnownPatterns unseen;
+      OccurrenceCounter counter;
+      for (std::size_t g = cuts[p]; g < cuts[p + 1]; ++g) {
+        counter.clear();
+        finder.find(g, [&](const PatternKey& key) { return number(key, unseen); }, [&](const PatternFound& found) { counter.add(found); });
+        for (const PatternFound& sum : counter.sums()) {
+          const double value = sum.factor * transformed(counts_, sum.times);
+          rows.sq_norms[g] += value * value;
+          if (const std::uint32_t id = feature(sum.pattern); id != KnownPatterns::kAbsent) parts[p].add(id, value);
+        }
+        parts[p].end_row();
+      }
+    });
+    rows.entries = join_parts(std::move(parts), {}, size());
+    return rows;
+  }
+
+  // visit(g, found) for every occurrence in graph after graph; patterns never seen are numbered after the known ones.
+  template <class Visit>
+  void each(const Graphs& graphs, Visit&& visit) const {
+    typename P::Finder finder(graphs, kind_);
+    KnownPatterns unseen;
+    expect(graphs.size());
+    for (std::size_t g = 0; g < graphs.size(); ++g) {
+      finder.find(g, [&](const PatternKey& key) { return number(key, unseen); }, [&](const PatternFound& found) { visit(g, found); });
+      tick();
+    }
+  }
+
+  // Frozen features from what `parts` gave.
+  struct Parts {
+    std::vector<std::int32_t> cells;     // of each pattern: its key; it mentions patterns before it only
+    std::vector<std::int64_t> starts;    // where the key of each pattern begins, and the end of the last
+    std::vector<std::int32_t> features;  // the pattern of each feature
+  };
+  static GraphFeatures from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
+                                  std::span<const std::int32_t> features, std::int32_t n_labels, std::int32_t n_edge_labels, const P& kind,
+                                  Counts counts) {
+    GraphFeatures self(kind, counts);
+    const auto require = [](bool right) {
+      if (!right) throw std::invalid_argument("the patterns in the file do not fit together");
+    };
+    require(!starts.empty() && starts.front() == 0 && starts.back() == static_cast<std::int64_t>(cells.size()));
+    for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+      require(starts[k] < starts[k + 1] && starts[k + 1] <= static_cast<std::int64_t>(cells.size()));
+      const auto key = cells.subspan(static_cast<std::size_t>(starts[k]), static_cast<std::size_t>(starts[k + 1] - starts[k]));
+      require(kind.is_sound(key, static_cast<std::int32_t>(k), n_labels, n_edge_labels));
+      require(self.known_.add(key) == k);
+    }
+    std::vector<bool> taken(self.known_.size(), false);
+    for (const std::int32_t k : features) {
+      require(k >= 0 && static_cast<std::size_t>(k) < taken.size() && !taken[static_cast<std::size_t>(k)]);
+      taken[static_cast<std::size_t>(k)] = true;
+    }
+    self.features_.assign(features.begin(), features.end());
+    self.index();
+    return self;
+  }
+
+  // What the features `ids` are made of.
+  Parts parts(std::span<const std::int64_t> ids) const {
+    std::vector<bool> kept(known_.size(), false);
+    for (const std::int64_t id : ids) kept[static_cast<std::size_t>(pattern_of(id))] = true;
+    for (std::size_t k = known_.size(); k-- > 0;)
+      if (kept[k]) kind_.references(known_[k], [&](std::int32_t other) { kept[static_cast<std::size_t>(other)] = true; });
+    Parts parts;
+    std::vector<std::uint32_t> renamed(known_.size(), 0);
+    parts.starts.push_back(0);
+    PatternKey key;
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      if (!kept[k]) continue;
+      renamed[k] = static_cast<std::uint32_t>(parts.starts.size() - 1);
+      key.assign(known_[k].begin(), known_[k].end());
+      kind_.recode(key, {{}, {}, renamed});
+      parts.cells.insert(parts.cells.end(), key.begin(), key.end());
+      parts.starts.push_back(static_cast<std::int64_t>(parts.cells.size()));
+    }
+    for (const std::int64_t id : ids)
+      parts.features.push_back(static_cast<std::int32_t>(renamed[static_cast<std::size_t>(pattern_of(id))]));
+    return parts;
+  }
+
+  // These features, then the new ones of `other`, whose codes of labels become those given; and the ids of the features of `other`.
+  std::pair<GraphFeatures, std::vector<std::int64_t>> merge(const GraphFeatures& other, std::span<const std::int32_t> labels,
+                                                            std::span<const std::int32_t> edge_labels) const {
+    GraphFeatures both = *this;
+    const auto numbers = both.absorb(other.known_, {labels, edge_labels, {}});
+    both.feature_of_.resize(both.known_.size(), KnownPatterns::kAbsent);
+    std::vector<std::int64_t> theirs;
+    for (const std::int32_t k : other.features_) {
+      const std::uint32_t number = numbers[static_cast<std::size_t>(k)];
+      if (both.feature_of_[number] == KnownPatterns::kAbsent) {
+        both.feature_of_[number] = static_cast<std::uint32_t>(both.size());
+        both.features_.push_back(static_cast<std::int32_t>(number));
+      }
+      theirs.push_back(both.feature_of_[number]);
+    }
+    return {std::move(both), std::move(theirs)};
+  }
+
+  std::size_t size() const { return features_.size(); }
+  std::size_t n_patterns() const { return known_.size(); }
+  std::int32_t pattern_of(std::int64_t id) const { return features_[static_cast<std::size_t>(id)]; }
+  std::span<const std::int32_t> key(std::size_t pattern) const { return known_[pattern]; }
+  std::uint32_t feature(std::uint32_t pattern) const {
+    return pattern < feature_of_.size() ? feature_of_[pattern] : KnownPatterns::kAbsent;
+  }
+
+ private:
+  GraphFeatures(const P& kind, Counts counts) : kind_(kind), counts_(counts) {}
+
+  static std::vector<std::size_t> cut(const Graphs& graphs, const P& kind, int threads) {
+    constexpr std::int64_t kWorthAThread = 1 << 14;
+    std::vector<std::int64_t> work(graphs.size() + 1, 0);
+    for (std::size_t g = 0; g < graphs.size(); ++g) work[g + 1] = work[g] + kind.work(graphs, g);
+    return balanced_cuts(work, static_cast<int>(std::clamp<std::int64_t>(work.back() / kWorthAThread, 1, threads)));
+  }
+
+  // Adds the patterns of others and returns their numbers here.
+  std::vector<std::uint32_t> absorb(const KnownPatterns& others, PatternCodes codes) {
+    std::vector<std::uint32_t> numbers(others.size());
+    codes.patterns = numbers;
+    PatternKey key;
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      poll();
+      key.assign(others[k].begin(), others[k].end());
+      kind_.recode(key, codes);
+      numbers[k] = known_.add(key);
+    }
+    return numbers;
+  }
+
+  // Of a known pattern, or of one that is numbered after them.
+  std::uint32_t number(const PatternKey& key, KnownPatterns& unseen) const {
+    const auto n_known = static_cast<std::uint32_t>(known_.size());
+    bool may_be_known = true;
+    kind_.references(key, [&](std::int32_t other) { may_be_known &= static_cast<std::uint32_t>(other) < n_known; });
+    const std::uint32_t id = may_be_known ? known_.find(key) : KnownPatterns::kAbsent;
+    return id != KnownPatterns::kAbsent ? id : n_known + unseen.add(key);
+  }
+
+  void index() {
+    feature_of_.assign(known_.size(), KnownPatterns::kAbsent);
+    for (std::size_t f = 0; f < size(); ++f) feature_of_[static_cast<std::size_t>(features_[f])] = static_cast<std::uint32_t>(f);
+  }
+
+  P kind_;
+  Counts counts_;
+  KnownPatterns known_;
+  Array<std::uint32_t> feature_of_;     // by pattern; kAbsent if it is none
+  std::vector<std::int32_t> features_;  // patterns by feature
+};
+
+}  // namespace treille

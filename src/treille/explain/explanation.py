@@ -1,0 +1,133 @@
+"""The explanation of one output: what each part of an example contributed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data import Batch
+from treille.data.aligned import AlignedBatches
+from treille.features import Contributions
+from treille.io.errors import InputError
+
+
+class Part(NamedTuple):
+    """A part of an example, and what it contributes to a score."""
+
+    name: str
+    contribution: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What the parts of an example contribute to its scores: symbols of a sequence, nodes of a tree, columns of a row, and so on.
+
+    For every function, the contributions, `base` and `intercept` sum to its output, ``scores``.
+
+    Attributes
+    ----------
+    names : list of str
+        The parts, in their order.
+    values : array of shape (parts, functions)
+    base : array
+        What no part contributes, for each function: the means of centred kernels, and constants.
+    intercept : array
+        For each function.
+    classes : list or None
+        The classes of a classifier. One with two has one function, whose score speaks for the second class.
+    columns : list of (str, int)
+        The name of each column, or unit, and how many parts it has, if there are several.
+
+    Examples
+    --------
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
+    >>> found = model.explain("abc")
+    >>> [(part.name, round(part.contribution, 2)) for part in found.parts("right")]
+    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
+    >>> bool(abs(found.scores - model.decision_function(["abc"])).max() < 1e-9)
+    True
+    """
+
+    names: list[str]
+    values: np.ndarray
+    base: np.ndarray
+    intercept: np.ndarray
+    classes: list[Any] | None = None
+    columns: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The output of each function."""
+        return self.values.sum(axis=0) + self.base + self.intercept
+
+    @property
+    def predicted(self) -> Any:
+        """The class with the highest score; for a regressor the score."""
+        scores = self.scores
+        if self.classes is None:
+            return scores if len(scores) > 1 else float(scores[0])
+        return self.classes[int(scores[0] > 0) if len(self.classes) == 2 else int(scores.argmax())]
+
+    def contributions(self, label: Any = None) -> np.ndarray:
+        """Of the parts, in favour of a class, by default the predicted one; for a regressor of several targets, of target `label`.
+
+        >>> import treille
+        >>> model = treille.Ridge(treille.kernels.NGram(1)).fit(["a", "aab"], [1.0, 2.0])
+        >>> model.explain("ab").contributions().round(2).tolist()
+        [0.25, 0.25]
+        """
+        function, sign = self._function(label)
+        return sign * self.values[:, function]
+
+    def parts(self, label: Any = None, count: int | None = None) -> list[Part]:
+        """The parts with their contributions in favour of a class: all in their order, or the `count` largest, by size."""
+        values = self.contributions(label)
+        order = range(len(values)) if count is None else np.argsort(-np.abs(values), kind="stable")[:count]
+        return [Part(self.names[i], float(values[i])) for i in order]
+
+    def _function(self, label: Any) -> tuple[int, float]:
+        """The function that speaks for a class, and its sign."""
+        if self.classes is None:
+            target = 0 if label is None else int(label)
+            if not 0 <= target < len(self.base):
+                raise InputError(f"there is no target {label!r}: there are {len(self.base)}, counted from 0")
+            return target, 1.0
+        label = self.predicted if label is None else label
+        if label not in self.classes:
+            raise InputError(f"there is no class {label!r}: the classes are {', '.join(map(repr, self.classes))}")
+        k = self.classes.index(label)
+        return (0, 1.0 if k else -1.0) if len(self.classes) == 2 else (k, 1.0)
+
+    def __str__(self) -> str:
+        values = self.contributions()
+        most = [f"{part.name!r} {part.contribution:+.3g}" for part in self.parts(count=10)]
+        shown = f"for {self.predicted!r}: " if self.classes is not None else ""
+        return f"{shown}{', '.join(most)}{', ...' if len(values) > 10 else ''}"
+
+
+def explanations(
+    batch: Batch, found: Contributions, intercept: np.ndarray, classes: list[Any] | None
+) -> list[Explanation]:
+    """One for each example of a batch."""
+    leaves = leaf_batches(batch)
+    read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
+    explained = []
+    for i in range(len(batch)):
+        names, values, columns = list[str](), [np.empty((0, len(intercept)))], list[tuple[str, int]]()
+        for name, leaf, shares in read:
+            names += leaf.part_names(i)
+            values.append(shares[leaf.part_offsets[i] : leaf.part_offsets[i + 1]])
+            columns.append((name, len(values[-1])))
+        own = tuple(columns) if len(leaves) > 1 else ()
+        explained.append(Explanation(names, np.concatenate(values), found.base[i], intercept, classes, own))
+    return explained
+
+
+def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
+    """The batches that a batch of several columns, or several units, consists of, with their names."""
+    if not isinstance(batch, AlignedBatches):
+        return [(name, batch)]
+    return [leaf for own, column in batch.columns.items() for leaf in leaf_batches(column, str(own))]

@@ -1,0 +1,176 @@
+"""Files of graphs: JSON lines of nodes and edges, sets of the TU collection, GML, GraphML, and SMILES."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import jsonl, networkx_graphs, text_files
+from .atomic_write import atomic_write
+from .errors import InputError
+from .examples import Examples, Request, against_the_rest, counted, note, unique
+from .fields import TEXTS, Fields, choose
+from .graph_objects import dict_graph, edge_index_graph
+from .graph_parts import Graph, pack
+from .labels import Found, labels_of
+from .smiles import smiles_graph
+
+TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "graphs": (".graphs.jsonl", ".graphs"),
+    "tu": (),
+    "gml": (".gml",),
+    "graphml": (".graphml",),
+    "smiles": (".smi", ".smiles"),
+}
+GRAPH_FIELDS = ("edges", "edge_index")
+UNLISTED = 10_000_000  # nodes that a file may have beyond ten per edge without listing them
+
+
+def guess_content(line: str, text: str | None) -> str | None:
+    """`graphs` for a file whose first line is an object with edges, or an array of such.
+
+    >>> guess_content('{"nodes": ["C", "O"], "edges": [[0, 1]]}', None), guess_content('{"text": "a", "edges": 3}', None)
+    ('graphs', None)
+    """
+    line = line.strip()
+    if text is not None or not line.startswith(("{", "[")) or not re.search(r'"(edges|edge_index)"\s*:\s*\[', line):
+        return None
+    try:
+        record, _ = json.JSONDecoder().raw_decode(line, line.index("{") if "{" in line else 0)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not {name.lower() for name in record}.isdisjoint(TEXTS):
+        return None
+    return "graphs" if any(isinstance(record.get(name), list) for name in GRAPH_FIELDS) else None
+
+
+def read(stream: Iterator[str], request: Request) -> Examples:
+    """The graphs of a file, and their labels."""
+    if request.columns:
+        return text_files.read(stream, replace(request, format="jsonl"))
+    if request.format == "tu":
+        raise InputError(
+            f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set"
+        )
+    if request.format == "smiles":
+        return _smiles(stream, request)
+    return _json_lines(stream, request) if request.format == "graphs" else _one(stream, request)
+
+
+def _json_lines(stream: Iterator[str], request: Request) -> Examples:
+    head, lines = text_files.split_head(stream)
+    held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
+    found = text_files.collect(jsonl.records(lines, request.source), replace(request, text=held), _record_graph)
+    if found.fields is None:
+        raise InputError(f"{request.source}: holds no graph, expected at least one")
+    graphs, place = found.texts, _lines(found.found, request.source)
+    _check_sizes(graphs, place)
+    ids = unique(found.ids) if found.id_field else None
+    return _examples(graphs, found.found, found.fields, request, place, found.names, ids)
+
+
+def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Graph:
+    """The graph of a record, or of the object in the field that the user named."""
+    name = fields.texts[0]
+    held = fields.get(record, name, place)
+    held = record if name in GRAPH_FIELDS else held
+    if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
+        raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
+    return dict_graph(held, place) if held.get("edges") is not None else edge_index_graph(held, place)
+
+
+def _lines(found: Found, source: str) -> Callable[[int], str]:
+    return lambda i: f"{source}, line {found[i][0]}"
+
+
+def _check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
+    """Refuses a small file that asks for much memory by the numbers of nodes that it states."""
+    allowed = UNLISTED
+    for i, graph in enumerate(graphs):
+        if isinstance(graph.nodes, int):
+            allowed -= max(
+                0, graph.nodes - 10 * len(graph.edges if isinstance(graph.edges, (list, np.ndarray)) else ())
+            )
+            if allowed < 0:
+                raise InputError(
+                    f"{place(i)}: states {graph.nodes:,} nodes, most without an edge: expected a list of their labels"
+                )
+
+
+def _examples(
+    graphs: Sequence[Graph],
+    found: Found,
+    fields: Fields,
+    request: Request,
+    place: Callable[[int], str],
+    names: Sequence[str],
+    ids: list[str] | None,
+) -> Examples:
+    parts, source = pack(graphs, place), request.source
+    labels = labels_of(found, fields, source, request.skip_unlabelled)
+    label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
+    facts = [f"{len(parts.labels):,} nodes"] + ["directed"] * parts.directed
+    understood_as = note(
+        request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
+    )
+    return Examples(parts, labels, request.format, source, understood_as, [line for line, _ in found], names, ids)
+
+
+def _one(stream: Iterator[str], request: Request) -> Examples:
+    """A file of one graph, which has no field for its label."""
+    graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text)
+    fields = choose(["graph"], "graph", request.label, request.labelled, request.source)
+    return _examples([graph], [(1, None)], fields, request, lambda i: request.source, [], None)
+
+
+def _smiles(stream: Iterator[str], request: Request) -> Examples:
+    """Each line is a molecule, and what follows after a blank its name, if all differ, or its label."""
+    graphs, found, source = list[Graph](), Found(), request.source
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            text, *rest = line.split(None, 1)
+            graphs.append(smiles_graph(text, f"{source}, line {number}"))
+            found.append((number, rest[0].strip() if rest else None))
+    ids = unique(name for _, name in found)
+    named = request.labelled is None and request.label is None and ids is not None and len(ids) > 2
+    names = ["label", "smiles"] if found and found[0][1] is not None and not named else ["smiles"]
+    fields = choose(names, "smiles", request.label, request.labelled, source)
+    return _examples(graphs, found, fields, request, _lines(found, source), names, ids)
+
+
+def format_graph(graph: Graph, label: str | None = None) -> str:
+    """A graph as a line of JSON, as `read` understands it.
+
+    >>> format_graph(Graph(["C", "O"], [(0, 1)]), "alcohol")
+    '{"label": "alcohol", "nodes": ["C", "O"], "edges": [[0, 1]]}'
+    """
+    nodes, edges, edge_labels, weights, attributes, directed = graph
+    record: dict[str, Any] = {} if label is None else {"label": label}
+    record |= {"nodes": nodes, "edges": [[int(u), int(v)] for u, v in edges]}
+    rows = None if attributes is None else [[float(value) for value in row] for row in attributes]
+    optional = {"edge_labels": edge_labels, "weights": weights, "node_attr": rows, "directed": directed or None}
+    return json.dumps(record | {name: value for name, value in optional.items() if value is not None})
+
+
+def write_graphs(path: str | os.PathLike[str], graphs: Sequence[Graph], labels: Sequence[str] | None = None) -> None:
+    """Writes graphs as JSON lines, zipped if the name ends in .gz.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
+    >>> write_graphs(path, [Graph(2, [(0, 1)])])
+    >>> path.read_text()
+    '{"nodes": 2, "edges": [[0, 1]]}\\n'
+    """
+    known: Sequence[str | None] = labels or [None] * len(graphs)
+    text = "".join(f"{format_graph(graph, label)}\n" for graph, label in zip(graphs, known, strict=True))
+    data = text.encode()
+    zipped = gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data
+    atomic_write(path, lambda file: file.write(zipped), "graphs")

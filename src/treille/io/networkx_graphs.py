@@ -1,0 +1,142 @@
+"""Graphs of networkx, and the files that networkx reads: GML and GraphML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .graph_parts import Graph
+
+TITLES = {"gml": "GML", "graphml": "GraphML"}
+
+
+def networkx() -> Any:
+    """The module networkx, or an `InputError` that says how to install it."""
+    try:
+        import networkx
+    except ImportError:
+        raise InputError("networkx is not installed: pip install networkx, or pip install 'treille[formats]'") from None
+    return networkx
+
+
+def is_networkx(item: Any) -> bool:
+    """Whether this is a graph of networkx, which need not be installed."""
+    return all(callable(getattr(item, name, None)) for name in ("is_directed", "is_multigraph", "adjacency"))
+
+
+def networkx_graph(
+    graph: Any,
+    place: str,
+    label: str | None = "label",
+    edge_label: str | None = "label",
+    weight: str | None = "weight",
+    attributes: str | Sequence[str] | None = None,
+) -> Graph:
+    """The nodes in their order, with labels, weights and numbers from the data of nodes and edges, where these have them.
+
+    >>> import networkx as nx
+    >>> water = nx.Graph([("o", "h1"), ("o", "h2")])
+    >>> nx.set_node_attributes(water, {"o": "O", "h1": "H", "h2": "H"}, "label")
+    >>> str(networkx_graph(water, "item 0"))
+    '3 nodes O H H, 2 edges 0-1 0-2'
+    """
+    if not is_networkx(graph):
+        raise InputError(f"{place} is {type(graph).__name__}, expected a graph of networkx")
+    nodes, edges = list(graph.nodes(data=True)), list(graph.edges(data=True))
+    position = {node: k for k, (node, _) in enumerate(nodes)}
+    pairs = [(position[u], position[v]) for u, v, _ in edges]
+    of_nodes = [(f"node {node!r}", data) for node, data in nodes]
+    of_edges = [(f"edge {u!r} to {v!r}", data) for u, v, data in edges]
+    labels = _values(of_nodes, label, place)
+    weights = _values(of_edges, weight, place)
+    rows = None
+    if attributes is not None:
+        names = [attributes] if isinstance(attributes, str) else list(attributes)
+        columns = [_values(of_nodes, name, place, required=True) or [] for name in names]
+        rows = _rows(columns, of_nodes, place)
+    if weights is not None:
+        for (what, _), value in zip(of_edges, weights, strict=True):
+            if not isinstance(value, (int, float, np.number)):
+                raise InputError(f"{place}, {what}: its {weight} is {value!r}, expected a number")
+    return Graph(
+        len(nodes) if labels is None else labels,
+        pairs,
+        _values(of_edges, edge_label, place),
+        None if weights is None or all(value == 1 for value in weights) else weights,
+        rows,
+        bool(graph.is_directed()),
+    )
+
+
+def _values(
+    items: Sequence[tuple[str, dict[str, Any]]], name: str | None, place: str, required: bool = False
+) -> list[Any] | None:
+    """One value of each node or edge; None if none has it."""
+    if name is None:
+        return None
+    found = [data.get(name) for _, data in items]
+    missing = [what for (what, _), value in zip(items, found, strict=True) if value is None]
+    if missing and (required or len(missing) < len(found)):
+        raise InputError(f"{place}, {missing[0]}: has no {name!r}, expected one for every {missing[0].split()[0]}")
+    return None if missing else found
+
+
+def _rows(columns: Sequence[list[Any]], items: Sequence[tuple[str, Any]], place: str) -> np.ndarray:
+    rows = []
+    for (what, _), *values in zip(items, *columns, strict=True):
+        try:
+            rows.append(np.concatenate([np.atleast_1d(np.asarray(value, np.float64)) for value in values]))
+        except (TypeError, ValueError):
+            raise InputError(f"{place}, {what}: its attributes are {values!r:.40}, expected numbers") from None
+        if len(rows[-1]) != len(rows[0]):
+            raise InputError(f"{place}, {what}: has {len(rows[-1])} attributes, and the first node {len(rows[0])}")
+    return np.array(rows).reshape(len(rows), -1) if rows else np.empty((0, 0))
+
+
+def to_networkx(graphs: Iterable[Graph]) -> list[Any]:
+    """Graphs of networkx, with `label`, `weight` and `attributes` as the data of nodes and edges."""
+    nx = networkx()
+    made = []
+    for graph in graphs:
+        new = nx.DiGraph() if graph.directed else nx.Graph()
+        new.add_nodes_from(range(graph.n_nodes))
+        new.add_edges_from(graph.edges)
+        if not isinstance(graph.nodes, int):
+            nx.set_node_attributes(new, dict(enumerate(graph.nodes)), "label")
+        if graph.attributes is not None:
+            nx.set_node_attributes(new, dict(enumerate(graph.attributes)), "attributes")
+        for name, values in (("label", graph.edge_labels), ("weight", graph.weights)):
+            if values is not None:
+                pairs = (tuple(edge) for edge in graph.edges)
+                nx.set_edge_attributes(new, dict(zip(pairs, values, strict=True)), name)
+        made.append(new)
+    return made
+
+
+def parse(text: str, format: str, source: str, label: str | None = None) -> Graph:
+    """The graph of a file; the data of nodes called `label` are the labels.
+
+    The field `label` of GML, which networkx writes for every node, holds labels if it is not the id of each.
+
+    >>> str(parse('graph [ node [ id 1 label "C" ] node [ id 5 label "O" ] edge [ source 1 target 5 ] ]', "gml", "a.gml"))
+    '2 nodes C O, 1 edge 0-1'
+    """
+    nx = networkx()
+    try:
+        graph = nx.parse_gml(text, label="id") if format == "gml" else nx.parse_graphml(text)
+    except Exception as error:  # networkx and its parsers raise whatever they come upon
+        reason = str(error).strip().split("\n")[0] or type(error).__name__
+        raise InputError(f"{source}: networkx cannot read it as {TITLES[format]}: {reason[:200]}") from None
+    if label is not None and len(graph) and not any(label in data for _, data in graph.nodes(data=True)):
+        known = sorted({str(name) for _, data in graph.nodes(data=True) for name in data})
+        raise InputError(f"{source}: no node has a field {label!r}, expected its label; there are: {', '.join(known)}")
+    if (
+        label is None
+        and format == "gml"
+        and all(str(data.get("label")) == str(n) for n, data in graph.nodes(data=True))
+    ):
+        return networkx_graph(graph, source, None)
+    return networkx_graph(graph, source, label or "label")

@@ -1,0 +1,204 @@
+"""The common base of graph kernels that count patterns: labels of nodes and edges, shortest paths, refined labels."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treille.data import Batch, Graphs
+from treille.data.alphabet import align
+from treille.data.graphs import CoreArrays, Labels
+from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features.feature_map import check_id
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
+from treille.kernels.counts import Counts, check_counts, transformed
+from treille.kernels.graph_kernels import GraphKernel
+
+PLAIN = re.compile(r"[^\s\"(),^…#-]+")  # labels that names contain as they are
+
+
+class PatternKernel(GraphKernel):
+    """k(x, y) = sum over patterns z of s_z^2 t(count_x(z)) t(count_y(z)). Patterns are compared exactly."""
+
+    core: ClassVar[Any]  # the features of this kind of patterns
+    map: ClassVar[type[GraphFeatureMap]]
+    counts: Counts
+
+    @property
+    @abstractmethod
+    def counted_labels(self) -> Labels:
+        """Which labels count."""
+
+    @abstractmethod
+    def kind(self, directed: bool, edge_labelled: bool) -> Any:
+        """The patterns, for the core."""
+
+    def check(self) -> None:
+        check_counts(self.counts)
+
+    def check_batch(self, batch: Graphs) -> None:
+        """Refuses graphs that this kernel does not read, or not in a reasonable time."""
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        self.check()
+        assert isinstance(batch, Graphs)
+        self.check_batch(batch)
+        which = self.counted_labels
+        alphabet = batch.alphabet if which in ("all", "nodes") else []
+        edge_alphabet = batch.edge_alphabet if which in ("all", "edges") else []
+        kind = self.kind(batch.directed, bool(edge_alphabet))
+        arrays = batch.core_arrays(which)
+        features, rows = self.core.fit(arrays, kind, check_counts(self.counts), effective_n_jobs(n_jobs))
+        fitted = self.map(self, features, alphabet, edge_alphabet, batch.directed)
+        return fitted, Rows.from_core(rows, fitted.n_features)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        cells = stored.array(arrays, "cells", np.int32)
+        parts = cells, stored.offsets(arrays, "starts", len(cells)), stored.array(arrays, "features", np.int32)
+        names = stored.names(spec), stored.names(spec, "edge_alphabet")
+        return _rebuild(self, parts, *names, stored.value(spec, "directed", bool))
+
+
+class GraphFeatureMap(FeatureMap):
+    """Patterns and their ids. Unseen patterns have none."""
+
+    def __init__(self, kernel: Any, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool):
+        self.kernel = kernel
+        self.features = features
+        self.alphabet = alphabet
+        self.edge_alphabet = edge_alphabet
+        self.directed = directed
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def core_arrays(self, batch: Batch) -> CoreArrays:
+        """New graphs with labels coded as in fitting."""
+        assert isinstance(batch, Graphs)
+        if batch.directed and not self.directed and len(batch.targets):
+            raise InputError("these graphs are directed, but those that the features were fitted on are not")
+        self.kernel.check_batch(batch)
+        return batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.counted_labels)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        return Rows.from_core(
+            self.features.transform(self.core_arrays(batch), effective_n_jobs(n_jobs)), self.n_features
+        )
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        return self.spelled(self.features.pattern_of(id), self)
+
+    @abstractmethod
+    def spelled(self, pattern: int, names: Any) -> str:
+        """The name of a pattern; ``names.label(code)`` are those of labels of nodes."""
+
+    def label(self, code: int) -> str:
+        """The label of a node as it is written in names: quoted if it has characters that names use."""
+        return shown(self.alphabet[code]) if self.alphabet else "*"
+
+    def edge_label(self, code: int) -> str:
+        """The label of an edge as it is written in names, between two dashes; they are one dash if there are none."""
+        return f"-{shown(self.edge_alphabet[code])}-" if self.edge_alphabet else "-"
+
+    def restrict(self, ids: np.ndarray) -> GraphFeatureMap:
+        return _rebuild(self.kernel, self._parts(ids), self.alphabet, self.edge_alphabet, self.directed)
+
+    def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
+        same = isinstance(other, GraphFeatureMap) and repr(other.kernel) == repr(self.kernel)
+        if not isinstance(other, GraphFeatureMap) or not same or other.directed != self.directed:
+            raise InputError(
+                "the features are of different kernels or kinds of graphs: merge features of the same kernel"
+            )
+        mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
+        if not (self.n_features and other.n_features):
+            return (self, mine, theirs) if self.n_features else (other, mine, theirs)
+        for what in ("alphabet", "edge_alphabet"):
+            if bool(getattr(self, what)) != bool(getattr(other, what)):
+                raise InputError(
+                    "the features are of graphs with labels and of graphs without: label all, or use labels='none'"
+                )
+        alphabet, codes = _united(self.alphabet, other.alphabet)
+        edge_alphabet, edge_codes = _united(self.edge_alphabet, other.edge_alphabet)
+        features, theirs = self.features.merge(other.features, codes, edge_codes)
+        return type(self)(self.kernel, features, alphabet, edge_alphabet, self.directed), mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> GraphFeatureMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        arrays = self.core_arrays(batch)
+        ids, first, second, times, factors, examples = self.features.occurrences(arrays)
+        owners = np.repeat(np.arange(len(batch)), np.diff(examples))
+        order = np.lexsort((second, first, owners))
+        ids, first, second, times, factors = (each[order] for each in (ids, first, second, times, factors))
+        if self.kernel.counts != "raw":  # the occurrences of a feature share its value
+            _, which = np.unique(owners * max(1, self.n_features) + ids, return_inverse=True)
+            counts = np.bincount(which, times)
+            times = times * (transformed(self.kernel.counts, counts) / counts)[which]
+        offsets, parts = self.covered(batch, arrays, owners, examples, first, second)
+        return Occurrences(ids, times * factors, offsets, parts, examples)
+
+    @abstractmethod
+    def covered(
+        self,
+        batch: Any,
+        arrays: CoreArrays,
+        owners: np.ndarray,
+        examples: np.ndarray,
+        first: np.ndarray,
+        second: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and parts of occurrences: part v is node v, part n_nodes + e is edge e."""
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
+        return spec, dict(zip(("cells", "starts", "features"), self._parts(np.arange(self.n_features)), strict=True))
+
+    def _parts(self, ids: np.ndarray) -> Any:
+        return self.features.parts(np.ascontiguousarray(ids, np.int64))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self._parts(np.arange(self.n_features))
+        return _rebuild, (self.kernel, parts, self.alphabet, self.edge_alphabet, self.directed)
+
+
+def _rebuild(kernel: Any, parts: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool) -> GraphFeatureMap:
+    kind, sizes = kernel.kind(directed, bool(edge_alphabet)), (max(1, len(alphabet)), len(edge_alphabet))
+    features = kernel.core.from_parts(*parts, *sizes, kind, check_counts(kernel.counts))
+    fitted: GraphFeatureMap = kernel.map(kernel, features, alphabet, edge_alphabet, directed)
+    return fitted
+
+
+def _united(alphabet: list[str], other: list[str]) -> tuple[list[str], np.ndarray]:
+    """The symbols of both alphabets, and the codes of those of the second."""
+    codes = align(other, alphabet)
+    return [*alphabet, *(symbol for symbol, code in zip(other, codes, strict=True) if code >= len(alphabet))], codes
+
+
+def shown(label: str) -> str:
+    """A label within a name, quoted if it has characters that names use.
+
+    >>> shown("C"), shown("a-b")
+    ('C', '"a-b"')
+    """
+    return label if PLAIN.fullmatch(label) else json.dumps(label, ensure_ascii=False)
+
+
+def edges_of_arcs(batch: Graphs) -> np.ndarray:
+    """The edge of every arc, counted from the first edge of its graph, in the order of ``Graph.edges``."""
+    graphs = np.repeat(np.arange(len(batch)), np.diff(batch.arcs[batch.offsets]))
+    first = np.concatenate([[0], np.cumsum(batch.n_edges)])
+    if batch.directed:
+        return np.arange(len(batch.targets)) - first[graphs]
+    base = batch.offsets[graphs]
+    ends = base + np.minimum(batch.sources, batch.targets), base + np.maximum(batch.sources, batch.targets)
+    _, edges = np.unique(ends[0] * (len(batch.labels) + 1) + ends[1], return_inverse=True)
+    return edges - first[graphs]

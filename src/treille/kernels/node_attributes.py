@@ -1,0 +1,111 @@
+"""Numbers of nodes, summed over each graph."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille.data import Batch, Graphs
+from treille.features import FeatureMap, FeatureRows, Rows
+from treille.features.feature_map import check_id
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
+from treille.kernels.graph_features import shown
+from treille.kernels.graph_kernels import GraphKernel
+from treille.kernels.shortest_path import check_nodes_or_none
+from treille.kernels.tree_kernels import check_choice
+
+
+class NodeAttributes(GraphKernel):
+    """Inner products of the attributes of nodes: k(x, y) = sum over nodes u of x and v of y with equal labels of <a_u, a_v>.
+
+    Has explicit features (label, attribute): the sum of an attribute over the nodes with a label.
+
+    Parameters
+    ----------
+    labels : {"nodes", "none"}
+        Whether only nodes with equal labels are compared, if the graphs have labels, or all nodes.
+    mean : bool
+        Whether to divide by the numbers of nodes of x and of y: sums become means.
+
+    Examples
+    --------
+    >>> from treille.data import Graph
+    >>> from treille.kernels import NodeAttributes
+    >>> X = [Graph(["a", "b"], [(0, 1)], attributes=[[1.0, 2.0], [3.0, 4.0]]), Graph(["a"], [], attributes=[[1.0, 1.0]])]
+    >>> NodeAttributes()(X).tolist(), NodeAttributes(labels="none")(X).tolist()
+    ([[30.0, 3.0], [3.0, 2.0]], [[52.0, 10.0], [10.0, 2.0]])
+    """
+
+    def __init__(self, labels: Literal["nodes", "none"] = "nodes", mean: bool = False):
+        self.labels = labels
+        self.mean = mean
+
+    def check(self) -> None:
+        check_nodes_or_none(self.labels)
+        check_choice("mean", self.mean)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        self.check()
+        assert isinstance(batch, Graphs)
+        width = batch.attributes.shape[1]
+        if width == 0 and len(batch.labels):
+            raise InputError(
+                "these graphs have no attributes of nodes: use a kernel of labels, such as VertexHistogram"
+            )
+        alphabet = batch.alphabet if self.labels == "nodes" else []
+        features = NodeAttributesMap(self, alphabet, width, np.arange(max(1, len(alphabet)) * width))
+        return features, features.transform(batch, n_jobs)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        alphabet, width = stored.names(spec), stored.whole(spec, "width", 0, 2**31 - 1)
+        ids = stored.array(arrays, "ids", np.int64)
+        if len(ids) and not (ids[0] >= 0 and ids[-1] < max(1, len(alphabet)) * width and (np.diff(ids) > 0).all()):
+            raise InputError("the attributes in the file do not fit its alphabet")
+        return NodeAttributesMap(self, alphabet, width, ids)
+
+
+class NodeAttributesMap(FeatureMap):
+    """Pairs (label, attribute): number ``label * width + attribute``; `ids` are those kept."""
+
+    def __init__(self, kernel: NodeAttributes, alphabet: list[str], width: int, ids: np.ndarray):
+        self.kernel = kernel
+        self.alphabet = alphabet
+        self.width = width
+        self.ids = ids
+
+    @property
+    def n_features(self) -> int:
+        return len(self.ids)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Graphs)
+        found = batch.attributes.shape[1]
+        if found != self.width and len(batch.labels):
+            raise InputError(f"the nodes have {found} attributes, expected {self.width}, as in fitting")
+        sizes = np.diff(batch.offsets)
+        owners = np.repeat(np.arange(len(batch)), sizes)
+        codes = batch.core_arrays_over(self.alphabet, batch.edge_alphabet, self.kernel.labels)[0].astype(np.int64)
+        n_codes = max(1, len(self.alphabet), codes.max(initial=0) + 1)
+        values = batch.attributes / (sizes[owners][:, None] if self.kernel.mean else 1)  # a copy
+        columns = codes[:, None] * self.width + np.arange(self.width)
+        indptr = self.width * np.concatenate([[0], np.cumsum(sizes)])
+        matrix = sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(len(batch), n_codes * self.width))
+        matrix.sum_duplicates()
+        kept = np.full(matrix.shape[1], -1)
+        kept[self.ids] = np.arange(self.n_features)
+        return Rows.from_csr(matrix, ids=kept, n_features=self.n_features, threads=effective_n_jobs(n_jobs))
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        label, attribute = divmod(int(self.ids[id]), self.width)
+        return f"{shown(self.alphabet[label])} {attribute}" if self.alphabet else f"{attribute}"
+
+    def restrict(self, ids: np.ndarray) -> NodeAttributesMap:
+        return NodeAttributesMap(self.kernel, self.alphabet, self.width, self.ids[ids])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return {"alphabet": self.alphabet, "width": self.width}, {"ids": self.ids}

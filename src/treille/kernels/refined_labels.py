@@ -1,0 +1,156 @@
+"""Refined labels of graphs: their names, and other kernels on graphs that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data import Batch, Graphs
+from treille.features import FeatureMap, FeatureRows, Occurrences
+from treille.features.feature_map import check_id
+from treille.kernels.additive import Additive, AdditiveMap
+from treille.kernels.base import Kernel
+from treille.kernels.graph_features import GraphFeatureMap
+
+LONGEST = 100  # characters of a name that is written in full
+MEMO = 1_000_000  # patterns described at a time
+
+
+class _Described(NamedTuple):
+    root: str
+    rounds: int
+    digest: bytes
+    name: str | None  # if it is short
+
+
+class Speller:
+    """Names of refined labels: the label of the node, then those of its neighbours in parentheses.
+
+    A name of more than `LONGEST` characters is that of the latest round whose name is not, an ellipsis, and a hash of the content.
+    The work for a name is that of reading each pattern within it once; names in full would grow exponentially with the rounds.
+    """
+
+    def __init__(self, key: Callable[[int], list[int]], label: Callable[[int], str], edge: Callable[[int], str] | None):
+        self.key, self.label, self.edge = key, label, edge
+        self.known: dict[int, _Described] = {}
+
+    def name(self, pattern: int) -> str:
+        """The name of a pattern."""
+        if len(self.known) > MEMO:
+            self.known.clear()
+        waiting = [pattern]
+        while waiting:
+            key = self.key(waiting[-1])
+            missing = [other for other in self._within(key) if other not in self.known]
+            if missing:
+                waiting += missing
+            else:
+                self.known[waiting.pop()] = self._described(key)
+        found = self.known[pattern]
+        if found.name is not None:
+            return found.name
+        while (shorter := self.known[pattern]).name is None:
+            pattern = self.key(pattern)[0]
+        return f"{shorter.name}…#{found.digest.hex()}"
+
+    def _within(self, key: list[int]) -> list[int]:
+        return [] if key[0] < 0 else [key[0], *(key[2::2] if self.edge else key[1:])]
+
+    def _described(self, key: list[int]) -> _Described:
+        if key[0] < 0:
+            root = self.label(-1 - key[0])
+            return _Described(root, 0, _hash(root.encode()), root)
+        before, *around = (self.known[other] for other in self._within(key))
+        edges = list(map(self.edge, key[1::2])) if self.edge else [""] * len(around)
+        parts = sorted(edge.encode() + each.digest for edge, each in zip(edges, around, strict=True))
+        digest, root, rounds = _hash(b"\0".join([before.digest, *parts])), before.root, before.rounds + 1
+        if before.name is None or any(each.name is None for each in around):
+            return _Described(root, rounds, digest, None)
+        inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
+        name = (
+            f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
+        )  # without arcs no round changes it
+        return _Described(root, rounds, digest, name if len(name) <= LONGEST else None)
+
+
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=8).digest()
+
+
+class Rounds(Additive):
+    """The sum of a kernel over graphs with the labels of each round; `refined` are these labels, fitted."""
+
+    def __init__(self, base: Kernel, refined: Any):
+        self.base = base
+        self.refined = refined
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+        return self.base.batch(X, n_jobs)
+
+    def terms(self) -> list[tuple[str, Kernel]]:
+        return [(f"{place}: ", self.base) for place in range(self.refined.kernel.h + 1)]
+
+    def batches(self, batch: Batch) -> list[Batch]:
+        assert isinstance(batch, Graphs)
+        n_rounds = self.refined.kernel.h
+        labels = self.refined.features.labels(self.refined.core_arrays(batch), n_rounds).reshape(n_rounds + 1, -1)
+        each = (np.unique(own, return_inverse=True) for own in labels)
+        return [batch.relabelled(codes.astype(np.int32), list(map(str, numbers.tolist()))) for numbers, codes in each]
+
+
+class RoundsMap(FeatureMap):
+    """The features of a kernel on the graphs with the labels of each round."""
+
+    def __init__(self, rounds: Any):
+        self.rounds: AdditiveMap = rounds
+        self.kernel: Any = self.rounds.kernel
+
+    @property
+    def n_features(self) -> int:
+        return self.rounds.n_features
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
+        return self.rounds.transform(batch, n_jobs)
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        place = int(np.searchsorted(self.rounds.cuts, id, side="right")) - 1
+        features, own = self.rounds.maps[place], id - int(self.rounds.cuts[place])
+        if not isinstance(features, GraphFeatureMap):
+            return self.rounds.name(id)
+        names = _Names(self.kernel.refined, features.alphabet)
+        return self.rounds.prefixes[place] + features.spelled(features.features.pattern_of(own), names)
+
+    def needed(self, ids: np.ndarray) -> np.ndarray:
+        return self.rounds.needed(ids)
+
+    def problem_counts(self) -> set[int]:
+        return self.rounds.problem_counts()
+
+    def restrict(self, ids: np.ndarray) -> RoundsMap:
+        return RoundsMap(self.rounds.restrict(ids))
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
+        return Occurrences.concatenated(
+            [own.occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
+        )
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        states = {"refined": self.kernel.refined.state(), "rounds": self.rounds.state()}
+        arrays = {f"{name}.{key}": array for name, (_, own) in states.items() for key, array in own.items()}
+        return {name: spec for name, (spec, _) in states.items()}, arrays
+
+
+class _Names(NamedTuple):
+    """Names of the labels of a round: numbers of refined labels, spelled out."""
+
+    refined: Any
+    alphabet: list[str]
+
+    def label(self, code: int) -> str:
+        name: str = self.refined.spelled(int(self.alphabet[code]), self.refined)
+        return name

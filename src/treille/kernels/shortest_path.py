@@ -1,0 +1,143 @@
+"""Shortest paths between the nodes of graphs."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille import _core
+from treille.data import Graphs
+from treille.io.errors import InputError
+from treille.io.parameters import check_positive, check_whole
+from treille.kernels.counts import Counts, check_counts
+from treille.kernels.graph_features import GraphFeatureMap, PatternKernel
+from treille.kernels.tree_kernels import check_choice
+
+STEPS_PER_SECOND = 2e7  # nodes and arcs visited
+WEIGHTED_STEPS_PER_SECOND = 2e6
+MOST_SECONDS = 3600
+MOST_STEPS = 50  # of paths whose number is estimated from walks
+
+
+class ShortestPathMap(GraphFeatureMap):
+    """Shortest paths and their ids."""
+
+    def spelled(self, pattern: int, names: Any) -> str:
+        first, second, *length = self.features.key(pattern)
+        ends = [names.label(code) if self.alphabet else "*" for code in (first, second)]
+        shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"
+        return f"{ends[0]} -{shown}-> {ends[1]}" if self.directed else f"{min(ends)} -{shown}- {max(ends)}"
+
+    def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
+        return 2 * np.arange(len(first) + 1), np.column_stack([first, second]).astype(np.int64).ravel()
+
+
+class ShortestPath(PatternKernel):
+    """Common shortest paths: k(x, y) = sum over s = (label, length, label) of count_x(s) count_y(s).
+
+    count_x(s) is the number of ordered pairs of different nodes of x with these labels and this distance. In a graph of n nodes
+    and m edges, all distances take time n (n + m). Has explicit features; for undirected graphs a path and its reversal are one
+    feature, whose value is multiplied by the square root of 2 where the labels differ.
+
+    Parameters
+    ----------
+    labels : {"nodes", "none"}
+        Whether labels of nodes count, if the graphs have them.
+    max_length : float or None
+        Longer paths are not counted, which saves time in large graphs. None: no limit. Whole, unless `use_weights`.
+    use_weights : bool
+        Whether the length of a path is the sum of the weights of its edges, which must not be negative, instead of their number.
+        Lengths that agree in 9 significant digits are equal.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of ordered pairs: c, 1 + log(c), or 1 if c > 0; see `NGram`.
+
+    References
+    ----------
+    Borgwardt, Kriegel: Shortest-path kernels on graphs. ICDM 2005.
+
+    Examples
+    --------
+    >>> from treille import Features
+    >>> from treille.data import Graph
+    >>> from treille.kernels import ShortestPath
+    >>> X = [Graph(["C", "C", "O"], [(0, 1), (1, 2)]), Graph(["C", "O"], [(0, 1)])]
+    >>> ShortestPath()(X).round(9).tolist()
+    [[8.0, 2.0], [2.0, 2.0]]
+    >>> Features(ShortestPath()).fit(X).get_feature_names_out().tolist()
+    ['C -1- O', 'C -1- C', 'C -2- O']
+    """
+
+    core = _core.ShortestPathFeatures
+    map = ShortestPathMap
+
+    def __init__(
+        self,
+        labels: Literal["nodes", "none"] = "nodes",
+        max_length: float | None = None,
+        use_weights: bool = False,
+        counts: Counts = "raw",
+    ):
+        self.labels = labels
+        self.max_length = max_length
+        self.use_weights = use_weights
+        self.counts = counts
+
+    @property
+    def counted_labels(self) -> Literal["nodes", "none"]:
+        return self.labels
+
+    def check(self) -> None:
+        check_counts(self.counts)
+        check_choice("use_weights", self.use_weights)
+        check_nodes_or_none(self.labels)
+        if self.max_length is not None and self.use_weights:
+            check_positive("max_length", self.max_length)
+        elif self.max_length is not None:
+            check_whole("max_length", self.max_length)
+
+    def kind(self, directed: bool, edge_labelled: bool) -> Any:
+        length = inf if self.max_length is None else float(self.max_length)
+        return _core.ShortestPaths(length, bool(self.use_weights), directed)
+
+    def check_batch(self, batch: Graphs) -> None:
+        if self.use_weights and len(batch.weights) and batch.weights.min() < 0:
+            arc = int(np.argmax(batch.weights < 0))
+            graph = int(np.searchsorted(batch.arcs[batch.offsets], arc, side="right")) - 1
+            ends = batch.sources[arc], batch.targets[arc]
+            raise InputError(
+                f"item {graph}, edge {ends[0]}-{ends[1]}: its weight is {batch.weights[arc]}, but a path needs weights of "
+                "at least 0: use use_weights=False, or change the weights"
+            )
+        costs = self._costs(batch)
+        seconds = costs.sum() / (WEIGHTED_STEPS_PER_SECOND if self.use_weights else STEPS_PER_SECOND)
+        if seconds > MOST_SECONDS:
+            graph = int(np.argmax(costs))
+            raise InputError(
+                f"the shortest paths of these graphs would take about {seconds / 3600:,.0f} hours, item {graph} alone, which has "
+                f"{np.diff(batch.offsets)[graph]:,} nodes, {seconds * costs[graph] / costs.sum() / 3600:,.1f}: set "
+                f"{'max_length' if self.max_length is None else 'a smaller max_length'}, or use WeisfeilerLehman, which is linear"
+            )
+
+    def _costs(self, batch: Graphs) -> np.ndarray:
+        """Nodes and arcs that the searches in each graph visit, at most."""
+        nodes, degrees = np.diff(batch.offsets).astype(float), np.diff(batch.arcs).astype(float)
+        per_search = nodes + np.diff(batch.arcs[batch.offsets])
+        costs = nodes * per_search
+        if self.max_length is None or self.use_weights or costs.sum() < STEPS_PER_SECOND:
+            return costs
+        owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))
+        targets = batch.targets + np.repeat(batch.offsets[owners], np.diff(batch.arcs))
+        adjacency = sp.csr_matrix((np.ones(len(targets)), targets, batch.arcs), shape=(len(degrees), len(degrees)))
+        visits = 1 + degrees
+        for _ in range(min(int(self.max_length), MOST_STEPS) - 1):
+            visits = np.minimum(1 + degrees + adjacency @ visits, per_search[owners])
+        return np.bincount(owners, visits, minlength=len(batch)) if int(self.max_length) <= MOST_STEPS else costs
+
+
+def check_nodes_or_none(labels: Any) -> None:
+    """Refuses anything but the labels of nodes or none."""
+    if not isinstance(labels, str) or labels not in ("nodes", "none"):
+        raise InputError(f"labels is {labels!r}, expected 'nodes' or 'none'")

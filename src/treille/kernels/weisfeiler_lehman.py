@@ -1,0 +1,145 @@
+"""Weisfeiler-Lehman: labels of nodes, refined by those of their neighbours round by round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.data import Batch
+from treille.data.graphs import Labels
+from treille.features import FeatureMap, FeatureRows
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import check_whole
+from treille.kernels.additive import part_of
+from treille.kernels.base import Kernel
+from treille.kernels.counts import Counts, check_counts
+from treille.kernels.graph_features import GraphFeatureMap, PatternKernel, edges_of_arcs
+from treille.kernels.graph_kernels import check_labels
+from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
+
+
+class WeisfeilerLehmanMap(GraphFeatureMap):
+    """Refined labels and their ids."""
+
+    _speller: Speller | None = None
+
+    def spelled(self, pattern: int, names: Any) -> str:
+        if self._speller is None:
+            self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
+        return self._speller.name(pattern)
+
+    def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
+        edges = np.ascontiguousarray(edges_of_arcs(batch), np.int64)
+        return _core.neighbourhoods(arrays, edges, examples, first, second)
+
+
+class WeisfeilerLehman(PatternKernel):
+    """Common refined labels of nodes: k(x, y) = sum over labels s of 0 to h rounds of count_x(s) count_y(s).
+
+    In each round, a node's label is replaced by the label together with the multiset of (edge label, neighbour's label) of its
+    neighbours; in a directed graph, of the targets of its arcs. Labels are compared exactly. Has explicit features, in time
+    linear in the data: a label after r rounds describes the walks of r steps from a node, such as ``C(C,N,O)`` for one round.
+
+    Parameters
+    ----------
+    h : int
+        The number of rounds, at least 0.
+    base : Kernel or None
+        A kernel of graphs: k is the sum over rounds of this kernel on graphs whose node labels are those of the round. None:
+        count labels, as ``base=VertexHistogram()`` does.
+    labels : {"all", "nodes", "edges", "none"}
+        Which labels count, if the graphs have them.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of a label: c, 1 + log(c), or 1 if c > 0; see `NGram`. Not used with `base`.
+
+    References
+    ----------
+    Shervashidze, Schweitzer, van Leeuwen, Mehlhorn, Borgwardt: Weisfeiler-Lehman graph kernels. JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> from treille import Features
+    >>> from treille.data import Graph
+    >>> from treille.kernels import WeisfeilerLehman
+    >>> X = [Graph(["C", "C", "O"], [(0, 1), (1, 2)]), Graph(["C", "O"], [(0, 1)])]
+    >>> WeisfeilerLehman(1)(X).tolist()
+    [[8.0, 4.0], [4.0, 4.0]]
+    >>> Features(WeisfeilerLehman(1)).fit(X).get_feature_names_out().tolist()
+    ['C', 'O', 'O(C)', 'C(C)', 'C(C,O)', 'C(O)']
+    """
+
+    core = _core.RefinementFeatures
+    map = WeisfeilerLehmanMap
+
+    def __init__(self, h: int = 5, base: Kernel | None = None, labels: Labels = "all", counts: Counts = "raw"):
+        self.h = h
+        self.base = base
+        self.labels = labels
+        self.counts = counts
+
+    def check(self) -> None:
+        check_whole("h", self.h, 0, 16)
+        check_labels(self.labels)
+        check_counts(self.counts)
+        if self.base is not None:
+            if not isinstance(self.base, Kernel):
+                raise InputError(f"base is {self.base!r}, expected a kernel of graphs or None")
+            self.base.check()
+
+    @property
+    def counted_labels(self) -> Labels:
+        return self.labels
+
+    def kind(self, directed: bool, edge_labelled: bool) -> Any:
+        return _core.Refinements(int(self.h), edge_labelled)
+
+    @property
+    def has_features(self) -> bool:
+        return self.base is None or self.base.has_features
+
+    @property
+    def needs_features(self) -> bool:
+        return self.base is not None and self.base.needs_features
+
+    def refits(self) -> bool:
+        return self.base is None or self.base.refits()
+
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        return self.base is None or self.base.prefers_features(batch, n_jobs)
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+        self.check()
+        if self.base is None:
+            return super().fit_features(batch, n_jobs)
+        rounds = Rounds(self.base, self.refined(batch, n_jobs))
+        features, rows = rounds.fit_features(batch, n_jobs)
+        return RoundsMap(features), rows
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
+        if self.base is None:
+            return super().load_features(spec, arrays)
+        refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
+        rounds = Rounds(self.base, refined)
+        return RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        if self.base is None:
+            return super().gram(left, right, n_jobs)
+        return Rounds(self.base, self.refined(left if right is None else right, n_jobs)).gram(left, right, n_jobs)
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        if self.base is None:
+            return super().diagonal(batch, n_jobs)
+        return Rounds(self.base, self.refined(batch, n_jobs)).diagonal(batch, n_jobs)
+
+    def refined(self, batch: Batch, n_jobs: int | None) -> Any:
+        """The refined labels of a batch."""
+        return self._plain().fit_features(batch, n_jobs)[0]
+
+    def _plain(self) -> WeisfeilerLehman:
+        return WeisfeilerLehman(self.h, labels=self.labels)
