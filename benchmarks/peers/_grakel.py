@@ -112,6 +112,16 @@ def pairs() -> dict[str, Pair]:
     return {pair.name: pair for pair in found}
 
 
+def molecules() -> list[Graph]:
+    """Those of the page From GraKeL: ethanol, dimethyl ether, acetic acid and cyclopropanol."""
+    return [
+        Graph(list("CCO"), [(0, 1), (1, 2)]),
+        Graph(list("COC"), [(0, 1), (1, 2)]),
+        Graph(list("CCOO"), [(0, 1), (1, 2), (1, 3)]),
+        Graph(list("CCCO"), [(0, 1), (1, 2), (2, 0), (0, 3)]),
+    ]
+
+
 def difference(K: np.ndarray, other: np.ndarray) -> float:
     """The largest relative difference of two matrices."""
     return float((np.abs(K - other) / np.maximum(np.abs(K), REPORTED)).max())

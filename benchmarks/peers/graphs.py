@@ -16,7 +16,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
-from _grakel import Pair, difference, least_eigenvalue, pairs
+from _grakel import Pair, difference, least_eigenvalue, molecules, pairs
 from _graph_accuracy import accuracy
 from _molecules import scale
 from sklearn.svm import SVC as LibSVM
@@ -149,7 +149,18 @@ def values(page: Page, repeats: int) -> None:
     page.table("Values of both programs; eigenvalues relative to the largest", header, rows)
 
 
+def examples(page: Page, repeats: int) -> None:
+    """The values of both programs for the molecules of the page From GraKeL."""
+    rows = []
+    for pair in pairs().values():
+        both = pair.our_matrix(molecules()), pair.their_matrix(pair.given(molecules()))
+        rows.append([f"`{pair.ours!r}`", pair.name, *(", ".join(f"{value:.6g}" for value in K[-1]) for K in both)])
+    header = ("kernel", "of GraKeL", "treille's values", "GraKeL's values")
+    page.table("k of cyclopropanol with ethanol, dimethyl ether, acetic acid and itself", header, rows)
+
+
 PARTS = {
+    "examples": examples,
     "walks": walks,
     "all_walks": all_walks,
     "matrices": matrices,
