@@ -74,6 +74,19 @@ void bind_patterns(nb::module_& m) {
           },
           "data"_a, "recode"_a, "threads"_a)
       .def(
+          "contributions",
+          [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, Matrix weights,
+             int threads) {
+            const std::size_t n = symbols.size(), n_functions = weights.shape(1);
+            Buffer<double> out(n * n_functions);
+            unlocked([&] {
+              self.contributions({view(symbols), view(offsets)}, view(recode), {weights.data(), weights.size()}, n_functions, threads,
+                                 out.data());
+            });
+            return give_matrix(std::move(out), n, n_functions);
+          },
+          "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a, "What each symbol adds to functions of the rows.")
+      .def(
           "families",
           [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {
             const auto families = self.families();

@@ -11,35 +11,10 @@
 #include "symbol_type.hpp"
 #include "text/pattern_counter.hpp"
 #include "text/pattern_table.hpp"
+#include "text/pattern_values.hpp"
 
 namespace treille {
 namespace {
-
-// What the occurrences of a pattern sum to, and the value of the pattern. Raw sums are values; for the others, occurrences are summed
-// without their common factor.
-template <class Family>
-class PatternValues {
- public:
-  PatternValues(const Family& family, Counts counts) : family_(family), counts_(counts) {
-    if constexpr (kScaled)
-      if (counts != Counts::raw) unscaled_ = family.unscaled();
-  }
-  const Family& summed() const { return unscaled_ ? *unscaled_ : family_; }
-  double of(double sum, const std::int32_t* cells) const { return transformed(counts_, sum) * scale(cells); }
-  double of_expected(double sum, const std::int32_t* cells) const { return transformed_expected(counts_, sum) * scale(cells); }
-
- private:
-  static constexpr bool kScaled = requires(const Family& family) { family.unscaled(); };
-  double scale([[maybe_unused]] const std::int32_t* cells) const {
-    if constexpr (kScaled)
-      if (unscaled_) return family_.scale(cells);
-    return 1.0;
-  }
-
-  const Family& family_;
-  Counts counts_;
-  std::optional<Family> unscaled_;
-};
 
 // Reads sequences first..last-1 and writes their rows. `resolve(entry, cells)` gives a pattern's id, or kAbsent to leave it out.
 template <class Family, class Dictionary, class Resolve>
@@ -153,9 +128,6 @@ std::int64_t longest(const Sequences& data) {
   return most;
 }
 
-template <class Store>
-constexpr bool kIsTable = std::is_same_v<std::remove_cvref_t<Store>, PatternTable>;
-
 }  // namespace
 
 PatternFeatures PatternFeatures::fit(const PatternFamily& family, const Sequences& data, std::span<const std::int32_t> recode,
@@ -268,16 +240,7 @@ RowsWithNorms PatternFeatures::transform(const Lattices& data, std::span<const s
         RowsWithNorms rows;
         const PatternValues<Family> values(family, counts_);
         const auto resolve = [&](const PatternCounter::Entry& entry, const std::int32_t* cells) {
-          if constexpr (!kIsTable<Stored>) {
-            return stored.find(entry.tag, cells, entry.n);
-          } else {
-            std::uint32_t id = NGramDictionary<std::int32_t>::kAbsent;
-            if constexpr (kHasTable<Family>)
-              if (std::all_of(cells, cells + entry.n, [&](std::int32_t cell) { return cell <= alphabet_size_; }))
-                if (const std::uint32_t rank = stored.rank[family.address(cells, alphabet_size_)]; rank < stored.addresses.size())
-                  id = rank;
-            return id;
-          }
+          return find_pattern(family, stored, alphabet_size_, cells, entry.n);
         };
         auto scan_share = [&](std::size_t, std::size_t first, std::size_t last, RowPart& part) {
           scan(values, data, recode, first, last, resolve, part, rows.sq_norms.data());

@@ -1,7 +1,8 @@
 #pragma once
 // Families of patterns that count-based string kernels look for. A family emits the patterns of one sequence:
 //
-//   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z.
+//   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z. Gappy patterns
+//   also call   sink(cells, n, value, places), if the sink takes it.
 //
 // A cell is a symbol + 1, or 0 where any symbol may stand. Symbols below 0 are left out: no window holds one.
 // Where the values of a pattern's occurrences have a factor in common, scale(cells) is that factor, and unscaled() the family without it.
@@ -68,7 +69,7 @@ struct GappyPatterns {
       at[0] = start;
       cells[0] = x[start] + 1;
       if (last == 0) {
-        sink(cells.data(), n, contiguous);
+        report(sink, cells, contiguous, at);
         continue;
       }
       at[1] = start;
@@ -84,13 +85,22 @@ struct GappyPatterns {
         total[depth] = total[depth - 1] + gap;
         cells[depth] = x[place] + 1;
         if (depth == last) {
-          sink(cells.data(), n, weight[depth]);
+          report(sink, cells, weight[depth], at);
         } else {
           ++depth;
           at[depth] = place;
         }
       }
     }
+  }
+
+ private:
+  template <class Sink>
+  void report(Sink& sink, const std::vector<std::int32_t>& cells, double value, const std::vector<std::size_t>& places) const {
+    if constexpr (requires { sink(cells.data(), n, value, places.data()); })
+      sink(cells.data(), n, value, places.data());
+    else
+      sink(cells.data(), n, value);
   }
 };
 

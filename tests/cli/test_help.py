@@ -12,7 +12,19 @@ import pytest
 import treille
 from treille.cli import app
 
-VERBS = ("quickstart", "train", "learn", "predict", "evaluate", "inspect", "features", "gram", "convert", "completion")
+VERBS = (
+    "quickstart",
+    "train",
+    "learn",
+    "predict",
+    "evaluate",
+    "explain",
+    "inspect",
+    "features",
+    "gram",
+    "convert",
+    "completion",
+)
 GROUPS = {"tag": ("train", "run", "evaluate")}
 COMMANDS = [(verb,) for verb in VERBS] + [(group, verb) for group, verbs in GROUPS.items() for verb in verbs]
 

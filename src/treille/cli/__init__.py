@@ -8,7 +8,20 @@ from typing import Annotated, Any, cast
 import typer
 
 import treille
-from treille.cli import completion, convert, evaluate, features, gram, inspect, learn, predict, quickstart, tag, train
+from treille.cli import (
+    completion,
+    convert,
+    evaluate,
+    explain,
+    features,
+    gram,
+    inspect,
+    learn,
+    predict,
+    quickstart,
+    tag,
+    train,
+)
 from treille.cli.console import fail
 
 HELP = """Train support vector machines on texts and other structures, or on tagged sentences, and use them.
@@ -42,7 +55,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (quickstart, train, learn, predict, evaluate, inspect, features, gram, convert, completion):
+for module in (quickstart, train, learn, predict, evaluate, explain, inspect, features, gram, convert, completion):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")

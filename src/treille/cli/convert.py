@@ -5,7 +5,6 @@ Examples:
   treille convert dev.plf.gz dev.jsonl
   treille convert htk-lattices/ dev.ark --to kaldi
   treille convert dev.ark.gz dev --to openfst --symbols words.txt
-  treille convert moses.txt dev.plf --weights prob --to-weights logprob
   treille convert MUTAG.zip mutag.jsonl
 
 \b

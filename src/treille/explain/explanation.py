@@ -79,7 +79,7 @@ class Explanation:
         >>> model.explain("ab").contributions().round(2).tolist()
         [0.25, 0.25]
         """
-        function, sign = self._function(label)
+        function, sign = self.function(label)
         return sign * self.values[:, function]
 
     def parts(self, label: Any = None, count: int | None = None) -> list[Part]:
@@ -88,8 +88,8 @@ class Explanation:
         order = range(len(values)) if count is None else np.argsort(-np.abs(values), kind="stable")[:count]
         return [Part(self.names[i], float(values[i])) for i in order]
 
-    def _function(self, label: Any) -> tuple[int, float]:
-        """The function that speaks for a class, and its sign."""
+    def function(self, label: Any = None) -> tuple[int, float]:
+        """The function that speaks for a class, by default the predicted one, and its sign."""
         if self.classes is None:
             target = 0 if label is None else int(label)
             if not 0 <= target < len(self.base):

@@ -1,0 +1,75 @@
+"""Contributions of symbols, words for example, placed on the characters of the text that they were read from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from treille.explain.explanation import Explanation
+
+
+def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarray | None:
+    """The contribution of every character of a text, with `values` one number for each part; None if a part is not found in it.
+
+    A symbol shares its value equally among its characters. The texts of several units are added: words and characters, say.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1, unit="word+lower")).fit(["Red wine", "pale ale"], [0, 1])
+    >>> found = model.explain("Red ale!")
+    >>> on_characters("Red ale!", found, np.array([0.3, 0.6, 0.0])).round(1).tolist()
+    [0.1, 0.1, 0.1, 0.0, 0.2, 0.2, 0.2, 0.0]
+    """
+    lowered = [c.lower() for c in text]
+    plain = "".join(lowered)
+    owners = np.repeat(np.arange(len(text)), [len(c) for c in lowered])  # a letter in lower case may be two characters
+    out, first = np.zeros(len(text)), 0
+    for size in [n for _, n in found.columns] or [len(found.names)]:
+        placed = _placed(plain, found.names[first : first + size])
+        if placed is None:
+            return None
+        for (begin, end), value in zip(placed, values[first : first + size], strict=True):
+            np.add.at(out, owners[begin:end], value / (end - begin))
+        first += size
+    return out
+
+
+def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
+    """The words of a text, or, if it has no blanks, its runs of characters that contribute with one sign; each with its sum.
+
+    >>> stretches("a fine", np.array([0.5, 0.0, 0.25, 0.25, 0.0, -0.25]))
+    [('a', 0.5), ('fine', 0.25)]
+    >>> stretches("ACGT", np.array([0.5, 0.5, 0.0, -1.0]))
+    [('AC', 1.0), ('G', 0.0), ('T', -1.0)]
+    """
+    if any(c.isspace() for c in text.strip()):
+        spans = [word.span() for word in re.finditer(r"\S+", text)]
+    else:
+        signs = np.sign(contributions)
+        cuts = [0, *(np.flatnonzero(np.diff(signs)) + 1).tolist(), len(text)]
+        spans = [(a, b) for a, b in pairwise(cuts) if b > a]
+    return [(text[a:b], float(contributions[a:b].sum())) for a, b in spans]
+
+
+def _placed(text: str, symbols: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Where each symbol is in the text, one after the other; blanks that were added have the place of what precedes them."""
+    at, places = 0, list[tuple[int, int]]()
+    for symbol in symbols:
+        wanted = symbol.lower()
+        begin = text.find(wanted, at)
+        if wanted.isspace() and (
+            begin < 0 or text[at:begin].strip()
+        ):  # a run of blanks is one, and texts have one at each end
+            begin = min(at, len(text) - 1)
+            if begin < 0:
+                return None
+            places.append((begin, begin + 1))
+            at += text[at : at + 1].isspace()
+            continue
+        if begin < 0:
+            return None
+        at = begin + len(wanted)
+        places.append((begin, at))
+    return places

@@ -1,0 +1,50 @@
+"""`treille explain`: what in each example made the decision."""
+
+import numpy as np
+import pytest
+
+import treille
+
+
+@pytest.fixture
+def model(cli, wines):
+    assert cli("train", wines, "--kernel", "ngram(2).normalized()", "--model", "m.treille").code == 0
+    return "m.treille"
+
+
+def test_contributions_sum_to_the_score(cli, wines, model):
+    explained = cli("explain", model, wines, "--json").json()["explanations"]
+    scores = cli("predict", model, wines, "--scores", "--json").json()
+    for found, own in zip(explained, scores["scores"], strict=True):
+        total = sum(found["contributions"]) + found["intercept"] + found["base"]
+        assert total == pytest.approx(found["score"])
+        assert found["score"] == pytest.approx(own[scores["classes"].index(found["class"])])
+        assert len(found["parts"]) == len(found["contributions"])
+
+
+def test_the_first_examples_are_printed_with_their_largest_parts(cli, wines, model):
+    answer = cli("explain", model, wines, "--examples", "2", "--top", "3")
+    assert answer.code == 0, answer.err
+    assert answer.out.count("score ") == 2
+    assert "the first 2 of" in answer.err
+
+
+def test_a_class_can_be_chosen_and_must_exist(cli, wines, model):
+    classes = treille.load(model).classes_.tolist()
+    each = [cli("explain", model, wines, "--class", label, "--json").json()["explanations"] for label in classes]
+    np.testing.assert_allclose(each[0][0]["contributions"], -np.array(each[1][0]["contributions"]))
+    answer = cli("explain", model, wines, "--class", "beer")
+    assert answer.code == 2
+    assert "the model has no class 'beer': its classes are" in answer.err
+
+
+def test_a_model_without_weights_of_parts_says_so(cli, wines):
+    assert cli("train", wines, "--kernel", "subsequence(2)", "--model", "m.treille").code == 0
+    answer = cli("explain", "m.treille", wines)
+    assert answer.code == 1
+    assert "has no explicit features, so the parts of an example have no weights" in answer.err
+
+
+def test_an_example_that_the_model_does_not_know(cli, model, tmp_path):
+    (tmp_path / "new.txt").write_text("%%%%\n")
+    assert "(no part of it is known to the model)" in cli("explain", model, "new.txt").out
