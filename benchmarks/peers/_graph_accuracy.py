@@ -19,8 +19,8 @@ CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 THREADS = 2
 DEFAULT = Graphs.default_kernels([])[0][0]
 METHODS: dict[str, list[Any]] = {
-    "VertexHistogram": [VertexHistogram().normalized()],
-    "Graphlets(4)": [Graphlets(size, counts="log").normalized() for size in (3, 4)],
+    "VertexHistogram": [VertexHistogram().normalized(), VertexHistogram(counts="log")],
+    "Graphlets(4)": [Graphlets(4, counts="log").normalized(), Graphlets(4, counts="log")],
     "ShortestPath": [ShortestPath(labels="nodes").normalized()],
     "RandomWalk": [RandomWalk(decay, labels="nodes").normalized() for decay in (0.01, 0.1)],
     "WeisfeilerLehman": [WeisfeilerLehman(h, labels="nodes").normalized() for h in range(8)],

@@ -57,7 +57,7 @@ def scale(page: Page, repeats: int) -> None:
         packing, fitting = np.median(seconds, axis=0)
         logs.append((np.log(n), np.log(packing + fitting)))
         whole, added = peak_memory(train, n)
-        counts = [f"{n:,}", f"{len(batch.labels):,}", f"{model.plan_.built.n_features:,}"]
+        counts = [f"{n:,}", f"{len(batch.labels):,}", f"{model.features_.n_features:,}"]
         times = [f"{packing:.2f}", f"{fitting:.2f}", f"{packing + fitting:.2f}"]
         rows.append([*counts, *times, f"{whole:,.0f}", f"{added:,.0f}", f"{model.report_.relative_gap:.0e}"])
     slope = np.polyfit(*zip(*logs, strict=True), 1)[0]

@@ -16,7 +16,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
-from _grakel import Pair, difference, least_eigenvalue, pairs
+from _grakel import Pair, difference, least_eigenvalue, molecules, pairs
 from _graph_accuracy import accuracy
 from _molecules import scale
 from sklearn.svm import SVC as LibSVM
@@ -116,7 +116,8 @@ def _trained(name: str, pair: Pair, repeats: int) -> list[Any]:
     def by_matrix() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kernel = pair.theirs().set_params(normalize=True)
+            kernel = pair.theirs()
+            kernel.set_params(normalize=True)
             model = LibSVM(kernel="precomputed").fit(kernel.fit_transform(theirs[0]), y[~test])
             scores["theirs"] = model.score(kernel.transform(theirs[1]), y[test])
 
@@ -137,8 +138,8 @@ def values(page: Page, repeats: int) -> None:
     """The matrices of both programs on the same graphs."""
     rows = []
     for pair in pairs().values():
-        size, largest = (8, 30) if "labelled" in pair.name and "fast" not in pair.name else (40, 40)
-        size, largest = (100, 1000) if pair.name == "labelled random walks, geometric" else (size, largest)
+        slow = "baseline" in pair.name or pair.name == "labelled random walks, exponential"
+        size, largest = (8, 30) if slow else (100, 40)
         for name in ("MUTAG", "ENZYMES"):
             examples = sample(name, size, largest)[0]
             ours, theirs = pair.our_matrix(examples), pair.their_matrix(pair.given(examples))
@@ -148,7 +149,18 @@ def values(page: Page, repeats: int) -> None:
     page.table("Values of both programs; eigenvalues relative to the largest", header, rows)
 
 
+def examples(page: Page, repeats: int) -> None:
+    """The values of both programs for the molecules of the page From GraKeL."""
+    rows = []
+    for pair in pairs().values():
+        both = pair.our_matrix(molecules()), pair.their_matrix(pair.given(molecules()))
+        rows.append([f"`{pair.ours!r}`", pair.name, *(", ".join(f"{value:.6g}" for value in K[-1]) for K in both)])
+    header = ("kernel", "of GraKeL", "treille's values", "GraKeL's values")
+    page.table("k of cyclopropanol with ethanol, dimethyl ether, acetic acid and itself", header, rows)
+
+
 PARTS = {
+    "examples": examples,
     "walks": walks,
     "all_walks": all_walks,
     "matrices": matrices,

@@ -49,6 +49,19 @@ def test_the_three_commands_that_it_suggests_run_as_they_stand(cli, few):
         assert answer.code == 0, answer.err
 
 
+@pytest.mark.parametrize("kind", quickstart.KINDS[1:], ids=lambda kind: kind.name)
+def test_the_files_of_every_kind_are_read_by_the_other_commands(cli, monkeypatch, kind):
+    monkeypatch.setattr(quickstart, "KINDS", (kind,))
+    monkeypatch.setattr(quickstart, "functions", lambda: functions(["json", "logging", "email"], per_package=60))
+    quickstart.sources.cache_clear()
+    accuracy = cli("quickstart", "--folder", "q", "--json").json()["kinds"][0]["accuracy"]
+    quickstart.sources.cache_clear()
+    evaluated = cli("evaluate", f"q/{kind.name}.treille", f"q/{kind.name}.test.jsonl", "--json")
+    assert evaluated.json()["accuracy"] == pytest.approx(accuracy)
+    trained = cli("train", f"q/{kind.name}.train.jsonl", "--model", "m.treille", "--json")
+    assert trained.code == 0, trained.err
+
+
 def test_the_report_page_needs_nothing_else_and_is_sound(cli, few):
     assert cli("quickstart", "--report", "page.html").code == 0
     page = Path("page.html").read_text(encoding="utf-8")

@@ -61,8 +61,8 @@ MOLECULES = [
     )
     for text in TEXTS
 ]
-GRAPHS = [Graph("abba"[:n], [(u, u + 1) for u in range(n - 1)] + [(0, n - 1)]) for n in (1, 2, 3, 4)]
-GRAPHS += [Graph("aab", [(0, 1)]), Graph("baab", [(0, 1), (0, 2), (0, 3)])]
+GRAPHS = [Graph(list("abba")[:n], [(u, u + 1) for u in range(n - 1)] + [(0, n - 1)]) for n in (1, 2, 3, 4)]
+GRAPHS += [Graph(list("aab"), [(0, 1)]), Graph(list("baab"), [(0, 1), (0, 2), (0, 3)])]
 ROWS = [[0.5, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 0.5, 0.5], [2.0, 1.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
 NAMED = [dict(zip("abc", row, strict=True)) for row in ROWS]
 SETS = [{name for name, value in row.items() if value} for row in NAMED]

@@ -92,7 +92,7 @@ def test_every_feature_counts_the_graph_of_its_name(name):
 
 def test_labels_weights_and_loops_do_not_count():
     bare = Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)])
-    full = Graph("abca", [(0, 1), (1, 2), (2, 0), (2, 3), (1, 1)], "xyxyz", [1.0, 2.0, 0.5, -1.0, 3.0])
+    full = Graph(list("abca"), [(0, 1), (1, 2), (2, 0), (2, 3), (1, 1)], list("xyxyz"), [1.0, 2.0, 0.5, -1.0, 3.0])
     for size in (3, 4):
         assert Graphlets(size, connected=False)([full], [bare]) == Graphlets(size, connected=False)([bare])
 

@@ -22,7 +22,8 @@ th, td { text-align: left; padding: .45rem .8rem .45rem 0; border-bottom: 1px so
 th { font-weight: 600 }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 code { font-family: ui-monospace, monospace; font-size: .9em }
-.gram { display: inline-block; padding: 0 .4em; margin: .1rem .25rem .1rem 0; border-radius: .25em; white-space: pre }
+.gram { display: inline-block; padding: 0 .4em; margin: .1rem .25rem .1rem 0; border-radius: .25em }
+.gram { white-space: pre-wrap; overflow-wrap: anywhere }
 pre { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto }
 small { opacity: .75 }
 """

@@ -13,6 +13,7 @@ commands to try next. Writes data, model and a report page into a folder.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,8 +29,9 @@ from treille.cli.options import command
 from treille.cli.page import page
 from treille.cli.training import fit, part_split
 from treille.data.format import count
-from treille.datasets import functions
-from treille.kernels import Kernel, Subpath
+from treille.datasets import flow_graph, functions
+from treille.io.graphs import format_graph
+from treille.kernels import EdgeHistogram, Kernel, Subpath
 from treille.kernels.parse import format_kernel
 
 FOLDER = Path("treille-quickstart")
@@ -43,19 +45,35 @@ class Kind:
     """One representation of the functions, with its kernel."""
 
     name: str
-    load: Callable[[], tuple[list[str], list[str]]]
+    load: Callable[[], tuple[list[Any], list[str]]]
     kernel: Kernel | None  # None: the default for the data
+    line: Callable[[Any, str], str] = lambda text, label: dumps(
+        {"text": text, "label": label}
+    )  # of an example, in its file
 
 
-def syntax_trees() -> tuple[list[str], list[str]]:
+@cache
+def sources() -> tuple[list[str], list[str]]:
+    """The functions as strings, read once."""
+    return functions()
+
+
+def syntax_trees() -> tuple[list[Any], list[str]]:
     """The functions as syntax trees in brackets, identifiers and constants as leaves."""
-    texts, labels = functions()
+    texts, labels = sources()
     return [str(tree) for tree in Trees.from_ast(texts, names=True)], labels
 
 
+def flow_graphs() -> tuple[list[Any], list[str]]:
+    """The functions as graphs of control flow and data flow."""
+    texts, labels = sources()
+    return [flow_graph(text) for text in texts], labels
+
+
 KINDS = (
-    Kind("strings", functions, None),
+    Kind("strings", sources, None),
     Kind("trees", syntax_trees, Subpath(0.5, counts="log").weighted("idf").normalized()),
+    Kind("graphs", flow_graphs, EdgeHistogram(ends=True, counts="log").weighted("idf").normalized(), format_graph),
 )
 
 
@@ -126,19 +144,20 @@ def run(
 def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     """Trains on a part, scores on the rest; writes data and model to the folder."""
     with printer.busy("reading the source of the standard library"):
-        texts, labels = kind.load()
-    printer.note(f"{count(len(texts), 'function')} of the Python standard library as {kind.name}, the package as label")
+        examples, labels = kind.load()
+    printer.note(
+        f"{count(len(examples), 'function')} of the Python standard library as {kind.name}, the package as label"
+    )
     ((train, test),) = part_split(labels, HELD_OUT, seed=0)
     for name, rows in (("train", train), ("test", test)):
-        lines = (dumps({"text": texts[i], "label": labels[i]}) for i in rows)
-        write_lines(folder / f"{kind.name}.{name}.jsonl", lines)
+        write_lines(folder / f"{kind.name}.{name}.jsonl", (kind.line(examples[i], labels[i]) for i in rows))
     model = SVC(kind.kernel, n_jobs=-1, verbose=1)
     begun = time.perf_counter()
-    fit(model, [texts[i] for i in train], [labels[i] for i in train])
+    fit(model, [examples[i] for i in train], [labels[i] for i in train])
     spent = time.perf_counter() - begun
     model.save(folder / f"{kind.name}.treille")
-    accuracy = float(model.score([texts[i] for i in test], [labels[i] for i in test]))
-    return Outcome(kind, model, len(texts), accuracy, spent)
+    accuracy = float(model.score([examples[i] for i in test], [labels[i] for i in test]))
+    return Outcome(kind, model, len(examples), accuracy, spent)
 
 
 def _next(stem: Path) -> list[str]:

@@ -99,9 +99,8 @@ class Graphs(FlatBatch):
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
-        return (
-            ("weisfeilerlehman(3).normalized()", "neighbourhoods of nodes, with sizes normalised, suit most graphs"),
-        )
+        why = "neighbourhoods of up to three steps that occur, sizes normalised, were the most accurate on six sets of graphs"
+        return (("2*weisfeilerlehman(3, counts=binary).normalized()", why),)
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
