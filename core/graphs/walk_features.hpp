@@ -15,7 +15,7 @@
 #include "features/coded_rows.hpp"
 #include "features/count_transform.hpp"
 #include "graphs/graphs.hpp"
-#include "trees/interner.hpp"
+#include "interner.hpp"
 
 namespace treille {
 
