@@ -372,3 +372,26 @@ def test_arrays_of_another_type_are_refused():
 def test_a_state_that_does_not_fit_is_refused(change):
     spec, arrays = Graphs([Graph(["O", "H"], [(0, 1)], ["s"])]).state()
     refused(lambda: treille.Batch.from_state(spec | change, arrays))
+
+
+class Tensor:
+    """An array that must be detached and copied from its device first, as those of PyTorch."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.values
+
+
+def test_tensors_are_copied_from_where_they_are():
+    index, x = Tensor([[0, 1], [1, 0]]), Tensor([[6], [8]])
+    for item in (SimpleNamespace(edge_index=index, x=x, edge_attr=None), {"edge_index": index, "x": x}):
+        assert Graphs.recognises([item])
+        assert str(Graphs([item])[0]) == "2 nodes 6 8, 1 edge 0-1"
