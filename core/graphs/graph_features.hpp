@@ -39,8 +39,13 @@ using KnownPatterns = Interner<std::int32_t>;
 struct PatternFound {
   std::uint32_t pattern;
   std::int32_t first, second;
-  std::uint32_t times = 1;
+  std::uint64_t times = 1;
   double factor = 1.0;
+
+  double value(Counts counts) const {
+    const auto few = static_cast<std::uint32_t>(times);
+    return factor * (few == times ? transformed(counts, few) : transformed(counts, static_cast<double>(times)));
+  }
 };
 
 // New codes by old ones; an empty span changes nothing.
@@ -131,7 +136,7 @@ class GraphFeatures {
         own.holders.resize(own.known.size(), 0);
         for (const PatternFound& sum : own.counter.sums()) request(&own.holders[sum.pattern]);
         for (const PatternFound& sum : own.counter.sums()) {
-          const double value = sum.factor * transformed(counts, sum.times);
+          const double value = sum.value(counts);
           rows.sq_norms[g] += value * value;
           entries[p].add(sum.pattern, value);
           ++own.holders[sum.pattern];
@@ -178,7 +183,7 @@ class GraphFeatures {
         counter.clear();
         finder.find(g, Looking{*this, unseen}, [&](const PatternFound& found) { counter.add(found); });
         for (const PatternFound& sum : counter.sums()) {
-          const double value = sum.factor * transformed(counts_, sum.times);
+          const double value = sum.value(counts_);
           rows.sq_norms[g] += value * value;
           if (const std::uint32_t id = feature(sum.pattern); id != KnownPatterns::kAbsent) parts[p].add(id, value);
         }
