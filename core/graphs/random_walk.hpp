@@ -6,10 +6,10 @@
 //
 // Undirected graphs: with v_n = A^n 1, W_2n = v_n.v_n and W_2n+1 = v_n.v_n+1. The geometric series without a last term is 1'z, where
 // (I - decay A) z = 1 is solved by conjugate gradients: after j steps, 1'z - sum alpha_i |r_i|^2 lies between 0 and |r_j|^2 / (1 - decay
-// rho), Golub and Meurant, Matrices, moments and quadrature, chapter 12. Other series stop when a bound on the terms that are left,
-// W_n+k <= r^k W_n, is below 1e-14 of the sum; r is the product of the largest degrees, or the largest quotient of (A v_n)_i and (v_n)_i
-// (Collatz and Wielandt).
-// Gärtner, Flach, Wrobel, COLT 2003; Vishwanathan, Schraudolph, Kondor, Borgwardt, JMLR 2010.
+// rho), at most 1e-11 of the sum at the end: Golub and Meurant, Matrices, moments and quadrature, chapter 12. Other series stop when a
+// bound on the terms that are left, W_n+k <= r^k W_n, is below 1e-12 of the sum; r is the product of the largest degrees, or the largest
+// quotient of (A v_n)_i and (v_n)_i (Collatz and Wielandt). Gärtner, Flach, Wrobel, COLT 2003; Vishwanathan, Schraudolph, Kondor,
+// Borgwardt, JMLR 2010.
 
 #include <cstdint>
 #include <vector>
