@@ -204,6 +204,13 @@ class Solver {
   Buffer<double> vectors_[3];
 };
 
+void apply_any(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
+#if defined(__x86_64__)
+TREILLE_AVX2 void apply_avx2(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
+#else
+constexpr auto* apply_avx2 = apply_any;
+#endif
+
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.
 // The value is to the power `power`: that of the product of a graph with itself is the square of its own.
 template <class Apply>
@@ -224,7 +231,7 @@ double radius_bound(Apply&& apply, std::span<double> u, std::span<double> Au, do
     }
     estimate = directed ? sum_after / sum : std::max(estimate, uAu / uu);
     const double bound = decay * raised(upper), gap = 1 - estimate / upper;
-    if (bound < 0.9 && (step >= 8 || gap < 1e-2)) break;
+    if (bound < 0.5 || (bound < 0.9 && (step >= 8 || gap < 1e-2))) break;
     if (gap < (bound < 0.99 || step > 300 ? 1e-3 : decay * raised(estimate) > 1.01 ? 1e-7 : 1e-10)) break;
     const double shift = 0.3 * upper, scale = 1 / (sum_after + shift * sum);
     for (std::size_t k = 0; k < u.size(); ++k) u[k] = scale * (Au[k] + shift * u[k]);
@@ -272,13 +279,14 @@ std::vector<double> walk_diagonal(const WalkGraphs& graphs, const WalkSeries& se
 }
 
 std::vector<double> walk_radii(const WalkGraphs& graphs, double decay, bool directed, int threads) {
+  auto* const multiply = processor() == Processor::any ? apply_any : apply_avx2;
   return on_diagonal(graphs.size(), threads, [&] {
     return [&, product = WalkProduct(), u = Array<double>(), Au = Array<double>()](std::size_t i) mutable {
       product.set(graphs, i, graphs, i);
       u.resize(product.cells());
       Au.resize(product.cells());
       product.start(u.data());
-      const auto apply = [&](const double* in, double* out) { product.apply(in, out); };
+      const auto apply = [&](const double* in, double* out) { multiply(product, in, out); };
       return radius_bound(apply, u, Au, decay, 1, directed);
     };
   });

@@ -57,7 +57,7 @@ Buffer<double> walk_gram(const WalkGraphs& left, const WalkGraphs& right, const 
 std::vector<double> walk_diagonal(const WalkGraphs& graphs, const WalkSeries& series, std::span<const double> radii, int threads);
 
 // An upper bound on the spectral radius of the product of each graph with itself. Weights are not negative. The bound is sharp to about
-// 1e-3, and to 1e-9 where decay * radius is near 1 or above it; it is left as it is where decay * bound < 0.9. rho(A_xy) <= sqrt(rho(A_xx)
+// 1e-3, and to 1e-9 where decay * radius is near 1 or above it; it may be less sharp where decay * bound < 0.9. rho(A_xy) <= sqrt(rho(A_xx)
 // rho(A_yy)), because W_n is a kernel.
 std::vector<double> walk_radii(const WalkGraphs& graphs, double decay, bool directed, int threads);
 
