@@ -16,7 +16,7 @@ namespace {
 using V = Simd<WalkGraphs::kLanes>;
 using Lanes = V::Lanes;
 constexpr std::size_t kLanes = WalkGraphs::kLanes;
-constexpr double kTail = 1e-14, kResidual = 1e-12;
+constexpr double kTail = 1e-12, kResidual = 1e-11;
 constexpr double kRoot = 0x1p+256, kMany = kRoot * kRoot;  // numbers of walks beyond this are scaled
 
 TREILLE_INLINE double total(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
@@ -41,35 +41,25 @@ TREILLE_INLINE double dot(const double* a, const double* b, std::size_t n) {
   return total(even);
 }
 
-// r -= alpha (p - decay Ap); |r|^2
-TREILLE_INLINE double descend(double* r, const double* p, const double* Ap, std::size_t n, double alpha, double decay) {
-  Lanes sums[2] = {}, own, ahead, product;
-  for (std::size_t k = 0; k < n; k += kLanes) {
-    V::load(r + k, own);
-    V::load(p + k, ahead);
-    V::load(Ap + k, product);
-    own -= alpha * (ahead - decay * product);
-    V::store(own, r + k);
-    sums[1] += own * own;
-    std::swap(sums[0], sums[1]);
-  }
-  sums[0] += sums[1];
-  return total(sums[0]);
+// r -= alpha (p - decay Ap), kLanes numbers; adds their squares to `sum`.
+TREILLE_INLINE void descend(double* r, const double* p, const double* Ap, double alpha, double decay, Lanes& sum) {
+  Lanes own, ahead, product;
+  V::load(r, own);
+  V::load(p, ahead);
+  V::load(Ap, product);
+  own -= alpha * (ahead - decay * product);
+  V::store(own, r);
+  sum += own * own;
 }
 
-// p = r + beta p; |p|^2
-TREILLE_INLINE double turn(const double* r, double* p, std::size_t n, double beta) {
-  Lanes sums[2] = {}, own, ahead;
-  for (std::size_t k = 0; k < n; k += kLanes) {
-    V::load(r + k, own);
-    V::load(p + k, ahead);
-    ahead = own + beta * ahead;
-    V::store(ahead, p + k);
-    sums[1] += ahead * ahead;
-    std::swap(sums[0], sums[1]);
-  }
-  sums[0] += sums[1];
-  return total(sums[0]);
+// p = r + beta p, kLanes numbers; adds their squares to `sum`.
+TREILLE_INLINE void turn(const double* r, double* p, double beta, Lanes& sum) {
+  Lanes own, ahead;
+  V::load(r, own);
+  V::load(p, ahead);
+  ahead = own + beta * ahead;
+  V::store(ahead, p);
+  sum += ahead * ahead;
 }
 
 // The sum of a series, term after term, and whether what is left of it matters.
@@ -88,7 +78,7 @@ class Sum {
     const double z = ratio * growth_, term = signed_ ? bound_ : coefficient_ * W;
     coefficient_ *= ratio;
     bound_ *= z;
-    return z < 1 && term * z / (1 - z) <= (signed_ ? 1e-2 * kTail : kTail * value_);
+    return z < 1 && term * z / (1 - z) <= (signed_ ? 1e-4 * kTail : kTail * value_);
   }
 
   // From now on, W is given divided by this.
@@ -188,9 +178,22 @@ class Solver {
       const double alpha = rr / (pp - decay * dot(p, Ap, n));
       value += alpha * rr;
       const double before = rr;
-      rr = descend(r, p, Ap, n, alpha, decay);
+      Lanes even{}, odd{};
+      for (std::size_t k = 0; k < n; k += 2 * kLanes) {
+        descend(r + k, p + k, Ap + k, alpha, decay, even);
+        if (k + kLanes < n) descend(r + k + kLanes, p + k + kLanes, Ap + k + kLanes, alpha, decay, odd);
+      }
+      even += odd;
+      rr = total(even);
       if (rr <= kResidual * least * value) break;
-      pp = turn(r, p, n, rr / before);
+      const double beta = rr / before;
+      even = odd = Lanes{};
+      for (std::size_t k = 0; k < n; k += 2 * kLanes) {
+        turn(r + k, p + k, beta, even);
+        if (k + kLanes < n) turn(r + k + kLanes, p + k + kLanes, beta, odd);
+      }
+      even += odd;
+      pp = total(even);
     }
     return value;
   }
@@ -200,6 +203,13 @@ class Solver {
   WalkProduct product_;
   Buffer<double> vectors_[3];
 };
+
+void apply_any(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
+#if defined(__x86_64__)
+TREILLE_AVX2 void apply_avx2(WalkProduct& product, const double* in, double* out) { product.apply(in, out); }
+#else
+constexpr auto* apply_avx2 = apply_any;
+#endif
 
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.
 // The value is to the power `power`: that of the product of a graph with itself is the square of its own.
@@ -221,7 +231,7 @@ double radius_bound(Apply&& apply, std::span<double> u, std::span<double> Au, do
     }
     estimate = directed ? sum_after / sum : std::max(estimate, uAu / uu);
     const double bound = decay * raised(upper), gap = 1 - estimate / upper;
-    if (bound < 0.9 && (step >= 8 || gap < 1e-2)) break;
+    if (bound < 0.5 || (bound < 0.9 && (step >= 8 || gap < 1e-2))) break;
     if (gap < (bound < 0.99 || step > 300 ? 1e-3 : decay * raised(estimate) > 1.01 ? 1e-7 : 1e-10)) break;
     const double shift = 0.3 * upper, scale = 1 / (sum_after + shift * sum);
     for (std::size_t k = 0; k < u.size(); ++k) u[k] = scale * (Au[k] + shift * u[k]);
@@ -269,13 +279,15 @@ std::vector<double> walk_diagonal(const WalkGraphs& graphs, const WalkSeries& se
 }
 
 std::vector<double> walk_radii(const WalkGraphs& graphs, double decay, bool directed, int threads) {
+  auto* const multiply = processor() == Processor::any ? apply_any : apply_avx2;
   return on_diagonal(graphs.size(), threads, [&] {
     return [&, product = WalkProduct(), u = Array<double>(), Au = Array<double>()](std::size_t i) mutable {
       product.set(graphs, i, graphs, i);
       u.resize(product.cells());
       Au.resize(product.cells());
       product.start(u.data());
-      return radius_bound([&](const double* in, double* out) { product.apply(in, out); }, u, Au, decay, 1, directed);
+      const auto apply = [&](const double* in, double* out) { multiply(product, in, out); };
+      return radius_bound(apply, u, Au, decay, 1, directed);
     };
   });
 }

@@ -6,10 +6,10 @@
 //
 // Undirected graphs: with v_n = A^n 1, W_2n = v_n.v_n and W_2n+1 = v_n.v_n+1. The geometric series without a last term is 1'z, where
 // (I - decay A) z = 1 is solved by conjugate gradients: after j steps, 1'z - sum alpha_i |r_i|^2 lies between 0 and |r_j|^2 / (1 - decay
-// rho), Golub and Meurant, Matrices, moments and quadrature, chapter 12. Other series stop when a bound on the terms that are left,
-// W_n+k <= r^k W_n, is below 1e-14 of the sum; r is the product of the largest degrees, or the largest quotient of (A v_n)_i and (v_n)_i
-// (Collatz and Wielandt).
-// Gärtner, Flach, Wrobel, COLT 2003; Vishwanathan, Schraudolph, Kondor, Borgwardt, JMLR 2010.
+// rho), at most 1e-11 of the sum at the end: Golub and Meurant, Matrices, moments and quadrature, chapter 12. Other series stop when a
+// bound on the terms that are left, W_n+k <= r^k W_n, is below 1e-12 of the sum; r is the product of the largest degrees, or the largest
+// quotient of (A v_n)_i and (v_n)_i (Collatz and Wielandt). Gärtner, Flach, Wrobel, COLT 2003; Vishwanathan, Schraudolph, Kondor,
+// Borgwardt, JMLR 2010.
 
 #include <cstdint>
 #include <vector>
@@ -33,11 +33,11 @@ struct WalkSeries {
 // The graphs of one side, prepared. Labels of both sides are numbered alike.
 class WalkIndex {
  public:
-  explicit WalkIndex(const Graphs& graphs) : graphs_(graphs, types_, true) {}
+  explicit WalkIndex(const Graphs& graphs) : graphs_(graphs, types_) {}
 
   const WalkGraphs& graphs() const { return graphs_; }
   // Other graphs, without the arcs that have no counterpart here.
-  WalkGraphs other(const Graphs& graphs) const { return WalkGraphs(graphs, const_cast<ArcTypes&>(types_), false); }
+  WalkGraphs other(const Graphs& graphs) const { return WalkGraphs(graphs, types_); }
 
  private:
   ArcTypes types_;
@@ -57,7 +57,7 @@ Buffer<double> walk_gram(const WalkGraphs& left, const WalkGraphs& right, const 
 std::vector<double> walk_diagonal(const WalkGraphs& graphs, const WalkSeries& series, std::span<const double> radii, int threads);
 
 // An upper bound on the spectral radius of the product of each graph with itself. Weights are not negative. The bound is sharp to about
-// 1e-3, and to 1e-9 where decay * radius is near 1 or above it; it is left as it is where decay * bound < 0.9. rho(A_xy) <= sqrt(rho(A_xx)
+// 1e-3, and to 1e-9 where decay * radius is near 1 or above it; it may be less sharp where decay * bound < 0.9. rho(A_xy) <= sqrt(rho(A_xx)
 // rho(A_yy)), because W_n is a kernel.
 std::vector<double> walk_radii(const WalkGraphs& graphs, double decay, bool directed, int threads);
 

@@ -59,18 +59,18 @@ std::vector<std::uint32_t> stable_colours(const Graphs& graphs, std::size_t g) {
   return colours;
 }
 
-WalkGraphs::WalkGraphs(const Graphs& graphs, ArcTypes& types, bool add) {
+WalkGraphs::WalkGraphs(const Graphs& graphs, const TypeOf& type_of) {
   signed_ = std::ranges::any_of(graphs.weights, [](double weight) { return weight < 0; });
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     poll();
-    add_graph(graphs, g, types, add);
+    add_graph(graphs, g, type_of);
     blocks_of_.push_back(blocks_.size());
     types_of_.push_back(types_.size());
     roots_of_.push_back(roots_.size());
   }
 }
 
-void WalkGraphs::add_graph(const Graphs& graphs, std::size_t g, ArcTypes& types, bool add) {
+void WalkGraphs::add_graph(const Graphs& graphs, std::size_t g, const TypeOf& type_of) {
   const auto first = static_cast<std::size_t>(graphs.offsets[g]), n = graphs.n_nodes(g);
   const auto colours = stable_colours(graphs, g);
   const auto weight = [&](std::size_t arc) { return graphs.weights.empty() ? 1.0 : graphs.weights[arc]; };
@@ -109,7 +109,7 @@ void WalkGraphs::add_graph(const Graphs& graphs, std::size_t g, ArcTypes& types,
     for (std::size_t a = first_arc(graphs, nodes[c]); a < first_arc(graphs, nodes[c] + 1); ++a) {
       const std::uint32_t d = colours[static_cast<std::size_t>(graphs.targets[a])];
       const std::int32_t key[] = {graphs.labels[nodes[c]], graphs.edge_labels.empty() ? 0 : graphs.edge_labels[a], graphs.labels[nodes[d]]};
-      const std::uint32_t type = add ? types.add(key) : types.find(key);
+      const std::uint32_t type = type_of(key);
       if (type != ArcTypes::kAbsent)
         arcs.push_back({type, place[c], place[d], block_of[c], block_of[d], weight(a) * std::sqrt(sizes[c] / sizes[d])});
     }

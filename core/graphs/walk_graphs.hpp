@@ -8,6 +8,7 @@
 // Classes stand in blocks of equal labels, kLanes of them in a group; arcs by type: label of the source, of the edge, of the target.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -54,8 +55,9 @@ class WalkGraphs {
     std::int64_t groups, groups_end, columns, columns_end, rows, rows_end, arcs, arcs_end;
   };
 
-  // Types are those of `types`: new ones are added if `add`, else their arcs are left out.
-  WalkGraphs(const Graphs& graphs, ArcTypes& types, bool add);
+  // Types are those of `types`: new ones are added to it or, if it is constant, their arcs are left out.
+  WalkGraphs(const Graphs& graphs, ArcTypes& types) : WalkGraphs(graphs, [&](TypeKey key) { return types.add(key); }) {}
+  WalkGraphs(const Graphs& graphs, const ArcTypes& types) : WalkGraphs(graphs, [&](TypeKey key) { return types.find(key); }) {}
 
   std::size_t size() const { return blocks_of_.size() - 1; }
   std::span<const Block> blocks(std::size_t g) const { return part(blocks_, blocks_of_, g); }
@@ -75,7 +77,10 @@ class WalkGraphs {
   static std::span<const T> part(const std::vector<T>& all, const std::vector<std::size_t>& of, std::size_t g) {
     return std::span(all).subspan(of[g], of[g + 1] - of[g]);
   }
-  void add_graph(const Graphs& graphs, std::size_t g, ArcTypes& types, bool add);
+  using TypeKey = std::span<const std::int32_t>;
+  using TypeOf = std::function<std::uint32_t(TypeKey)>;
+  WalkGraphs(const Graphs& graphs, const TypeOf& type_of);
+  void add_graph(const Graphs& graphs, std::size_t g, const TypeOf& type_of);
   struct TypedArc {
     std::uint32_t type, source, target;  // classes in their blocks
     std::uint32_t source_block, target_block;
