@@ -133,11 +133,14 @@ void bind_graph_features(nb::module_& m) {
       .def_prop_ro("n_patterns", &GraphFeatures<Refinements>::n_patterns);
   m.def(
       "neighbourhoods",
-      [](const GraphsIn& graphs, In<std::int64_t> edges, In<std::int64_t> owners, In<std::int32_t> nodes, In<std::int32_t> rounds) {
-        const auto covered = unlocked([&] { return neighbourhoods(read(graphs), view(edges), view(owners), view(nodes), view(rounds)); });
+      [](const GraphsIn& graphs, In<std::int64_t> edges, In<std::int64_t> owners, In<std::int32_t> nodes, In<std::int32_t> rounds,
+         std::size_t most) {
+        const auto covered =
+            unlocked([&] { return neighbourhoods(read(graphs), view(edges), view(owners), view(nodes), view(rounds), most); });
         return std::tuple(give(covered.offsets), give(covered.parts));
       },
-      "graphs"_a, "edges"_a, "owners"_a, "nodes"_a, "rounds"_a, "Offsets and parts that refined labels cover.");
+      "graphs"_a, "edges"_a, "owners"_a, "nodes"_a, "rounds"_a, "most"_a,
+      "Offsets and parts that refined labels cover; it ends after `most` parts.");
 }
 
 }  // namespace treille

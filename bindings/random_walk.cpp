@@ -5,9 +5,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "graphs.hpp"
+#include "graphs/walk_features.hpp"
+#include "rows.hpp"
 
 using namespace nb::literals;
 
@@ -87,6 +90,35 @@ void bind_random_walk(nb::module_& m) {
                            right.shape(0));
       },
       "left"_a, "right"_a, "coefficients"_a, "own"_a, "threads"_a);
+
+  nb::class_<WalkFeatures>(m, "WalkFeatures", "Sequences of labels of walks with their ids: fitted, then frozen.")
+      .def_static(
+          "fit",
+          [](const GraphsIn& graphs, int min_k, int k, Counts counts) {
+            return give_fit([&](RowsWithNorms& rows) { return WalkFeatures::fit(read(graphs), min_k, k, counts, rows); });
+          },
+          "graphs"_a, "min_k"_a, "k"_a, "counts"_a)
+      .def_static(
+          "from_parts",
+          [](In<std::int32_t> steps, In<std::int32_t> sequences, int min_k, int k, Counts counts) {
+            return unlocked([&] { return WalkFeatures::from_parts(view(steps), view(sequences), min_k, k, counts); });
+          },
+          "steps"_a, "sequences"_a, "min_k"_a, "k"_a, "counts"_a)
+      .def(
+          "parts",
+          [](const WalkFeatures& self, In<std::int64_t> ids) {
+            const auto parts = self.parts(view(ids));
+            return std::tuple(give(parts.steps), give(parts.sequences));
+          },
+          "ids"_a, "What `from_parts` builds the features `ids` from.")
+      .def(
+          "transform",
+          [](const WalkFeatures& self, const GraphsIn& graphs, int threads) {
+            return give_rows(unlocked([&] { return self.transform(read(graphs), threads); }));
+          },
+          "graphs"_a, "threads"_a)
+      .def("__len__", &WalkFeatures::size)
+      .def("labels", &WalkFeatures::labels, "id"_a, "Labels of a sequence: node, edge, node, ...");
 }
 
 }  // namespace treille

@@ -94,6 +94,15 @@ void bind_subpath(nb::module_& m) {
           },
           "forest"_a, "threads"_a)
       .def(
+          "contributions",
+          [](const SubpathFeatures& self, const ForestIn& forest, Matrix weights) {
+            const Forest trees = read(forest);
+            Buffer<double> out(trees.n_nodes() * weights.shape(1));
+            unlocked([&] { self.contributions(trees, {weights.data(), weights.size()}, weights.shape(1), out.data()); });
+            return give_matrix(std::move(out), trees.n_nodes(), weights.shape(1));
+          },
+          "forest"_a, "weights"_a, "What each node adds to functions of the rows.")
+      .def(
           "restrict", [](const SubpathFeatures& self, In<std::int64_t> ids) { return self.restrict(view(ids)); }, "ids"_a)
       .def("path", &SubpathFeatures::path, "id"_a, "Labels of its longest path, read upwards, and the length of its shortest.")
       .def("__len__", &SubpathFeatures::size)

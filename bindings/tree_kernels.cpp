@@ -126,6 +126,10 @@ void bind_tree_kernels(nb::module_& m) {
             return give_rows(unlocked([&] { return self.transform(read(forest), threads); }));
           },
           "forest"_a, "threads"_a)
+      .def(
+          "at_nodes",
+          [](const SubtreeFeatures& self, const ForestIn& forest) { return give(unlocked([&] { return self.at_nodes(read(forest)); })); },
+          "forest"_a, "The feature of the complete subtree at each node, or -1.")
       .def("__len__", &SubtreeFeatures::size)
       .def("nodes", &SubtreeFeatures::nodes, "id"_a, "Labels in preorder, and how many children each node has.");
 }

@@ -154,19 +154,8 @@ def test_the_core_knows_nothing_of_python():
 
 
 # Directories of the core from bottom to top: a file includes those of its own directory and of directories below.
-CORE_ORDER = [
-    "",
-    "succinct",
-    "features",
-    "conjunctions",
-    "automata",
-    "text",
-    "trees",
-    "graphs",
-    "representations",
-    "solve",
-]
-CORE_ORDER += ["tagging", "tests"]
+CORE_ORDER = ["", "succinct", "features", "conjunctions", "automata", "text", "trees", "graphs", "representations"]
+CORE_ORDER += ["solve", "tagging", "tests"]
 
 
 def core_directory(name):

@@ -8,8 +8,8 @@
 // occurrence. Results do not depend on the number of threads.
 //
 // A kind of patterns P is a struct of options with
-//   Finder(graphs, p).find(g, number, visit): number(key) gives the number of a key, visit(PatternFound) reports an occurrence, in an order
-//                                             that does not depend on these numbers;
+//   Finder(graphs, p).find(g, number, visit): number(key) gives the number of a key, number.prefetch(key) announces that,
+//                                             visit(PatternFound) reports an occurrence, in an order that does not depend on numbers;
 //   work(graphs, g):                          the approximate cost of a graph;
 //   recode(key, codes):                       the key with other codes of labels and other numbers of patterns;
 //   references(key, use):                     use(number) for every pattern that the key mentions;
@@ -97,8 +97,7 @@ class GraphFeatures {
       typename P::Finder finder(graphs, kind);
       for (std::size_t g = cuts[p]; g < cuts[p + 1]; ++g) {
         own.counter.clear();
-        finder.find(
-            g, [&](const PatternKey& key) { return own.known.add(key); }, [&](const PatternFound& found) { own.counter.add(found); });
+        finder.find(g, Adding{own.known}, [&](const PatternFound& found) { own.counter.add(found); });
         own.holders.resize(own.known.size(), 0);
         for (const PatternFound& sum : own.counter.sums()) {
           const double value = sum.factor * transformed(counts, sum.times);
@@ -148,7 +147,7 @@ class GraphFeatures {
       OccurrenceCounter counter;
       for (std::size_t g = cuts[p]; g < cuts[p + 1]; ++g) {
         counter.clear();
-        finder.find(g, [&](const PatternKey& key) { return number(key, unseen); }, [&](const PatternFound& found) { counter.add(found); });
+        finder.find(g, Looking{*this, unseen}, [&](const PatternFound& found) { counter.add(found); });
         for (const PatternFound& sum : counter.sums()) {
           const double value = sum.factor * transformed(counts_, sum.times);
           rows.sq_norms[g] += value * value;
@@ -168,7 +167,7 @@ class GraphFeatures {
     KnownPatterns unseen;
     expect(graphs.size());
     for (std::size_t g = 0; g < graphs.size(); ++g) {
-      finder.find(g, [&](const PatternKey& key) { return number(key, unseen); }, [&](const PatternFound& found) { visit(g, found); });
+      finder.find(g, Looking{*this, unseen}, [&](const PatternFound& found) { visit(g, found); });
       tick();
     }
   }
@@ -255,6 +254,27 @@ class GraphFeatures {
  private:
   GraphFeatures(const P& kind, Counts counts) : kind_(kind), counts_(counts) {}
 
+  // Numbers of patterns while fitting.
+  struct Adding {
+    KnownPatterns& known;
+    std::uint32_t operator()(std::span<const std::int32_t> key) const { return known.add(key); }
+    void prefetch(std::span<const std::int32_t> key) const { known.prefetch(key); }
+  };
+
+  // Numbers of known patterns; others are numbered after them.
+  struct Looking {
+    const GraphFeatures& fitted;
+    KnownPatterns& unseen;
+    std::uint32_t operator()(std::span<const std::int32_t> key) const {
+      const auto n_known = static_cast<std::uint32_t>(fitted.known_.size());
+      bool may_be_known = true;
+      fitted.kind_.references(key, [&](std::int32_t other) { may_be_known &= static_cast<std::uint32_t>(other) < n_known; });
+      const std::uint32_t id = may_be_known ? fitted.known_.find(key) : KnownPatterns::kAbsent;
+      return id != KnownPatterns::kAbsent ? id : n_known + unseen.add(key);
+    }
+    void prefetch(std::span<const std::int32_t> key) const { fitted.known_.prefetch(key); }
+  };
+
   static std::vector<std::size_t> cut(const Graphs& graphs, const P& kind, int threads) {
     constexpr std::int64_t kWorthAThread = 1 << 14;
     std::vector<std::int64_t> work(graphs.size() + 1, 0);
@@ -274,15 +294,6 @@ class GraphFeatures {
       numbers[k] = known_.add(key);
     }
     return numbers;
-  }
-
-  // Of a known pattern, or of one that is numbered after them.
-  std::uint32_t number(const PatternKey& key, KnownPatterns& unseen) const {
-    const auto n_known = static_cast<std::uint32_t>(known_.size());
-    bool may_be_known = true;
-    kind_.references(key, [&](std::int32_t other) { may_be_known &= static_cast<std::uint32_t>(other) < n_known; });
-    const std::uint32_t id = may_be_known ? known_.find(key) : KnownPatterns::kAbsent;
-    return id != KnownPatterns::kAbsent ? id : n_known + unseen.add(key);
   }
 
   void index() {

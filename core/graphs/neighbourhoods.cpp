@@ -61,7 +61,7 @@ class Search {
 }  // namespace
 
 Covered neighbourhoods(const Graphs& graphs, std::span<const std::int64_t> edges, std::span<const std::int64_t> owners,
-                       std::span<const std::int32_t> nodes, std::span<const std::int32_t> rounds) {
+                       std::span<const std::int32_t> nodes, std::span<const std::int32_t> rounds, std::size_t most) {
   Covered covered;
   Search search(graphs, edges);
   for (std::size_t g = 0; g < graphs.size(); ++g)
@@ -70,6 +70,7 @@ Covered neighbourhoods(const Graphs& graphs, std::span<const std::int64_t> edges
       if (!goes_on) search.begin(g, nodes[i]);
       search.reach(rounds[i]);
       search.write(covered);
+      if (covered.parts.size() > most) return covered;
     }
   return covered;
 }

@@ -15,8 +15,9 @@ struct Covered {
 };
 
 // Place i is the node nodes[i] of graph g, after rounds[i] rounds, where owners[g] <= i < owners[g + 1]; edges[a] is the edge of arc a,
-// counted from the first of its graph. Places of one node should follow each other, with rising rounds: then one search serves all.
+// counted from the first of its graph. Places of one node should follow each other, with rising rounds: then one search serves all. Ends
+// after `most` parts.
 Covered neighbourhoods(const Graphs& graphs, std::span<const std::int64_t> edges, std::span<const std::int64_t> owners,
-                       std::span<const std::int32_t> nodes, std::span<const std::int32_t> rounds);
+                       std::span<const std::int32_t> nodes, std::span<const std::int32_t> rounds, std::size_t most);
 
 }  // namespace treille

@@ -17,6 +17,7 @@ using V = Simd<WalkGraphs::kLanes>;
 using Lanes = V::Lanes;
 constexpr std::size_t kLanes = WalkGraphs::kLanes;
 constexpr double kTail = 1e-14, kResidual = 1e-12;
+constexpr double kRoot = 0x1p+256, kMany = kRoot * kRoot;  // numbers of walks beyond this are scaled
 
 TREILLE_INLINE double total(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
@@ -40,6 +41,37 @@ TREILLE_INLINE double dot(const double* a, const double* b, std::size_t n) {
   return total(even);
 }
 
+// r -= alpha (p - decay Ap); |r|^2
+TREILLE_INLINE double descend(double* r, const double* p, const double* Ap, std::size_t n, double alpha, double decay) {
+  Lanes sums[2] = {}, own, ahead, product;
+  for (std::size_t k = 0; k < n; k += kLanes) {
+    V::load(r + k, own);
+    V::load(p + k, ahead);
+    V::load(Ap + k, product);
+    own -= alpha * (ahead - decay * product);
+    V::store(own, r + k);
+    sums[1] += own * own;
+    std::swap(sums[0], sums[1]);
+  }
+  sums[0] += sums[1];
+  return total(sums[0]);
+}
+
+// p = r + beta p; |p|^2
+TREILLE_INLINE double turn(const double* r, double* p, std::size_t n, double beta) {
+  Lanes sums[2] = {}, own, ahead;
+  for (std::size_t k = 0; k < n; k += kLanes) {
+    V::load(r + k, own);
+    V::load(p + k, ahead);
+    ahead = own + beta * ahead;
+    V::store(ahead, p + k);
+    sums[1] += ahead * ahead;
+    std::swap(sums[0], sums[1]);
+  }
+  sums[0] += sums[1];
+  return total(sums[0]);
+}
+
 // The sum of a series, term after term, and whether what is left of it matters.
 class Sum {
  public:
@@ -47,11 +79,8 @@ class Sum {
 
   // Adds term n, which has to follow n - 1; true: the sum is complete.
   bool add(double W) {
-    if (series_.kind == WalkSeries::Kind::counts) {
-      if (n_ >= series_.first) value_ += W;
-    } else {
-      value_ += coefficient_ * W;
-    }
+    if (n_ >= series_.first) value_ += coefficient_ * W;
+    if (!std::isfinite(value_)) value_ = std::numeric_limits<double>::infinity();
     if (n_ == series_.last || !std::isfinite(value_) || (W == 0 && !signed_)) return true;
     ++n_;
     if (series_.kind == WalkSeries::Kind::counts) return false;
@@ -62,6 +91,8 @@ class Sum {
     return z < 1 && term * z / (1 - z) <= (signed_ ? 1e-2 * kTail : kTail * value_);
   }
 
+  // From now on, W is given divided by this.
+  void scale(double factor) { coefficient_ *= factor; }
   void limit_growth(double growth) { growth_ = std::min(growth_, growth); }
   double value() const { return value_; }
 
@@ -92,7 +123,7 @@ class Solver {
     const double others = series_.all_starts ? x.nodes(i) * y.nodes(j) - product_.pairs() : 0.0;
     if (product_.cells() == 0) return others;
     for (auto& vector : vectors_)
-      if (vector.size() < product_.cells()) vector.resize(product_.cells());
+      if (vector.size() < product_.cells()) vector = Buffer<double>(product_.cells());
     product_.start(vectors_[0].data());
     const double growth = x.degree(i) * y.degree(j);
     return others +
@@ -115,7 +146,11 @@ class Solver {
   TREILLE_INLINE double halved(Sum& sum) {
     const std::size_t n = product_.cells();
     double *v = vectors_[0].data(), *next = vectors_[1].data();
-    while (!sum.add(dot(v, v, n))) {
+    for (double square; !sum.add(square = dot(v, v, n));) {
+      if (square > kMany) {
+        for (std::size_t k = 0; k < n; ++k) v[k] /= kRoot;
+        sum.scale(kMany);
+      }
       product_.apply(v, next);
       if (sum.add(dot(v, next, n))) break;
       std::swap(v, next);
@@ -127,7 +162,12 @@ class Solver {
     const std::size_t n = product_.cells();
     double *v = vectors_[0].data(), *next = vectors_[1].data(), *const start = vectors_[2].data();
     std::copy_n(v, n, start);
-    for (std::int64_t step = 1; !sum.add(dot(start, v, n)); ++step) {
+    double W;
+    for (std::int64_t step = 1; !sum.add(W = dot(start, v, n)); ++step) {
+      if (W > kMany) {
+        for (std::size_t k = 0; k < n; ++k) v[k] /= kMany;
+        sum.scale(kMany);
+      }
       product_.apply(v, next);
       if (series_.is_infinite_geometric() && step % 8 == 0) sum.limit_growth(largest_growth(next, v, n));
       std::swap(v, next);
@@ -147,30 +187,10 @@ class Solver {
       product_.apply(p, Ap);
       const double alpha = rr / (pp - decay * dot(p, Ap, n));
       value += alpha * rr;
-      Lanes sum{};
-      for (std::size_t k = 0; k < n; k += kLanes) {
-        Lanes own, ahead, product;
-        V::load(r + k, own);
-        V::load(p + k, ahead);
-        V::load(Ap + k, product);
-        own -= alpha * (ahead - decay * product);
-        sum += own * own;
-        V::store(own, r + k);
-      }
       const double before = rr;
-      rr = total(sum);
+      rr = descend(r, p, Ap, n, alpha, decay);
       if (rr <= kResidual * least * value) break;
-      const double beta = rr / before;
-      Lanes squares{};
-      for (std::size_t k = 0; k < n; k += kLanes) {
-        Lanes own, ahead;
-        V::load(r + k, own);
-        V::load(p + k, ahead);
-        ahead = own + beta * ahead;
-        squares += ahead * ahead;
-        V::store(ahead, p + k);
-      }
-      pp = total(squares);
+      pp = turn(r, p, n, rr / before);
     }
     return value;
   }
@@ -178,7 +198,7 @@ class Solver {
   const WalkSeries& series_;
   bool avx2_;
   WalkProduct product_;
-  Array<double> vectors_[3];
+  Buffer<double> vectors_[3];
 };
 
 // Power iteration on A + shift I, from the vector u, until the upper bound of Collatz and Wielandt on the radius of A is sharp enough.
@@ -202,8 +222,7 @@ double radius_bound(Apply&& apply, std::span<double> u, std::span<double> Au, do
     estimate = directed ? sum_after / sum : std::max(estimate, uAu / uu);
     const double bound = decay * raised(upper), gap = 1 - estimate / upper;
     if (bound < 0.9 && (step >= 8 || gap < 1e-2)) break;
-    if (gap < 1e-3 && (bound < 0.99 || decay * raised(estimate) > 1.01)) break;
-    if (gap < 1e-10) break;
+    if (gap < (bound < 0.99 || step > 300 ? 1e-3 : decay * raised(estimate) > 1.01 ? 1e-7 : 1e-10)) break;
     const double shift = 0.3 * upper, scale = 1 / (sum_after + shift * sum);
     for (std::size_t k = 0; k < u.size(); ++k) u[k] = scale * (Au[k] + shift * u[k]);
   }

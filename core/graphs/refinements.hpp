@@ -26,7 +26,6 @@ struct Refinements {
     void find(std::size_t g, Number&& number, Visit&& visit) {
       const auto first = static_cast<std::size_t>(graphs_.offsets[g]), n = graphs_.n_nodes(g);
       labels_.resize(n);
-      next_.resize(n);
       for (std::size_t v = 0; v < n; ++v) {
         poll();
         key_.assign(1, -1 - graphs_.labels[first + v]);
@@ -34,6 +33,9 @@ struct Refinements {
         visit(PatternFound{labels_[v], static_cast<std::int32_t>(v), 0});
       }
       for (std::int32_t round = 1; round <= kind_.rounds; ++round) {
+        // All keys of a round first: their places in the table arrive while others are written.
+        cells_.clear();
+        ends_.clear();
         for (std::size_t v = 0; v < n; ++v) {
           poll();
           const auto begin = static_cast<std::size_t>(graphs_.arcs[first + v]), end = static_cast<std::size_t>(graphs_.arcs[first + v + 1]);
@@ -42,20 +44,27 @@ struct Refinements {
             const std::uint64_t edge = kind_.edge_labelled ? static_cast<std::uint64_t>(graphs_.edge_labels[a]) << 32 : 0;
             around_[a - begin] = edge | labels_[static_cast<std::size_t>(graphs_.targets[a])];
           }
-          kind_.write(labels_[v], around_, key_);
-          next_[v] = number(key_);
-          visit(PatternFound{next_[v], static_cast<std::int32_t>(v), round});
+          const std::size_t start = cells_.size();
+          kind_.append(labels_[v], around_, cells_);
+          ends_.push_back(cells_.size());
+          number.prefetch(std::span(cells_).subspan(start));
         }
-        std::swap(labels_, next_);
+        std::size_t start = 0;
+        for (std::size_t v = 0; v < n; start = ends_[v++]) {
+          poll();
+          labels_[v] = number(std::span(cells_).subspan(start, ends_[v] - start));
+          visit(PatternFound{labels_[v], static_cast<std::int32_t>(v), round});
+        }
       }
     }
 
    private:
     const Graphs& graphs_;
     const Refinements& kind_;
-    std::vector<std::uint32_t> labels_, next_;
+    std::vector<std::uint32_t> labels_;
     std::vector<std::uint64_t> around_;
-    PatternKey key_;
+    std::vector<std::size_t> ends_;
+    PatternKey key_, cells_;
   };
 
   std::int64_t work(const Graphs& graphs, std::size_t g) const {
@@ -72,7 +81,9 @@ struct Refinements {
       const auto edge = edge_labelled ? static_cast<std::uint64_t>(PatternCodes::of(key[i], codes.edge_labels)) << 32 : 0;
       around.push_back(edge | static_cast<std::uint32_t>(codes.pattern(key[i + width() - 1])));
     }
-    write(static_cast<std::uint32_t>(codes.pattern(key[0])), around, key);
+    const auto own = static_cast<std::uint32_t>(codes.pattern(key[0]));
+    key.clear();
+    append(own, around, key);
   }
 
   template <class Use>
@@ -95,12 +106,12 @@ struct Refinements {
  private:
   std::size_t width() const { return edge_labelled ? 2 : 1; }
 
-  void write(std::uint32_t own, std::vector<std::uint64_t>& around, PatternKey& key) const {
+  void append(std::uint32_t own, std::vector<std::uint64_t>& around, PatternKey& cells) const {
     std::sort(around.begin(), around.end());
-    key.assign(1, static_cast<std::int32_t>(own));
+    cells.push_back(static_cast<std::int32_t>(own));
     for (const std::uint64_t each : around) {
-      if (edge_labelled) key.push_back(static_cast<std::int32_t>(each >> 32));
-      key.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(each)));
+      if (edge_labelled) cells.push_back(static_cast<std::int32_t>(each >> 32));
+      cells.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(each)));
     }
   }
 };

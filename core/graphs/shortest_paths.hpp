@@ -92,14 +92,17 @@ struct ShortestPaths {
     void write(std::int32_t length) { key_.push_back(length); }
     // Nine significant digits as a whole number, and the exponent of the first: sums of weights in another order give the same key.
     void write(double length) {
-      if (length == 0) return key_.insert(key_.end(), {0, 0}), void();
-      int exponent = static_cast<int>(std::floor(std::log10(length)));
-      auto digits = static_cast<std::int64_t>(std::llround(length * std::pow(10.0L, 8 - exponent)));
-      if (digits >= kDigits) {
-        digits /= 10;
-        ++exponent;
+      if (length != written_) {  // equal lengths often follow each other
+        written_ = length;
+        exponent_ = length > 0 ? static_cast<std::int32_t>(std::floor(std::log10(length))) : 0;
+        digits_ = static_cast<std::int64_t>(std::llround(length * std::pow(10.0L, 8 - exponent_)));
+        if (digits_ >= kDigits) {
+          digits_ /= 10;
+          ++exponent_;
+        }
       }
-      key_.insert(key_.end(), {static_cast<std::int32_t>(digits), exponent});
+      key_.push_back(static_cast<std::int32_t>(digits_));
+      key_.push_back(exponent_);
     }
 
     const Graphs& graphs_;
@@ -107,6 +110,9 @@ struct ShortestPaths {
     std::vector<std::int64_t> seen_;  // the source that reached a node last
     std::vector<std::size_t> reached_;
     std::vector<double> lengths_;
+    double written_ = -1;
+    std::int64_t digits_ = 0;
+    std::int32_t exponent_ = 0;
     PatternKey key_;
   };
 

@@ -131,7 +131,7 @@ void WalkGraphs::add_graph(const Graphs& graphs, std::size_t g, ArcTypes& types,
 
 void WalkGraphs::add_type(std::span<const TypedArc> arcs) {
   const auto at = [](const auto& all) { return static_cast<std::int64_t>(all.size()); };
-  Type type{arcs[0].type, arcs[0].source_block, arcs[0].target_block, at(groups_), 0, at(columns_), 0, at(arcs_), 0};
+  Type type{arcs[0].type, arcs[0].source_block, arcs[0].target_block, at(groups_), 0, at(columns_), 0, at(rows_), 0, at(arcs_), 0};
   std::vector<TypedArc> by_group(arcs.begin(), arcs.end());
   std::ranges::stable_sort(by_group, {}, [](const TypedArc& arc) { return std::pair(arc.source / kLanes, arc.target); });
   for (const TypedArc& arc : by_group) {
@@ -148,15 +148,18 @@ void WalkGraphs::add_type(std::span<const TypedArc> arcs) {
   const auto begin = columns_.begin() + type.columns;
   std::sort(begin, columns_.end());
   columns_.erase(std::unique(begin, columns_.end()), columns_.end());
-  // The first arcs of all sources come first, then the second ones: sums of one source do not wait for each other.
-  std::vector<std::pair<std::size_t, Arc>> turns;
-  for (std::size_t a = 0, turn = 0; a < arcs.size(); ++a) {
-    turn = a > 0 && arcs[a].source == arcs[a - 1].source ? turn + 1 : 0;
-    const auto column = std::lower_bound(begin, columns_.end(), arcs[a].target) - begin;
-    turns.push_back({turn, {arcs[a].source, static_cast<std::uint32_t>(column), arcs[a].weight}});
+  std::vector<std::span<const TypedArc>> rows;
+  for (std::size_t a = 0, end; a < arcs.size(); a = end) {
+    for (end = a; end < arcs.size() && arcs[end].source == arcs[a].source; ++end) continue;
+    rows.push_back(arcs.subspan(a, end - a));
   }
-  std::ranges::stable_sort(turns, {}, [](const auto& each) { return each.first; });
-  for (const auto& [turn, arc] : turns) arcs_.push_back(arc);
+  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.size(); });
+  for (const auto& row : rows) {
+    rows_.push_back({row[0].source, static_cast<std::uint32_t>(row.size())});
+    for (const TypedArc& arc : row)
+      arcs_.push_back({static_cast<std::size_t>(std::lower_bound(begin, columns_.end(), arc.target) - begin), arc.weight});
+  }
+  type.rows_end = at(rows_);
   type.arcs_end = at(arcs_);
   while ((at(columns_) - type.columns) % static_cast<std::int64_t>(kLanes) != 0) columns_.push_back(std::uint32_t{columns_.back()});
   type.columns_end = at(columns_);

@@ -39,15 +39,19 @@ class WalkGraphs {
     std::uint32_t number;  // in its block
     std::int64_t entries, end;
   };
+  // A source and how many arcs it has; the arcs of the rows of a type follow one another.
+  struct Row {
+    std::uint32_t source, arcs;  // the source counted in its block
+  };
   struct Arc {
-    std::uint32_t source;  // in its block
-    std::uint32_t column;  // in the list of columns of its type
+    std::size_t column;  // in the list of columns of its type
     double weight;
   };
-  // Arcs of one type; the columns are the targets of its arcs, in their block, filled up to a multiple of kLanes.
+  // Arcs of one type; rows with few arcs come first; the columns are the targets of its arcs, in their block, filled up to a multiple of
+  // kLanes.
   struct Type {
     std::uint32_t id, source, target;  // source and target are blocks, counted in the graph
-    std::int64_t groups, groups_end, columns, columns_end, arcs, arcs_end;
+    std::int64_t groups, groups_end, columns, columns_end, rows, rows_end, arcs, arcs_end;
   };
 
   // Types are those of `types`: new ones are added if `add`, else their arcs are left out.
@@ -60,6 +64,7 @@ class WalkGraphs {
   const Group* groups() const { return groups_.data(); }
   const Entry* entries() const { return entries_.data(); }
   const std::uint32_t* columns() const { return columns_.data(); }
+  const Row* rows() const { return rows_.data(); }
   const Arc* arcs() const { return arcs_.data(); }
   double nodes(std::size_t g) const { return nodes_[g]; }
   double degree(std::size_t g) const { return degrees_[g]; }  // the largest sum of |weight| of the arcs of a node
@@ -85,6 +90,7 @@ class WalkGraphs {
   std::vector<Group> groups_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> columns_;
+  std::vector<Row> rows_;
   std::vector<Arc> arcs_;
   bool signed_ = false;
 };

@@ -63,20 +63,28 @@ class WalkProduct {
   void start(double* out) const {
     const auto mine = x_->roots(i_), theirs = y_->roots(j_);
     for (const auto& [a, b] : common_)
-      for (std::size_t group = 0; group < a->groups(); ++group)
+      for (std::size_t group = 0; group < a->groups(); ++group) {
+        poll();
         for (std::size_t v = 0; v < b->size; ++v)
           for (std::size_t lane = 0, u = group * kLanes; lane < kLanes; ++lane, ++u)
             *out++ = u < a->size ? mine[a->first + u] * theirs[b->first + v] : 0.0;
+      }
   }
 
   // out = C_x in C_y'
   TREILLE_INLINE void apply(const double* in, double* out) {
-    std::fill_n(out, cells_, 0.0);
+    for (std::size_t first = 0; first < cells_; first += kAtOnce) {
+      poll();
+      std::fill_n(out + first, std::min(kAtOnce, cells_ - first), 0.0);
+    }
     double* const sums = sums_.data();
     for (const Match& match : matches_) {
       const std::uint32_t* const columns = y_->columns() + match.y->columns;
       const std::int64_t n_columns = match.y->columns_end - match.y->columns;
+      const WalkGraphs::Row *const rows = y_->rows() + match.y->rows, *const rows_end = y_->rows() + match.y->rows_end;
+      const WalkGraphs::Arc* const arcs = y_->arcs() + match.y->arcs;
       const double* const from = in + match.target;
+      const std::size_t stride = match.target_stride;
       for (std::int64_t g = match.x->groups; g < match.x->groups_end; ++g) {
         poll();
         const WalkGraphs::Group& group = x_->groups()[g];
@@ -86,7 +94,7 @@ class WalkProduct {
                                       from + kLanes * columns[c + 3]};
           Lanes sum0{}, sum1{}, sum2{}, sum3{};
           for (const WalkGraphs::Entry* entry = first; entry < last; ++entry) {
-            const std::size_t place = entry->group * match.target_stride + entry->lane;
+            const std::size_t place = entry->group * stride + entry->lane;
             Lanes coefficients;
             V::load(entry->coefficients, coefficients);
             sum0 += coefficients * at[0][place];
@@ -101,13 +109,15 @@ class WalkProduct {
           V::store(sum3, to + 3 * kLanes);
         }
         double* const to = out + match.source + group.number * match.source_stride;
-        for (std::int64_t a = match.y->arcs; a < match.y->arcs_end; ++a) {
-          const WalkGraphs::Arc& arc = y_->arcs()[a];
+        const WalkGraphs::Arc* arc = arcs;
+        for (const WalkGraphs::Row* row = rows; row < rows_end; ++row) {
           Lanes value, sum;
-          V::load(to + kLanes * arc.source, value);
-          V::load(sums + kLanes * arc.column, sum);
-          value += sum * arc.weight;
-          V::store(value, to + kLanes * arc.source);
+          V::load(to + kLanes * row->source, value);
+          for (const WalkGraphs::Arc* const end = arc + row->arcs; arc < end; ++arc) {
+            V::load(sums + kLanes * arc->column, sum);
+            value += sum * arc->weight;
+          }
+          V::store(value, to + kLanes * row->source);
         }
       }
     }
@@ -115,6 +125,7 @@ class WalkProduct {
 
  private:
   static_assert(kLanes == 4);
+  static constexpr std::size_t kAtOnce = 1 << 16;  // numbers, between two polls
   struct Match {
     const WalkGraphs::Type *x, *y;
     std::size_t source, source_stride, target, target_stride;  // where their blocks begin, and how far groups are apart

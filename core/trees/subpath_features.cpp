@@ -239,6 +239,57 @@ SparseRows SubpathFeatures::transform(const Forest& forest, int threads) const {
   return rows;
 }
 
+void SubpathFeatures::contributions(const Forest& forest, std::span<const double> weights, std::size_t n_functions, double* out) const {
+  std::fill_n(out, forest.n_nodes() * n_functions, 0.0);
+  struct Met {
+    std::size_t v, u;
+    std::int32_t depth;
+    double factor;  // of each path
+  };
+  std::vector<Met> met;
+  Array<std::int32_t> whole(root_of_weight_.size(), 0), partly(root_of_weight_.size(), 0);
+  for (std::size_t i = 0; i < forest.size(); ++i) {
+    const auto first = static_cast<std::size_t>(forest.offsets[i]), last = static_cast<std::size_t>(forest.offsets[i + 1]);
+    met.clear();
+    for (std::size_t v = first; v < last; ++v)
+      match(forest, first, v, [&](std::size_t u, std::int32_t depth) {
+        ++(depth == parts_.node_depth[u] ? whole : partly)[u];
+        met.push_back({v, u, depth, 1.0});
+      });
+    if (counts_ != Counts::raw) {
+      // As in `transform`: those that match the whole edge share t(count) equally, the others follow, deeper ones first.
+      std::ranges::stable_sort(met, {}, &Met::depth);
+      for (Met& each : met) {
+        const auto all = static_cast<std::uint32_t>(whole[each.u]);
+        if (each.depth == parts_.node_depth[each.u]) {
+          each.factor = transformed(counts_, all) / all;
+        } else {
+          const auto matches = all + static_cast<std::uint32_t>(partly[each.u]--);
+          each.factor = transformed(counts_, matches) - transformed(counts_, matches - 1);
+        }
+      }
+    }
+    for (const auto& [v, u, depth, factor] : met) {
+      poll();
+      whole[u] = partly[u] = 0;
+      if (parts_.feature[u] < 0) continue;
+      // The node at height h above v is part of the paths longer than h: the share grows from the top of the path to v.
+      const double* const own = weights.data() + at(parts_.feature[u]) * n_functions;
+      const std::int32_t above = depth_above(u);
+      std::vector<double> shares(at(depth), 0.0);
+      double share = 0;
+      for (std::int32_t d = depth; d > 0; --d) {
+        if (d > above) share += factor * (cumulative_[at(d)] - cumulative_[at(d - 1)]) / root_of_weight_[u] / d;
+        shares[at(d - 1)] = share;
+      }
+      auto place = static_cast<std::int32_t>(v - first);
+      for (std::int32_t h = 0; h < depth; ++h, place = forest.parents[first + at(place)])
+        for (std::size_t f = 0; f < n_functions; ++f) out[(first + at(place)) * n_functions + f] += shares[at(h)] * own[f];
+    }
+    tick();
+  }
+}
+
 SubpathFeatures SubpathFeatures::restrict(std::span<const std::int64_t> ids) const {
   const std::size_t n = parts_.node_parent.size(), n_paths = parts_.path_label.size();
   // Of nodes and of paths: -1 where it goes, then its new number.

@@ -46,6 +46,9 @@ class SubpathFeatures {
 
   // Labels from n_labels on match nothing.
   SparseRows transform(const Forest& forest, int threads) const;
+  // What each node adds to functions of the rows, `weights` a row of n_functions numbers for each feature: a path shares its weight
+  // equally among its nodes. Written to `out`, a row for each node.
+  void contributions(const Forest& forest, std::span<const double> weights, std::size_t n_functions, double* out) const;
   // Feature ids[k] is number k, and the others are none.
   SubpathFeatures restrict(std::span<const std::int64_t> ids) const;
 

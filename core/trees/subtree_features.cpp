@@ -138,6 +138,28 @@ RowsWithNorms SubtreeFeatures::transform(const Forest& forest, int threads) cons
   return rows;
 }
 
+std::vector<std::int32_t> SubtreeFeatures::at_nodes(const Forest& forest) const {
+  std::vector<std::int32_t> found(forest.labels.size(), -1), waiting, key;
+  std::vector<std::uint32_t> arity;
+  for (std::size_t t = 0; t < forest.size(); ++t) {
+    const auto first = static_cast<std::size_t>(forest.offsets[t]), n = static_cast<std::size_t>(forest.offsets[t + 1]) - first;
+    count_children(forest.parents.subspan(first, n), arity);
+    waiting.clear();
+    for (std::size_t v = n; v-- > 0;) {
+      poll();
+      key.assign(1, forest.labels[first + v]);
+      key.insert(key.end(), waiting.rbegin(), waiting.rbegin() + arity[v]);
+      waiting.resize(waiting.size() - arity[v]);
+      const bool may_be_known = std::all_of(key.begin() + 1, key.end(), [](std::int32_t child) { return child >= 0; });
+      const std::uint32_t id = may_be_known ? known_.find(key) : kAbsent;
+      waiting.push_back(id == kAbsent ? -1 : static_cast<std::int32_t>(id));
+      if (id != kAbsent && (arity[v] > 0 || leaves_) && feature_of_[id] != kAbsent)
+        found[first + v] = static_cast<std::int32_t>(feature_of_[id]);
+    }
+  }
+  return found;
+}
+
 SubtreeFeatures SubtreeFeatures::from_parts(std::span<const std::int32_t> cells, std::span<const std::int64_t> starts,
                                             std::span<const std::int32_t> subtrees, double decay, bool leaves, Counts counts) {
   SubtreeFeatures self(decay, leaves, counts);

@@ -13,8 +13,8 @@
 
 #include "features/coded_rows.hpp"
 #include "features/count_transform.hpp"
-#include "trees/forest.hpp"
 #include "interner.hpp"
+#include "trees/forest.hpp"
 
 namespace treille {
 
@@ -35,6 +35,9 @@ class SubtreeFeatures {
 
   // Labels of the forest are numbered as in fit; those never seen have numbers never used there.
   RowsWithNorms transform(const Forest& forest, int threads) const;
+
+  // The feature of the complete subtree at each node, or -1.
+  std::vector<std::int32_t> at_nodes(const Forest& forest) const;
 
   std::size_t size() const { return subtrees_.size(); }
 

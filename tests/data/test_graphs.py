@@ -218,8 +218,15 @@ def test_a_set_of_grakel_is_read_as_grakel_has_it():
     batch = Graphs(items)
     for graph, item in zip(batch, items, strict=True):
         theirs = grakel.Graph(*item)
+        assert same(Graphs([theirs]), [graph])
         assert sorted(theirs.get_labels(purpose="any").values()) == sorted(graph.nodes)
         assert len(theirs.get_edges(purpose="any")) == 2 * len(graph.edges)
+
+
+def test_nodes_without_edges_are_kept_where_they_are_named():
+    assert str(Graphs([({0: [1], 1: [0], 2: []},)])[0]) == "3 nodes, 1 edge 0-1"
+    assert str(Graphs([({(0, 0): [(0, 1)], (0, 1): {(0, 0): 1.0}, (1, 1): {}}, None)])[0]) == "3 nodes, 1 edge 0-1"
+    assert str(Graphs([({(0, 1), (1, 0)}, {0: "C", 1: "C", 2: "O"})])[0]) == "3 nodes C C O, 1 edge 0-1"
 
 
 def test_smiles_are_read_by_rdkit_if_it_is_there():
@@ -282,7 +289,8 @@ def test_labels_of_new_graphs_are_coded_as_in_fitting():
         (Graph(2, [(0, 2**70)]), "item 1, edge 0: found (0, 1180591620717411303424)"),
         (Graph(-1, []), "item 1: its nodes are -1, expected a list of labels or the number of nodes"),
         (Graph(10**12, []), "item 1: its nodes are 1000000000000"),
-        (Graph("CO", []), "item 1: its nodes are 'CO', expected a list of labels"),
+        (Graph(b"CO", []), "item 1: its nodes are b'CO', expected a list of labels"),
+        ({"nodes": "CO", "edges": []}, "item 1: the field 'nodes' is 'CO', expected a list of labels"),
         (Graph(["C", None], []), "item 1, node 1: has no label, expected a str or a whole number for every node"),
         (Graph(["C", ["O"]], []), "item 1, node 1: has the label ['O']"),
         (Graph(["C", 0.5], []), "item 1, node 1: has the label 0.5"),
@@ -353,9 +361,37 @@ def test_arrays_that_do_not_fit_are_refused(name, values):
     refused(lambda: treille.Batch.from_state(spec, arrays | {name: np.array(values)}))
 
 
+def test_arrays_of_another_type_are_refused():
+    for labels in ([2**40, 0], ["C", "O"], None, [[0], [0]]):
+        refused(lambda labels=labels: Graphs.from_arrays(labels, [0, 2], [0, 1, 2], [1, 0]))
+
+
 @pytest.mark.parametrize(
     "change", [{"alphabet": ["O"]}, {"alphabet": None}, {"edge_alphabet": []}, {"directed": 1}], ids=str
 )
 def test_a_state_that_does_not_fit_is_refused(change):
     spec, arrays = Graphs([Graph(["O", "H"], [(0, 1)], ["s"])]).state()
     refused(lambda: treille.Batch.from_state(spec | change, arrays))
+
+
+class Tensor:
+    """An array that must be detached and copied from its device first, as those of PyTorch."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.values
+
+
+def test_tensors_are_copied_from_where_they_are():
+    index, x = Tensor([[0, 1], [1, 0]]), Tensor([[6], [8]])
+    for item in (SimpleNamespace(edge_index=index, x=x, edge_attr=None), {"edge_index": index, "x": x}):
+        assert Graphs.recognises([item])
+        assert str(Graphs([item])[0]) == "2 nodes 6 8, 1 edge 0-1"

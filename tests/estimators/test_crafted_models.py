@@ -5,8 +5,9 @@ import pytest
 
 import treille
 from treille import SVC, Fst, InputError
+from treille.data import Graph
 from treille.io.model import read_model, write_model
-from treille.kernels import NGram, Rational, Subpath, SubsetTree
+from treille.kernels import NGram, RandomWalk, Rational, Subpath, SubsetTree
 
 TREES = ["(a (b (c (d e))))", "(a (b c) (d e))", "(a (b (c d)))", "(e (d (c b)))"]
 TEXTS = ["abab", "bbaa", "abcabc", "ccbb"]
@@ -172,3 +173,23 @@ def test_examples_that_the_kernel_does_not_read_are_refused(path):
     model = SVC(SubsetTree(0.4)).fit(TREES, Y)
     craft(model, path, lambda spec, arrays: spec.update(kernel=NGram(2).spec()))
     assert_refused(path, "found trees|Trees")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("targets", [1, 0, 2, 9]),
+        ("targets", [1, 0, -1, 1]),
+        ("targets", [1, 2, 2, 1]),
+        ("arcs", [0, 1, 3, 9, 4, 4]),
+        ("offsets", [0, 3, 2, 5]),
+        ("labels", [0, 1, 0, 5, 0]),
+        ("weights", [1.0, np.inf, 1.0, 1.0]),
+    ],
+    ids=str,
+)
+def test_graphs_that_are_none_are_refused(name, values, path):
+    graphs = [Graph("aba", [(0, 1), (1, 2)]), Graph("a", []), Graph("b", [])]
+    model = SVC(RandomWalk(0.1)).fit(graphs, [0, 1, 1])
+    craft(model, path, lambda spec, arrays: arrays.update({f"support.{name}": np.array(values)}))
+    assert_refused(path, name if name != "targets" else "an arc leads|must rise|two arcs")

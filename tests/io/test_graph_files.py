@@ -116,8 +116,25 @@ def test_arrays_edge_index_and_node_link_are_read_too(write):
     assert spelt(read(write("c.jsonl", json.dumps(index)))) == ["3 nodes, 1 edge 0-1"]
     graph = nx.Graph([("a", "b")])
     nx.set_node_attributes(graph, {"a": "C", "b": "O"}, "label")
-    link = nx.node_link_data(graph, edges="edges")
-    assert spelt(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
+    for name in ("edges", "links"):
+        link = nx.node_link_data(graph, edges=name)
+        assert spelt(read(write("d.jsonl", json.dumps(link)))) == ["2 nodes C O, 1 edge 0-1"]
+
+
+def test_one_hot_features_of_all_graphs_are_labels(write):
+    rows = [
+        {"edge_index": [[0, 1], [1, 0]], "node_feat": [[0, 1], [1, 0]], "edge_attr": [[0, 1]] * 2, "y": [1]},
+        {"edge_index": [[], []], "node_feat": [[1, 0]], "edge_attr": [], "y": [0]},
+    ]
+    examples = read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert spelt(examples) == ["2 nodes 1 0, 1 edge 0-1:1", "1 node 0, 0 edges"]
+    assert examples.labels == ["1", "0"]
+    assert examples.note.endswith("3 nodes, labels = one-hot features, label = y")
+    del rows[0]["edge_attr"]
+    rows[1]["node_feat"] = [[0.5, 0]]
+    examples = read(write("b.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert examples.X.attributes.tolist() == [[0, 1], [1, 0], [0.5, 0]]
+    assert "one-hot" not in examples.note
 
 
 @pytest.mark.parametrize(
@@ -134,7 +151,7 @@ def test_arrays_edge_index_and_node_link_are_read_too(write):
             "line 2, edge 0: found [0, 0, 0], expected the positions of two nodes",
         ),
         ('{"nodes": 1000000000, "edges": []}', "line 2: states 1,000,000,000 nodes, most without an edge"),
-        ('{"nodes": "CO", "edges": []}', "line 2: its nodes are 'CO'"),
+        ('{"nodes": "CO", "edges": []}', "line 2: the field 'nodes' is 'CO'"),
         ('{"nodes": ["C"], "edges": [], "edge_labels": 3}', "line 2: the field 'edge_labels' is 3"),
         ('{"nodes": ["C"], "edges": 0}', "line 2: its edges are int"),
         ("[3]", "line 2: found [3], expected one object per line"),

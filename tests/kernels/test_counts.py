@@ -15,17 +15,23 @@ import treille
 from lattice_twins import DIAMONDS, machines
 from machine_twins import slow_paths
 from treille import Fst, InputError, Lattices, Strings, Trees
+from treille.data import Graph
 from treille.kernels import (
+    EdgeHistogram,
     GappedKmer,
     Gappy,
     Kernel,
     Mismatch,
     NGram,
     RootPaths,
+    ShortestPath,
     Subpath,
     SubTree,
+    VertexHistogram,
+    WeisfeilerLehman,
     Wildcard,
 )
+from treille.kernels.graph_features import PatternKernel
 from treille.kernels.parse import format_kernel, parse_kernel
 from treille.solvers import SMO, CuttingPlane
 from treille.spaces import ProductSpace
@@ -341,11 +347,21 @@ def test_kernels_as_text_have_counts(text):
         SubTree(),
         Subpath(),
         RootPaths(),
+        VertexHistogram(),
+        EdgeHistogram(),
+        ShortestPath(),
+        WeisfeilerLehman(),
     ],
     ids=repr,
 )
 def test_other_counts_are_refused(kernel, counts):
-    X = TREES if isinstance(kernel, (SubTree, Subpath, RootPaths)) else ["abab", "ab"]
+    X = (
+        [Graph(2, [(0, 1)])]
+        if isinstance(kernel, PatternKernel)
+        else TREES
+        if isinstance(kernel, (SubTree, Subpath, RootPaths))
+        else ["abab", "ab"]
+    )
     kernel.set_params(counts=counts)
     for use in (kernel.check, lambda: kernel(X), lambda: kernel.fit_features(kernel.batch(X))):
         with pytest.raises(InputError, match=r"counts is .*, expected 'raw', 'log' or 'binary'"):

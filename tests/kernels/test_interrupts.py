@@ -21,12 +21,14 @@ from treille.kernels import (
     NGram,
     PartialTree,
     Polynomial,
+    RandomWalk,
     RootPaths,
     ShortestPath,
     Subpath,
     Subsequence,
     SubsetTree,
     SubTree,
+    Walks,
     WeightedDegree,
     WeisfeilerLehman,
     Wildcard,
@@ -75,6 +77,12 @@ def random_graphs(count, n_nodes, n_edges):
     random = np.random.default_rng(0)
     one = Graphs([Graph(random.integers(9, size=n_nodes).tolist(), random.integers(n_nodes, size=(n_edges, 2)))])
     return one[np.zeros(count, int)]
+
+
+def graphs(count, n_nodes, n_edges, alphabet):
+    random = np.random.default_rng(0)
+    labels = texts(count, n_nodes, alphabet)
+    return [Graph(own, random.integers(n_nodes, size=(n_edges, 2))) for own in labels]
 
 
 def features(kernel, batch, n_jobs):
@@ -131,6 +139,12 @@ WORK = {
     "graphlets of one graph": (features, Graphlets(4), lambda: random_graphs(1, 3000, 1_000_000)),
     "graphlets of many graphs": (features, Graphlets(4), lambda: random_graphs(20_000, 100, 1500)),
     "paths by weights": (features, ShortestPath(use_weights=True), lambda: random_graphs(1, 20_000, 60_000)),
+    "random walks of many graphs": (gram, RandomWalk(), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
+    "random walks of large graphs": (gram, RandomWalk(0.01), lambda: Graphs(graphs(12, 1500, 3000, "C"))),
+    "geometric random walks": (gram, RandomWalk(1e-4, "geometric"), lambda: Graphs(graphs(3000, 40, 80, "CNO"))),
+    "random walks without labels": (gram, RandomWalk(labels="none"), lambda: Graphs(graphs(30_000, 5, 5, "C"))),
+    "walks": (features, Walks(6), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
+    "walks in new graphs": (new_rows, Walks(6), lambda: Graphs(graphs(2000, 40, 80, "CNO"))),
     "expected n-grams": (features, Gappy(4, max_gap=5), lambda: Lattices(texts(300, 300))),
 }
 

@@ -77,6 +77,14 @@ def test_a_path_covers_its_ends():
     assert found.values.tolist() == [2.0, sqrt(2), sqrt(2)]
 
 
+def test_occurrences_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    batch = Graphs([PATH])
+    features, _ = ShortestPath().fit_features(batch)
+    monkeypatch.setattr(module, "available_memory", lambda: 100)
+    with pytest.raises(InputError, match=r"would take .* are free: explain fewer or smaller graphs"):
+        features.occurrences(batch)
+
+
 def test_a_negative_weight_is_refused_with_its_place():
     graphs = [PATH, PATH._replace(weights=[0.5, -1.0])]
     with pytest.raises(
@@ -87,9 +95,9 @@ def test_a_negative_weight_is_refused_with_its_place():
 
 
 def test_graphs_that_take_hours_are_refused_and_alternatives_named():
-    n = 300_000
+    n = 400_000
     ring = Graphs([PATH, Graph(["C"] * n, [(v, (v + 1) % n) for v in range(n)])])
-    with pytest.raises(InputError, match=r"hours, item 1 alone, which has 300,000 nodes.*max_length.*WeisfeilerLehman"):
+    with pytest.raises(InputError, match=r"hours, item 1 alone, which has 400,000 nodes.*max_length.*WeisfeilerLehman"):
         ShortestPath().fit_features(ring)
     _, rows = ShortestPath(max_length=3).fit_features(ring)
     assert sorted(rows.to_csr()[1].data.tolist()) == [2.0 * n] * 3
@@ -97,7 +105,7 @@ def test_graphs_that_take_hours_are_refused_and_alternatives_named():
 
 def test_a_limit_on_lengths_does_not_help_around_hubs(monkeypatch):
     star = Graphs([Graph(30_001, [(0, v) for v in range(1, 30_001)])])
-    monkeypatch.setattr(module, "MOST_SECONDS", 10)
+    monkeypatch.setattr(module, "MOST_SECONDS", 5)
     assert ShortestPath(max_length=1)(star).tolist() == [[60_000.0**2]]
     with pytest.raises(InputError, match="a smaller max_length"):
         ShortestPath(max_length=2)(star)

@@ -10,7 +10,8 @@ from hypothesis import given
 import treille
 from treille import SVC, InputError
 from treille.data import Graph, Graphs
-from treille.kernels import EdgeHistogram, VertexHistogram, WeisfeilerLehman
+from treille.kernels import EdgeHistogram, ShortestPath, VertexHistogram, WeisfeilerLehman
+from treille.kernels import weisfeiler_lehman as module
 from treille.kernels.graph_kernels import GraphKernel
 from treille.testing import check_kernel
 
@@ -35,7 +36,19 @@ def test_laws_of_counts(counts):
     check_kernel(WeisfeilerLehman(2, counts=counts), random_graphs(12), counting_kernel(refined_labels(2), counts))
 
 
-@pytest.mark.parametrize("base", [VertexHistogram(), EdgeHistogram(ends=True), VertexHistogram().normalized()])
+@pytest.mark.parametrize(
+    "base",
+    [
+        VertexHistogram(),
+        EdgeHistogram(ends=True),
+        ShortestPath(),
+        WeisfeilerLehman(1),
+        VertexHistogram().normalized(),
+        VertexHistogram().weighted("idf"),
+        VertexHistogram() * EdgeHistogram(),
+    ],
+    ids=repr,
+)
 def test_laws_with_a_base_kernel(base):
     check_kernel(WeisfeilerLehman(2, base=base), random_graphs(12))
 
@@ -103,6 +116,13 @@ def test_the_name_of_a_label_of_many_rounds_is_spelled_in_little_time():
     assert len(names(WeisfeilerLehman(60), [Graph(40, edges)])) > 1000
 
 
+def test_the_name_of_a_node_with_very_many_neighbours_is_short():
+    star = Graph(["hub", *["leaf"] * 200_000], [(0, v) for v in range(1, 200_001)])
+    found = names(WeisfeilerLehman(2), [star])
+    assert len(set(found)) == len(found) == 6
+    assert max(map(len, found)) < 130
+
+
 def test_names_do_not_depend_on_the_order_of_graphs():
     graphs = random_graphs(30, n=10)
     assert sorted(names(WeisfeilerLehman(4), graphs)) == sorted(names(WeisfeilerLehman(4), graphs[::-1]))
@@ -122,6 +142,14 @@ def test_a_label_covers_the_nodes_and_edges_that_it_saw():
     assert {("O", (3,)), ("x()^2", (0,))} <= covered
     assert ("O(-1-C)", (2, 3, 6)) in covered
     assert ("O(-1-C(-1-C,-1-O))", (1, 2, 3, 5, 6)) in covered
+
+
+def test_occurrences_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    batch = Graphs([PROPANOL, PROPANOL])
+    features, _ = WeisfeilerLehman(2).fit_features(batch)
+    monkeypatch.setattr(module, "available_memory", lambda: 16 * 40)
+    with pytest.raises(InputError, match="item 0: its refined labels cover so many nodes and edges"):
+        features.occurrences(batch)
 
 
 def test_a_restricted_map_keeps_what_its_features_are_made_of():
@@ -160,6 +188,20 @@ def test_damaged_features_are_refused(change):
     change(spec, arrays)
     with pytest.raises((InputError, ValueError)):
         kernel.load_features(spec, arrays)
+
+
+def test_damaged_features_of_a_base_kernel_are_refused():
+    kernel = WeisfeilerLehman(1, base=VertexHistogram())
+    spec, arrays = kernel.fit_features(Graphs(random_graphs(12)))[0].state()
+    for bad in ("a", "-1", "99999", "9" * 5000, "٣"):
+        damaged = json.loads(json.dumps(spec))
+        damaged["rounds"]["terms"][1]["alphabet"][0] = bad
+        with pytest.raises(InputError, match="other labels"):
+            kernel.load_features(damaged, arrays)
+
+
+def test_a_name_may_have_any_characters():
+    assert "\ud800(b)" in names(WeisfeilerLehman(1), [Graph(["\ud800", "b"], [(0, 1)])])
 
 
 def test_features_of_different_kinds_are_not_merged():

@@ -3,7 +3,6 @@
 \b
 Examples:
   treille convert dev.plf.gz dev.jsonl
-  treille convert htk-lattices/ dev.ark --to kaldi
   treille convert dev.ark.gz dev --to openfst --symbols words.txt
   treille convert MUTAG.zip mutag.jsonl
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from treille import _core
 from treille.data.alphabet import align
-from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item
+from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum
 from treille.data.format import listed, visible
 from treille.io import graphs as graph_files
 from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.graph_arrays import adjacency_graph, edge_index_graph
 from treille.io.graph_checks import check_parts
-from treille.io.graph_objects import adjacency_graph, edge_index_graph, graph_of, is_graph
+from treille.io.graph_objects import graph_of, is_graph
 from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, pack
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph
@@ -199,9 +201,12 @@ class Graphs(FlatBatch):
         >>> Graphs.from_arrays([0, 1], [0, 2], [0, 1, 2], [1, 0], alphabet=["C", "O"])
         Graphs(1 graphs, 2 nodes, 1 edges, 2 labels)
         """
-        wide = np.empty((len(labels), 0)) if attributes is None else np.array(attributes, np.float64)
-        codes, ends, heads = np.array(labels, np.int32), np.array(offsets, np.int64), np.array(arcs, np.int64)
-        of_arcs = np.array(targets, np.int32), np.array(edge_labels, np.int32), np.array(weights, np.float64)
+        try:
+            codes, ends, heads = np.array(labels, np.int32), np.array(offsets, np.int64), np.array(arcs, np.int64)
+            of_arcs = np.array(targets, np.int32), np.array(edge_labels, np.int32), np.array(weights, np.float64)
+            wide = np.empty((codes.size, 0)) if attributes is None else np.array(attributes, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"an array of graphs does not hold numbers of its type: {error}") from None
         parts = GraphParts(codes, ends, heads, *of_arcs, wide, list(alphabet), list(edge_alphabet), bool(directed))
         check_parts(parts)
         return cls(parts)
@@ -303,13 +308,29 @@ class Graphs(FlatBatch):
         key = as_index(key, len(self))
         if not isinstance(key, int):
             return Graphs(self.as_parts().take(np.arange(len(self))[key]))
-        one = self[key : key + 1]
-        kept, n = one.is_edge, len(one.labels)
-        nodes = [self.alphabet[code] for code in one.labels] if self.alphabet else n
-        edges = list(zip(one.sources[kept].tolist(), one.targets[kept].tolist(), strict=True))
-        labels = [self.edge_alphabet[code] for code in one.edge_labels[kept]] if len(one.edge_labels) else None
-        weights = one.weights[kept].tolist() if len(one.weights) else None
-        return Graph(nodes, edges, labels, weights, one.attributes if one.attributes.shape[1] else None, self.directed)
+        return next(self[key : key + 1]._graphs())
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (graph for run in self.chunks(1 << 16) for graph in run._graphs())
+
+    def _graphs(self) -> Iterator[Graph]:
+        kept = self.is_edge
+        edges = list(zip(self.sources[kept].tolist(), self.targets[kept].tolist(), strict=True))
+        nodes = [self.alphabet[code] for code in self.labels.tolist()] if self.alphabet else None
+        coded = len(self.edge_labels) > 0
+        labels = [self.edge_alphabet[code] for code in self.edge_labels[kept].tolist()] if coded else None
+        weights = self.weights[kept].tolist() if len(self.weights) else None
+        starts = running_sum(self.n_edges).tolist()
+        for i, (first, last) in enumerate(pairwise(self.offsets.tolist())):
+            own, of_edges = slice(first, last), slice(starts[i], starts[i + 1])
+            yield Graph(
+                last - first if nodes is None else nodes[own],
+                edges[of_edges],
+                None if labels is None else labels[of_edges],
+                None if weights is None else weights[of_edges],
+                self.attributes[own] if self.attributes.shape[1] else None,
+                self.directed,
+            )
 
     @property
     def part_offsets(self) -> np.ndarray:

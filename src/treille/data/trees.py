@@ -289,6 +289,30 @@ class Trees(FlatBatch):
         leaf[:-1] = self.parents[1:] != places[:-1]  # in preorder, a first child directly follows its parent
         return leaf
 
+    @property
+    def subtree_sizes(self) -> np.ndarray:
+        """The number of nodes of the complete subtree at each node.
+
+        >>> Trees(["(S (NP he) (VP))"]).subtree_sizes.tolist()
+        [4, 2, 1, 1]
+        """
+        sizes, depths = np.ones(len(self.labels), np.int64), self.depths
+        above = self.parents + np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        order = np.argsort(depths, kind="stable")
+        for level in np.split(order, np.cumsum(np.bincount(depths, minlength=1)[:-1]))[:0:-1]:
+            np.add.at(sizes, above[level], sizes[level])
+        return sizes
+
+    @property
+    def depths(self) -> np.ndarray:
+        """The number of nodes above each node.
+
+        >>> Trees(["(S (NP he) (VP))"]).depths.tolist()
+        [0, 1, 2, 1]
+        """
+        path, _, _, length = _core.root_paths(self.arrays)
+        return length[path] - 1
+
     def strip_words(self) -> Trees:
         """The trees without their leaves, which are the words of a parse tree. The root always stays.
 

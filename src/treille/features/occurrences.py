@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treille.data.base import running_sum, selected
+from treille.features.rows import FeatureRows
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,28 @@ class Occurrences:
     offsets: np.ndarray
     parts: np.ndarray
     examples: np.ndarray
+
+    @staticmethod
+    def of_parts(
+        rows: FeatureRows, offsets: np.ndarray, features: np.ndarray, sizes: np.ndarray, covered: np.ndarray
+    ) -> Occurrences:
+        """At most one occurrence at each part: ``features[p]``, or -1, at part p of all examples, whose parts are at `offsets`.
+
+        It covers ``sizes[p]`` parts, in `covered` one after the other. Occurrences of a feature share its value equally.
+        """
+        some = np.flatnonzero(features >= 0)
+        owners = np.searchsorted(offsets, some, side="right") - 1
+        matrix = rows.to_csr()
+        matrix.sort_indices()
+        keys = np.repeat(np.arange(len(rows)), np.diff(matrix.indptr)) * np.int64(rows.n_features) + matrix.indices
+        own = owners * np.int64(rows.n_features) + features[some]
+        found, which, counts = np.unique(own, return_inverse=True, return_counts=True)
+        places = np.minimum(np.searchsorted(keys, found), max(0, len(keys) - 1))
+        stored = keys[places] == found if len(keys) else np.zeros(len(found), bool)  # a value may underflow to 0
+        values = (np.where(stored, matrix.data[places] if len(keys) else 0.0, 0.0) / counts)[which]
+        kept, ends = selected(running_sum(sizes), some)
+        examples = running_sum(np.bincount(owners, minlength=len(offsets) - 1))
+        return Occurrences(features[some].astype(np.int64), values, ends, covered[kept], examples)
 
     def __len__(self) -> int:
         return len(self.features)

@@ -21,7 +21,8 @@ LIMIT = 2**31  # of the nodes of one graph
 class Graph(NamedTuple):
     """One graph: its nodes, given by their labels or by their number, and its edges as pairs of positions of nodes.
 
-    `edge_labels` and `weights` have one value for each edge, `attributes` one row of numbers for each node. Labels are str or int.
+    A str is a list of labels of one character. `edge_labels` and `weights` have one value for each edge, `attributes` one row of
+    numbers for each node. Labels are str or int.
 
     >>> water = Graph(["O", "H", "H"], [(0, 1), (0, 2)])
     >>> water.n_nodes, len(water.edges), str(water)
@@ -198,7 +199,7 @@ def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
         n = graph.n_nodes
     except TypeError:
         n = -1
-    if not 0 <= n < LIMIT or isinstance(graph.nodes, (str, bytes, dict, bool)):
+    if not 0 <= n < LIMIT or isinstance(graph.nodes, (bytes, dict, bool)):
         found = repr(graph.nodes)[:40]
         raise InputError(f"{place(i)}: its nodes are {found}, expected a list of labels or the number of nodes")
     return n
@@ -225,7 +226,7 @@ def _edges_of(edges: Any, i: int, place: Callable[[int], str]) -> np.ndarray:
         if array.size == 0 and len(edges) == 0:
             return np.empty((0, 2), np.int64)
         if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
-            return array.astype(np.int64)
+            return array.astype(np.int64, copy=False)
     except ValueError:  # rows of different lengths
         pass
     for e, edge in enumerate(edges):
@@ -338,5 +339,6 @@ def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[i
 def _explained(graph: Graph, edge: int, other: int) -> str:
     u, v = (int(node) for node in graph.edges[edge])
     if other < 0:
-        return f"joins the nodes {u} and {v}, but the graph has {graph.n_nodes} nodes, counted from 0"
+        n = f"{graph.n_nodes} node{'s' * (graph.n_nodes != 1)}"
+        return f"joins the nodes {u} and {v}, but the graph has {n}, counted from 0"
     return f"joins {u} and {v} like edge {other}, with another label or weight: a graph has one edge between two nodes"

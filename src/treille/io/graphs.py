@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -17,7 +18,8 @@ from .atomic_write import atomic_write
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note, unique
 from .fields import TEXTS, Fields, choose
-from .graph_objects import dict_graph, edge_index_graph
+from .graph_arrays import edge_index_graph, has_columns
+from .graph_objects import dict_graph
 from .graph_parts import Graph, pack
 from .labels import Found, labels_of
 from .smiles import smiles_graph
@@ -30,7 +32,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
     "graphml": (".graphml",),
     "smiles": (".smi", ".smiles"),
 }
-GRAPH_FIELDS = ("edges", "edge_index")
+GRAPH_FIELDS = ("edges", "links", "edge_index")
 UNLISTED = 10_000_000  # nodes that a file may have beyond ten per edge without listing them
 
 
@@ -41,7 +43,11 @@ def guess_content(line: str, text: str | None) -> str | None:
     ('graphs', None)
     """
     line = line.strip()
-    if text is not None or not line.startswith(("{", "[")) or not re.search(r'"(edges|edge_index)"\s*:\s*\[', line):
+    if (
+        text is not None
+        or not line.startswith(("{", "["))
+        or not re.search(r'"(edges|links|edge_index)"\s*:\s*\[', line)
+    ):
         return None
     try:
         record, _ = json.JSONDecoder().raw_decode(line, line.index("{") if "{" in line else 0)
@@ -71,20 +77,44 @@ def _json_lines(stream: Iterator[str], request: Request) -> Examples:
     found = text_files.collect(jsonl.records(lines, request.source), replace(request, text=held), _record_graph)
     if found.fields is None:
         raise InputError(f"{request.source}: holds no graph, expected at least one")
-    graphs, place = found.texts, _lines(found.found, request.source)
+    place = _lines(found.found, request.source)
+    graphs, facts = _indexed(found.texts, place)
     _check_sizes(graphs, place)
+    if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
+        found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
     ids = unique(found.ids) if found.id_field else None
-    return _examples(graphs, found.found, found.fields, request, place, found.names, ids)
+    return _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
 
 
-def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Graph:
-    """The graph of a record, or of the object in the field that the user named."""
+def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Graph | Mapping[str, Any]:
+    """The graph of a record, or of the object in the field that the user named; with `edge_index`, the object as it is."""
     name = fields.texts[0]
     held = fields.get(record, name, place)
     held = record if name in GRAPH_FIELDS else held
     if not isinstance(held, Mapping) or all(held.get(field) is None for field in GRAPH_FIELDS):
         raise InputError(f"{place}: found {json.dumps(held)[:40]}, expected an object with nodes and edges")
-    return dict_graph(held, place) if held.get("edges") is not None else edge_index_graph(held, place)
+    if held.get("edge_index") is not None:
+        return held
+    graph = dict_graph(held, place)
+    with contextlib.suppress(ValueError, OverflowError):  # `pack` finds what is wrong, and where
+        edges = np.array(graph.edges)  # not a list of lists: the garbage collector visits each of these many times
+        return graph._replace(edges=edges) if edges.dtype.kind == "i" and edges.shape[1:] == (2,) else graph
+    return graph
+
+
+def _indexed(items: Sequence[Graph | Mapping[str, Any]], place: Callable[[int], str]) -> tuple[list[Graph], list[str]]:
+    """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot, and what a note says of this."""
+
+    def graphs(one_hot: bool) -> list[Graph]:
+        return [
+            item if isinstance(item, Graph) else edge_index_graph(item, place(i), one_hot)
+            for i, item in enumerate(items)
+        ]
+
+    with contextlib.suppress(InputError):
+        if any(not isinstance(item, Graph) and has_columns(item) for item in items):
+            return graphs(one_hot=True), ["labels = one-hot features"]
+    return graphs(one_hot=False), []
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:
@@ -113,11 +143,12 @@ def _examples(
     place: Callable[[int], str],
     names: Sequence[str],
     ids: list[str] | None,
+    facts: Sequence[str] = (),
 ) -> Examples:
     parts, source = pack(graphs, place), request.source
     labels = labels_of(found, fields, source, request.skip_unlabelled)
     label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
-    facts = [f"{len(parts.labels):,} nodes"] + ["directed"] * parts.directed
+    facts = [counted(len(parts.labels), "node"), *facts] + ["directed"] * parts.directed
     understood_as = note(
         request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
     )

@@ -57,7 +57,7 @@ def read(members: Sequence[Member], request: Request) -> Examples:
 def _note(
     request: Request, name: str, parts: GraphParts, tables: dict[str, _Lines], labels: list[str] | None, fields: Fields
 ) -> str:
-    facts = [f"{len(parts.labels):,} nodes"] + ["directed"] * parts.directed
+    facts = [counted(len(parts.labels), "node")] + ["directed"] * parts.directed
     facts += [f"{name}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
     label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
     return note(request, f"TU set {name}{request.how}", counted(len(parts), "example"), facts, labels, label)

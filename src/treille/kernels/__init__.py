@@ -28,6 +28,7 @@ from treille.kernels.subpath import Subpath
 from treille.kernels.subsequence import Subsequence
 from treille.kernels.subset_tree import SubsetTree
 from treille.kernels.subtree import SubTree
+from treille.kernels.walks import Walks
 from treille.kernels.weighted import Weighted
 from treille.kernels.weighted_degree import WeightedDegree
 from treille.kernels.weisfeiler_lehman import WeisfeilerLehman
@@ -67,6 +68,7 @@ __all__ = [
     "SubsetTree",
     "Sum",
     "VertexHistogram",
+    "Walks",
     "Weighted",
     "WeightedDegree",
     "WeisfeilerLehman",

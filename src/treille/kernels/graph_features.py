@@ -83,7 +83,10 @@ class GraphFeatureMap(FeatureMap):
         """New graphs with labels coded as in fitting."""
         assert isinstance(batch, Graphs)
         if batch.directed and not self.directed and len(batch.targets):
-            raise InputError("these graphs are directed, but those that the features were fitted on are not")
+            raise InputError(
+                "these graphs are directed, but those that the features were fitted on are not: fit on directed graphs, in "
+                "which an undirected edge is two arcs, or give undirected ones"
+            )
         self.kernel.check_batch(batch)
         return batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.counted_labels)
 

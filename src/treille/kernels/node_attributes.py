@@ -63,7 +63,7 @@ class NodeAttributes(GraphKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         alphabet, width = stored.names(spec), stored.whole(spec, "width", 0, 2**31 - 1)
         ids = stored.array(arrays, "ids", np.int64)
-        if len(ids) and not (ids[0] >= 0 and ids[-1] < max(1, len(alphabet)) * width and (np.diff(ids) > 0).all()):
+        if len(ids) and not (ids[0] >= 0 and ids[-1] < max(1, len(alphabet)) * width and (ids[1:] > ids[:-1]).all()):
             raise InputError("the attributes in the file do not fit its alphabet")
         return NodeAttributesMap(self, alphabet, width, ids)
 
@@ -83,8 +83,10 @@ class NodeAttributesMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Graphs)
+        if len(batch.labels) == 0:
+            return Rows.from_csr(sp.csr_matrix((len(batch), self.n_features)))
         found = batch.attributes.shape[1]
-        if found != self.width and len(batch.labels):
+        if found != self.width:
             raise InputError(f"the nodes have {found} attributes, expected {self.width}, as in fitting")
         sizes = np.diff(batch.offsets)
         owners = np.repeat(np.arange(len(batch)), sizes)

@@ -16,9 +16,9 @@ from treille.kernels.walk_matrices import WalkSums
 class RandomWalk(GraphKernel):
     """Common walks of all lengths: k(x, y) = sum over n of mu_n W_n(x, y).
 
-    W_n(x, y) is the number of pairs of walks of n steps, one in x and one in y, with equal labels of nodes and edges; with weights of
-    edges, the sum of the products of their weights. mu_n is ``decay^n / n!`` (exponential) or ``decay^n`` (geometric). There are no
-    explicit features; without labels a value costs less than a microsecond.
+    W_n(x, y) is the number of pairs of walks of n steps, one in x and one in y, with equal labels of nodes and edges; with weights
+    of edges, the sum of the products of their weights. mu_n is ``decay^n / n!`` (exponential) or ``decay^n`` (geometric). There are
+    no explicit features; without labels a value costs less than a microsecond.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class RandomWalk(GraphKernel):
 
     References
     ----------
-    Gärtner, Flach, Wrobel: On graph kernels: hardness results and efficient alternatives. COLT 2003. Vishwanathan, Schraudolph, Kondor,
-    Borgwardt: Graph kernels. JMLR 2010.
+    Gärtner, Flach, Wrobel: On graph kernels: hardness results and efficient alternatives. COLT 2003.
+    Vishwanathan, Schraudolph, Kondor, Borgwardt: Graph kernels. JMLR 2010.
 
     Examples
     --------

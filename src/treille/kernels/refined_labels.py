@@ -11,6 +11,7 @@ import numpy as np
 from treille.data import Batch, Graphs
 from treille.features import FeatureMap, FeatureRows, Occurrences
 from treille.features.feature_map import check_id
+from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
 from treille.kernels.base import Kernel
 from treille.kernels.graph_features import GraphFeatureMap
@@ -62,18 +63,25 @@ class Speller:
     def _described(self, key: list[int]) -> _Described:
         if key[0] < 0:
             root = self.label(-1 - key[0])
-            return _Described(root, 0, _hash(root.encode()), root)
+            return _Described(root, 0, _hash(_bytes(root)), root)
         before, *around = (self.known[other] for other in self._within(key))
         edges = list(map(self.edge, key[1::2])) if self.edge else [""] * len(around)
-        parts = sorted(edge.encode() + each.digest for edge, each in zip(edges, around, strict=True))
+        parts = sorted(_bytes(edge) + each.digest for edge, each in zip(edges, around, strict=True))
         digest, root, rounds = _hash(b"\0".join([before.digest, *parts])), before.root, before.rounds + 1
-        if before.name is None or any(each.name is None for each in around):
-            return _Described(root, rounds, digest, None)
-        inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
-        name = (
-            f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
-        )  # without arcs no round changes it
-        return _Described(root, rounds, digest, name if len(name) <= LONGEST else None)
+        name = None
+        if (
+            before.name is not None
+            and sum(LONGEST if each.name is None else len(each.name) for each in around) < LONGEST
+        ):
+            inside = ",".join(sorted(f"{edge}{each.name}" for edge, each in zip(edges, around, strict=True)))
+            name = (
+                f"{root}({inside})" if around or rounds == 1 else f"{root}()^{rounds}"
+            )  # without arcs no round changes it
+        return _Described(root, rounds, digest, name if name is not None and len(name) <= LONGEST else None)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 def _hash(content: bytes) -> bytes:
@@ -107,6 +115,13 @@ class RoundsMap(FeatureMap):
     def __init__(self, rounds: Any):
         self.rounds: AdditiveMap = rounds
         self.kernel: Any = self.rounds.kernel
+
+    def check(self) -> None:
+        """Refuses features of labels that are not refined labels."""
+        n_patterns = self.kernel.refined.features.n_patterns
+        names = {name for each in self.rounds.maps if isinstance(each, GraphFeatureMap) for name in each.alphabet}
+        if not all(name.isascii() and name.isdigit() and len(name) < 11 and int(name) < n_patterns for name in names):
+            raise InputError("the features in the file are of other labels than its refined labels")
 
     @property
     def n_features(self) -> int:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data import Batch, Trees
-from treille.features import FeatureMap, Rows
+from treille.data.base import running_sum
+from treille.features import FeatureMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.rows import squared_norms
 from treille.io import stored
@@ -111,7 +112,26 @@ class RootPathsMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Trees)
-        matrix, (label, parent, length) = self.kernel.counted(batch.arrays_over(self.alphabet))
+        matrix, paths = self.kernel.counted(batch.arrays_over(self.alphabet))
+        ids, threads = self._ids(*paths), effective_n_jobs(n_jobs)
+        return Rows.from_csr(matrix, squared_norms(matrix), ids=ids, n_features=self.n_features, threads=threads)
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        assert isinstance(batch, Trees)
+        path, label, parent, length = _core.root_paths(batch.arrays_over(self.alphabet))
+        sizes = length[path].astype(np.int64)
+        ends, node = running_sum(sizes), np.arange(len(path))
+        covered, first = np.empty(ends[-1], np.int64), np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
+        at = node - first
+        for step in range(int(sizes.max(initial=0))):  # from each node up to its root
+            covered[ends[node] + step] = at
+            at = batch.parents[first[node] + at].astype(np.int64)
+            node, at = node[at >= 0], at[at >= 0]
+        features = self._ids(label, parent, length)[path]
+        return Occurrences.of_parts(self.transform(batch), batch.offsets, features, sizes, covered)
+
+    def _ids(self, label: np.ndarray, parent: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """The features of new paths, or -1."""
         keys, paths = self._sorted
         found = np.full(len(label) + 1, -1, np.int64)  # the last entry is the parent of the roots
         order = np.argsort(length, kind="stable")
@@ -120,9 +140,7 @@ class RootPathsMap(FeatureMap):
             at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
             same = (keys[at] == wanted) & ((found[parent[level]] >= 0) | (parent[level] < 0)) if len(keys) else at < 0
             found[level[same]] = paths[at[same]]
-        ids = np.where(found[:-1] >= 0, self.feature[found[:-1]] if len(self.feature) else -1, -1)
-        threads = effective_n_jobs(n_jobs)
-        return Rows.from_csr(matrix, squared_norms(matrix), ids=ids, n_features=self.n_features, threads=threads)
+        return np.where(found[:-1] >= 0, self.feature[found[:-1]] if len(self.feature) else -1, -1)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

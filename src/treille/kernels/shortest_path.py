@@ -9,16 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
-from treille.data import Graphs
+from treille.data import Batch, Graphs
+from treille.data.base import available_memory, readable_size
+from treille.features import Occurrences
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.graph_features import GraphFeatureMap, PatternKernel
 from treille.kernels.tree_kernels import check_choice
 
-STEPS_PER_SECOND = 2e7  # nodes and arcs visited
-WEIGHTED_STEPS_PER_SECOND = 2e6
+STEPS_PER_SECOND = 1e8  # nodes and arcs visited
+WEIGHTED_STEPS_PER_SECOND = 2e7
 MOST_SECONDS = 3600
+PAIR_BYTES = 60  # of an occurrence, while they are sorted
 MOST_STEPS = 50  # of paths whose number is estimated from walks
 
 
@@ -30,6 +33,17 @@ class ShortestPathMap(GraphFeatureMap):
         ends = [names.label(code) if self.alphabet else "*" for code in (first, second)]
         shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"
         return f"{ends[0]} -{shown}-> {ends[1]}" if self.directed else f"{min(ends)} -{shown}- {max(ends)}"
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        assert isinstance(batch, Graphs)
+        if self.kernel.max_length is None:  # else it may be far fewer
+            needed, available = PAIR_BYTES * int((np.diff(batch.offsets) ** 2).sum()), available_memory()
+            if needed > available:
+                raise InputError(
+                    f"the shortest paths of these {len(batch):,} graphs, listed pair by pair, would take "
+                    f"{readable_size(needed)}, but {readable_size(available)} are free: explain fewer or smaller graphs"
+                )
+        return super().occurrences(batch)
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
         return 2 * np.arange(len(first) + 1), np.column_stack([first, second]).astype(np.int64).ravel()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import FeatureMap, FeatureRows, Rows
+from treille.features import Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -181,6 +181,13 @@ class SubpathMap(FeatureMap):
         n, threads = self.n_features, effective_n_jobs(n_jobs)
         matrix = _matrix(self.features.transform(batch.arrays_over(self.alphabet), threads), n)
         return Rows.from_csr(matrix, self.kernel.diagonal(batch, n_jobs), threads=threads)
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, Trees)
+        values = self.features.contributions(
+            batch.arrays_over(self.alphabet), np.ascontiguousarray(weights, np.float64)
+        )
+        return Contributions.of(batch, values)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

@@ -8,7 +8,8 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Trees
-from treille.features import FeatureMap, Rows
+from treille.data.base import running_sum
+from treille.features import FeatureMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -92,6 +93,14 @@ class SubTreeMap(FeatureMap):
         assert isinstance(batch, Trees)
         rows = self.features.transform(batch.arrays_over(self.alphabet), effective_n_jobs(n_jobs))
         return Rows.from_core(rows, self.n_features)
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        assert isinstance(batch, Trees)
+        features, sizes = self.features.at_nodes(batch.arrays_over(self.alphabet)), batch.subtree_sizes
+        places = np.arange(len(sizes)) - np.repeat(batch.offsets[:-1], np.diff(batch.offsets))
+        ends = running_sum(sizes)
+        covered = np.arange(ends[-1]) + np.repeat(places - ends[:-1], sizes)  # nodes are in preorder
+        return Occurrences.of_parts(self.transform(batch), batch.offsets, features, sizes, covered)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

@@ -41,25 +41,28 @@ class WalkSums:
         whole = left if right is None else right
         arrays = self._arrays(left, whole)
         sides = (left,) if right is None else (left, right)
-        if self._is_plain(arrays, whole) and (found := self._moments(sides, arrays, threads)) is not None:
-            return found
+        if self._is_plain(arrays, whole) and (plain := self._moments(sides, arrays, threads)) is not None:
+            coefficients, moments = plain
+            K: np.ndarray = _core.moment_gram(moments[0], moments[-1], coefficients, right is None, threads)
+            return K
         index = self._index(whole)
         graphs = index.graphs() if right is None else index.prepare(arrays)
         self._check_cost(index.cost(graphs), left, whole, right is None, threads)
         mine, theirs = self._radii(left, threads), self._radii(whole, threads)
-        K: np.ndarray = index.gram(graphs, self._series(*sides), mine, theirs, right is None, threads)
+        K = index.gram(graphs, self._series(*sides), mine, theirs, right is None, threads)
         return K
 
     def diagonal(self, batch: Graphs, threads: int) -> np.ndarray:
         """k(x, x) of each graph."""
         arrays = batch.core_arrays(self.labels)
-        index = self._index(batch)
-        largest = batch[[int(np.argmax(np.diff(batch.offsets)))]] if len(batch) else batch
-        if len(batch) and not self._is_plain(arrays, batch):
-            self._check_cost(
-                WalkSums._index(self, largest).cost(self._index(largest).graphs()), largest, largest, True, 1
-            )
-        values: np.ndarray = index.diagonal(self._series(batch), self._radii(batch, threads), threads)
+        if self._is_plain(arrays, batch) and (plain := self._moments((batch,), arrays, threads)) is not None:
+            coefficients, (moments,) = plain
+            return (moments**2 * coefficients).sum(axis=1)
+        if len(batch):
+            largest = batch[[int(np.argmax(np.diff(batch.offsets)))]]
+            index = self._index(largest)
+            self._check_cost(index.cost(index.graphs()), largest, largest, True, 1)
+        values: np.ndarray = self._index(batch).diagonal(self._series(batch), self._radii(batch, threads), threads)
         return values
 
     @property
@@ -95,8 +98,10 @@ class WalkSums:
         """Whether there are no labels, so that W_n(x, y) is the product of the numbers of walks of each graph."""
         return len(arrays[4]) == 0 and (self.labels in ("edges", "none") or not whole.alphabet)
 
-    def _moments(self, sides: tuple[Graphs, ...], arrays: Any, threads: int) -> np.ndarray | None:
-        """The matrix from the numbers of walks of each graph; None if the series has too many terms."""
+    def _moments(
+        self, sides: tuple[Graphs, ...], arrays: Any, threads: int
+    ) -> tuple[np.ndarray, list[np.ndarray]] | None:
+        """mu_n scale^2n, and the numbers of walks of each graph divided by scale^n; None if the series has too many terms."""
         all_arrays = [arrays, *(batch.core_arrays("none") for batch in sides[1:])]
         radius = 0.0
         for batch, each in zip(sides, all_arrays, strict=True):
@@ -113,9 +118,7 @@ class WalkSums:
         if coefficients is None:
             return None
         scale = radius**0.5 if radius > 0 else 1.0
-        moments = [_core.walk_moments(each, len(coefficients), scale, threads) for each in all_arrays]
-        K: np.ndarray = _core.moment_gram(moments[0], moments[-1], coefficients, len(sides) == 1, threads)
-        return K
+        return coefficients, [_core.walk_moments(each, len(coefficients), scale, threads) for each in all_arrays]
 
     def _coefficients(self, radius: float) -> np.ndarray | None:
         """mu_n radius^n, as many as count; None if these are too many or too large."""
@@ -165,22 +168,21 @@ class WalkSums:
         if self.decay * radius < 1 - MARGIN[batch.directed]:
             return
         raise InputError(
-            f"item {worst}: the geometric series does not converge: decay is {self.decay:g}, and the spectral radius of the product "
-            f"of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or use "
-            "series='exponential', or a number of steps"
+            f"item {worst}: the geometric series does not converge: decay is {self.decay:g}, and the spectral radius of the "
+            f"product of this graph with itself is {radius:.6g}. For these graphs the decay has to be below {1 / radius:.6g}; or "
+            "use series='exponential', or a number of steps"
         )
 
     def _check_cost(self, cost: tuple[float, float], left: Graphs, whole: Graphs, own: bool, threads: int) -> None:
         cells, arcs = cost
         sizes = [np.diff(batch.offsets) for batch in (left, whole)]
-        largest = max((int(size.argmax()) for size in sizes if len(size)), default=0)
         n_nodes = max((int(size.max()) for size in sizes if len(size)), default=0)
         instead = "WeisfeilerLehman is linear in the size of graphs, and labels='none' counts walks without labels in linear time"
         memory, seconds = 3 * 8 * cells * threads, arcs / (1 + own) / threads / ARCS_PER_SECOND
         if memory > available_memory():
             raise InputError(
                 f"the product of the largest graphs would take {readable_size(int(memory))}, but "
-                f"{readable_size(available_memory())} are free: the largest has {n_nodes:,} nodes (item {largest}); {instead}"
+                f"{readable_size(available_memory())} are free: the largest has {n_nodes:,} nodes; {instead}"
             )
         if seconds > SECONDS:
             raise InputError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch
+from treille.data.base import available_memory
 from treille.data.graphs import Labels
 from treille.features import FeatureMap, FeatureRows
 from treille.io import stored
@@ -32,8 +33,16 @@ class WeisfeilerLehmanMap(GraphFeatureMap):
         return self._speller.name(pattern)
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
+        most = available_memory() // 16
         edges = np.ascontiguousarray(edges_of_arcs(batch), np.int64)
-        return _core.neighbourhoods(arrays, edges, examples, first, second)
+        offsets, parts = _core.neighbourhoods(arrays, edges, examples, first, second, most)
+        if len(offsets) <= len(first):
+            graph = int(owners[len(offsets) - 2])
+            raise InputError(
+                f"item {graph}: its refined labels cover so many nodes and edges that their list does not fit into memory: "
+                "explain fewer graphs at a time, or use a smaller h"
+            )
+        return offsets, parts
 
 
 class WeisfeilerLehman(PatternKernel):
@@ -123,7 +132,9 @@ class WeisfeilerLehman(PatternKernel):
             return super().load_features(spec, arrays)
         refined = self._plain().load_features(stored.value(spec, "refined", dict), part_of(arrays, "refined"))
         rounds = Rounds(self.base, refined)
-        return RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
+        features = RoundsMap(rounds.load_features(stored.value(spec, "rounds", dict), part_of(arrays, "rounds")))
+        features.check()
+        return features
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()

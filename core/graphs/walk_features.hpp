@@ -1,0 +1,53 @@
+#pragma once
+// Features of the walks of min_k to k steps: sequences of labels, node, edge, node, ..., edge, node.
+//
+//   phi_s(x) = t(sum over the walks of x with labels s of the product of the weights of their arcs),   t as in
+//   features/count_transform.hpp.
+//
+// Sequences are extended one step at a time, with the number of walks that end in each node: depth first, so that memory is that of one
+// sequence. A graph costs, for each of its sequences, the arcs of the nodes where its walks end, times a logarithm. Ids fall with the
+// number of graphs that hold the sequence; ties go by first occurrence.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/coded_rows.hpp"
+#include "features/count_transform.hpp"
+#include "graphs/graphs.hpp"
+#include "interner.hpp"
+
+namespace treille {
+
+class WalkFeatures {
+ public:
+  static WalkFeatures fit(const Graphs& graphs, int min_k, int k, Counts counts, RowsWithNorms& rows);
+
+  // Frozen features from what `parts` gave.
+  struct Parts {
+    std::vector<std::int32_t> steps;      // of each prefix: the prefix before it or -1, the label of the last edge, that of the last node
+    std::vector<std::int32_t> sequences;  // the prefix that each feature is
+  };
+  static WalkFeatures from_parts(std::span<const std::int32_t> steps, std::span<const std::int32_t> sequences, int min_k, int k,
+                                 Counts counts);
+  // What the features `ids`, which rise, are made of.
+  Parts parts(std::span<const std::int64_t> ids) const;
+
+  // Labels are numbered as in fit; those never seen have numbers never used there.
+  RowsWithNorms transform(const Graphs& graphs, int threads) const;
+
+  std::size_t size() const { return sequences_.size(); }
+  // Labels: node, edge, node, ...
+  std::vector<std::int32_t> labels(std::uint32_t id) const;
+
+ private:
+  WalkFeatures(int min_k, int k, Counts counts) : min_k_(min_k), k_(k), counts_(counts) {}
+
+  int min_k_, k_;
+  Counts counts_;
+  Interner<std::int32_t> known_;         // prefixes: see Parts
+  Array<std::uint32_t> feature_of_;      // by prefix; Interner::kAbsent where it is none
+  std::vector<std::int32_t> sequences_;  // by feature
+};
+
+}  // namespace treille

@@ -1,0 +1,195 @@
+"""Walks of a given number of steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.data import Batch, Graphs
+from treille.data.graphs import Labels
+from treille.features import FeatureMap, Rows
+from treille.features.feature_map import check_id
+from treille.io import stored
+from treille.io.errors import InputError
+from treille.io.parameters import check_whole, effective_n_jobs
+from treille.kernels.base import check_finite
+from treille.kernels.counts import Counts, check_counts
+from treille.kernels.graph_kernels import GraphKernel, check_labels
+from treille.kernels.walk_matrices import WalkSums
+
+LONGEST = 1000
+MANY = 3e7  # sequences of all graphs: beyond, the kernel matrix is computed without features
+TOO_MANY = 1e11
+
+
+class Walks(GraphKernel):
+    """Common walks of k steps: k(x, y) = sum over sequences s of labels of count_x(s) count_y(s).
+
+    A walk may visit nodes and edges several times. s are the labels of its nodes and edges, in order; with weights of edges, a walk
+    counts as the product of its weights. Has explicit features; where labels make too many of them, the matrix is computed without.
+
+    Parameters
+    ----------
+    k : int
+        The number of steps, at most 1000; 0 counts nodes.
+    min_k : int or None
+        Walks of min_k to k steps; None: of k steps only.
+    labels : {"all", "nodes", "edges", "none"}
+        Which labels the sequences contain. "all": those that the graphs have.
+    counts : {"raw", "log", "binary"}
+        In place of a count c of a sequence: c, 1 + log(c), or 1 if c > 0; see `NGram`.
+
+    Examples
+    --------
+    >>> from treille.data import Graph
+    >>> from treille.kernels import Walks
+    >>> water, peroxide = Graph("OHH", [(0, 1), (0, 2)]), Graph("OOHH", [(0, 1), (0, 2), (1, 3)])
+    >>> Walks(1)([water, peroxide]).tolist()
+    [[8.0, 8.0], [8.0, 12.0]]
+    >>> features, _ = Walks(2).fit_features(Walks(2).batch([water, peroxide]))
+    >>> [features.name(z) for z in range(3)]
+    ['H-O-H', 'O-H-O', 'H-O-O']
+    """
+
+    def __init__(self, k: int = 3, min_k: int | None = None, labels: Labels = "all", counts: Counts = "raw"):
+        self.k = k
+        self.min_k = min_k
+        self.labels = labels
+        self.counts = counts
+
+    def check(self) -> None:
+        check_labels(self.labels)
+        check_counts(self.counts)
+        k = check_whole("k", self.k, 0)
+        if k > LONGEST:
+            raise InputError(f"k is {k}, expected at most {LONGEST} steps")
+        if self.min_k is not None and check_whole("min_k", self.min_k, 0) > k:
+            raise InputError(f"min_k is {self.min_k}, expected at most k, {k}")
+
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+        assert isinstance(batch, Graphs)
+        return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[WalkMap, Rows]:
+        self.check()
+        assert isinstance(batch, Graphs)
+        self._check_batch(batch)
+        most = self._most_sequences(batch, n_jobs)
+        if most > TOO_MANY:
+            raise InputError(
+                f"the graphs may have {most:.2g} different walks of {self.k} steps: use a smaller k, labels='nodes' or 'none', or "
+                "the matrix, kernel(X, Y), which needs no features"
+            )
+        features, rows = _core.WalkFeatures.fit(batch.core_arrays(self.labels), *self._options())
+        alphabets = (batch.alphabet, batch.edge_alphabet)
+        fitted = WalkMap(features, *alphabets, batch.directed, self)
+        return fitted, Rows.from_core(rows, fitted.n_features)
+
+    def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> WalkMap:
+        alphabet, edge_alphabet = stored.names(spec), stored.names(spec, "edge_alphabet")
+        steps = stored.array(arrays, "steps", np.int32)
+        parts = steps.reshape(-1, 3) if len(steps) % 3 == 0 else np.full((1, 3), -1)
+        for codes, names in ((parts[:, 1], edge_alphabet), (parts[:, 2], alphabet)):
+            if len(codes) and not 0 <= codes.min() <= codes.max() < max(1, len(names)):
+                raise InputError("the walks in the file do not fit its alphabets")
+        directed = stored.value(spec, "directed", bool)
+        return _rebuild((steps, stored.array(arrays, "sequences", np.int32)), alphabet, edge_alphabet, directed, self)
+
+    def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        assert isinstance(left, Graphs)
+        assert right is None or isinstance(right, Graphs)
+        if self.prefers_features(left, n_jobs):
+            return super().gram(left, right, n_jobs)
+        return check_finite(self, self._sums().gram(left, right, effective_n_jobs(n_jobs)))
+
+    def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        self.check()
+        assert isinstance(batch, Graphs)
+        if self.prefers_features(batch, n_jobs):
+            return super().diagonal(batch, n_jobs)
+        return check_finite(self, self._sums().diagonal(batch, effective_n_jobs(n_jobs)))
+
+    def _options(self) -> tuple[int, int, _core.Counts]:
+        return self._first, int(self.k), check_counts(self.counts)
+
+    @property
+    def _first(self) -> int:
+        return int(self.k if self.min_k is None else self.min_k)
+
+    def _sums(self) -> WalkSums:
+        return WalkSums("counts", 1.0, self._first, int(self.k), self.labels)
+
+    def _check_batch(self, batch: Graphs) -> None:
+        if self.counts != "raw" and len(batch.weights):
+            raise InputError(f"counts={self.counts!r} needs graphs without weights of edges: use counts='raw'")
+
+    def _most_sequences(self, batch: Graphs, n_jobs: int | None) -> float:
+        """A bound on the sequences of each graph, summed: there are not more than walks, and than combinations of labels."""
+        key = ("number of walks", self.labels, int(self.k))
+        return batch.derived(key, lambda: self._bound(batch, effective_n_jobs(n_jobs)))
+
+    def _bound(self, batch: Graphs, threads: int) -> float:
+        nodes = max(1, len(batch.alphabet)) if self.labels in ("all", "nodes") else 1
+        edges = max(1, len(batch.edge_alphabet)) if self.labels in ("all", "edges") else 1
+        with np.errstate(over="ignore"):
+            combinations = nodes * np.power(float(nodes * edges), np.arange(int(self.k) + 1))
+        arrays = (*batch.core_arrays("none")[:5], np.empty(0))
+        walks = _core.walk_moments(arrays, int(self.k) + 1, 1.0, threads)
+        return float(np.minimum(walks, combinations).sum())
+
+
+class WalkMap(FeatureMap):
+    """Sequences of labels and their ids. Unseen sequences have none."""
+
+    def __init__(self, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks):
+        self.features = features
+        self.alphabet = alphabet
+        self.edge_alphabet = edge_alphabet
+        self.directed = directed
+        self.kernel = kernel
+
+    @property
+    def n_features(self) -> int:
+        return len(self.features)
+
+    def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
+        assert isinstance(batch, Graphs)
+        self.kernel._check_batch(batch)
+        arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
+        return Rows.from_core(self.features.transform(arrays, effective_n_jobs(n_jobs)), self.n_features)
+
+    def name(self, id: int) -> str:
+        check_id(id, self.n_features)
+        labels = self.features.labels(id)
+        named, arrow = bool(self.alphabet) and self.kernel.labels in ("all", "nodes"), ">" if self.directed else "-"
+        nodes = [self.alphabet[label] if named else "*" for label in labels[::2]]
+        if not self.edge_alphabet or self.kernel.labels in ("nodes", "none"):
+            return arrow.join(nodes)
+        edges = [f" -{self.edge_alphabet[label]}{arrow} " for label in labels[1::2]]
+        return nodes[0] + "".join(edge + node for edge, node in zip(edges, nodes[1:], strict=True))
+
+    def restrict(self, ids: np.ndarray) -> WalkMap:
+        return self._with(self.features.parts(np.asarray(ids, np.int64)))
+
+    def _with(self, parts: tuple[np.ndarray, np.ndarray]) -> WalkMap:
+        return _rebuild(parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        steps, sequences = self.features.parts(np.arange(self.n_features))
+        spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}
+        return spec, {"steps": steps, "sequences": sequences}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self.features.parts(np.arange(self.n_features))
+        return _rebuild, (parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
+
+
+def _rebuild(
+    parts: tuple[np.ndarray, np.ndarray], alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks
+) -> WalkMap:
+    steps, sequences = parts
+    features = _core.WalkFeatures.from_parts(steps, sequences, *kernel._options())
+    return WalkMap(features, alphabet, edge_alphabet, directed, kernel)
