@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
 from _grakel import Pair, difference, least_eigenvalue, molecules, pairs
-from _graph_accuracy import accuracy
+from _graph_accuracy import accuracy, defaults
 from _molecules import scale
 from sklearn.svm import SVC as LibSVM
 
@@ -168,6 +168,7 @@ PARTS = {
     "values": values,
     "scale": scale,
     "accuracy": accuracy,
+    "defaults": defaults,
 }
 
 
