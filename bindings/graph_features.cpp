@@ -74,7 +74,7 @@ nb::class_<GraphFeatures<P>> bind_kind(nb::module_& m, const char* name) {
                 ids.push_back(id);
                 first.push_back(found.first);
                 second.push_back(found.second);
-                times.push_back(found.times);
+                times.push_back(static_cast<double>(found.times));
                 factors.push_back(found.factor);
                 ++examples[g + 1];
               });

@@ -8,7 +8,7 @@
 // occurrence. Results do not depend on the number of threads.
 //
 // A kind of patterns P is a struct of options with
-//   Finder(graphs, p).find(g, number, visit): number(key) gives the number of a key, number.prefetch(key) announces that,
+//   Finder(graphs, p).find(g, number, visit): number(key) gives the number of a key, number.prefetch(key, step) announces that,
 //                                             visit(PatternFound) reports an occurrence, in an order that does not depend on numbers;
 //   work(graphs, g):                          the approximate cost of a graph;
 //   recode(key, codes):                       the key with other codes of labels and other numbers of patterns;
@@ -16,10 +16,11 @@
 //   is_sound(key, before, n_labels, n_edge_labels): whether a key read from a file may be pattern number `before`.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "features/coded_rows.hpp"
@@ -38,8 +39,13 @@ using KnownPatterns = Interner<std::int32_t>;
 struct PatternFound {
   std::uint32_t pattern;
   std::int32_t first, second;
-  std::uint32_t times = 1;
+  std::uint64_t times = 1;
   double factor = 1.0;
+
+  double value(Counts counts) const {
+    const auto few = static_cast<std::uint32_t>(times);
+    return factor * (few == times ? transformed(counts, few) : transformed(counts, static_cast<double>(times)));
+  }
 };
 
 // New codes by old ones; an empty span changes nothing.
@@ -55,27 +61,56 @@ struct PatternCodes {
   }
 };
 
-// Adds up the occurrences of the patterns of one graph after another, in the order of their first occurrences.
+// Adds up the occurrences of the patterns of one graph after another, in the order of their first occurrences. Its table has the size of
+// the graph, not of all patterns: that of a small graph stays in the cache.
 class OccurrenceCounter {
  public:
-  void clear() { sums_.clear(); }
+  void clear() {
+    slots_.assign(std::max<std::size_t>(64, std::bit_ceil(4 * sums_.size())), kFree);  // enough for a graph like the one before
+    sums_.clear();
+  }
   void add(const PatternFound& found) {
-    const std::uint32_t id = found.pattern;
-    if (id >= slot_.size()) slot_.resize(2 * (std::size_t{id} + 1), 0);
-    const std::size_t slot = slot_[id];  // may be that of an earlier graph
-    if (slot < sums_.size() && sums_[slot].pattern == id) {
+    if (2 * sums_.size() >= slots_.size()) grow();
+    std::uint32_t& slot = slots_[slot_of(found.pattern)];
+    if (slot != kFree) {
       sums_[slot].times += found.times;
     } else {
-      slot_[id] = static_cast<std::uint32_t>(sums_.size());
+      slot = static_cast<std::uint32_t>(sums_.size());
       sums_.push_back(found);
     }
   }
   std::span<const PatternFound> sums() const { return sums_; }
 
  private:
-  Array<std::uint32_t> slot_;
+  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+
+  std::size_t slot_of(std::uint32_t pattern) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = (pattern * 0x9E3779B97F4A7C15u >> 32) & mask;
+    while (slots_[slot] != kFree && sums_[slots_[slot]].pattern != pattern) slot = (slot + 1) & mask;
+    return slot;
+  }
+  void grow() {
+    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), kFree);
+    for (std::size_t i = 0; i < sums_.size(); ++i) slots_[slot_of(sums_[i].pattern)] = static_cast<std::uint32_t>(i);
+  }
+
+  std::vector<std::uint32_t> slots_;
   std::vector<PatternFound> sums_;
 };
+
+// The patterns that some graph contains, those of the most graphs first; ties by number.
+inline std::vector<std::int32_t> by_frequency(std::span<const std::uint32_t> holders) {
+  std::vector<std::size_t> heads(holders.empty() ? 1 : *std::ranges::max_element(holders) + std::size_t{1}, 0);
+  for (const std::uint32_t count : holders) ++heads[count];
+  const std::size_t total = holders.size() - (holders.empty() ? 0 : heads[0]);
+  std::size_t sum = 0;
+  for (std::size_t count = heads.size(); count-- > 1;) sum += std::exchange(heads[count], sum);
+  std::vector<std::int32_t> order(total);
+  for (std::size_t k = 0; k < holders.size(); ++k)
+    if (holders[k] > 0) order[heads[holders[k]]++] = static_cast<std::int32_t>(k);
+  return order;
+}
 
 template <class P>
 class GraphFeatures {
@@ -99,8 +134,9 @@ class GraphFeatures {
         own.counter.clear();
         finder.find(g, Adding{own.known}, [&](const PatternFound& found) { own.counter.add(found); });
         own.holders.resize(own.known.size(), 0);
+        for (const PatternFound& sum : own.counter.sums()) request(&own.holders[sum.pattern]);
         for (const PatternFound& sum : own.counter.sums()) {
-          const double value = sum.factor * transformed(counts, sum.times);
+          const double value = sum.value(counts);
           rows.sq_norms[g] += value * value;
           entries[p].add(sum.pattern, value);
           ++own.holders[sum.pattern];
@@ -120,9 +156,7 @@ class GraphFeatures {
       for (std::size_t k = 0; k < numbers[p].size(); ++k) holders[numbers[p][k]] += parts[p].holders[k];
       parts[p] = {};
     }
-    for (std::size_t k = 0; k < holders.size(); ++k)
-      if (holders[k] > 0) self.features_.push_back(static_cast<std::int32_t>(k));
-    std::ranges::stable_sort(self.features_, std::greater{}, [&](std::int32_t k) { return holders[static_cast<std::size_t>(k)]; });
+    self.features_ = by_frequency(holders);
     self.index();
     std::vector<Renaming> renamed{self.feature_of_};
     for (std::size_t p = 1; p < parts.size(); ++p) {
@@ -149,7 +183,7 @@ class GraphFeatures {
         counter.clear();
         finder.find(g, Looking{*this, unseen}, [&](const PatternFound& found) { counter.add(found); });
         for (const PatternFound& sum : counter.sums()) {
-          const double value = sum.factor * transformed(counts_, sum.times);
+          const double value = sum.value(counts_);
           rows.sq_norms[g] += value * value;
           if (const std::uint32_t id = feature(sum.pattern); id != KnownPatterns::kAbsent) parts[p].add(id, value);
         }
@@ -258,7 +292,7 @@ class GraphFeatures {
   struct Adding {
     KnownPatterns& known;
     std::uint32_t operator()(std::span<const std::int32_t> key) const { return known.add(key); }
-    void prefetch(std::span<const std::int32_t> key) const { known.prefetch(key); }
+    void prefetch(std::span<const std::int32_t> key, int step) const { known.prefetch(key, step); }
   };
 
   // Numbers of known patterns; others are numbered after them.
@@ -272,7 +306,7 @@ class GraphFeatures {
       const std::uint32_t id = may_be_known ? fitted.known_.find(key) : KnownPatterns::kAbsent;
       return id != KnownPatterns::kAbsent ? id : n_known + unseen.add(key);
     }
-    void prefetch(std::span<const std::int32_t> key) const { fitted.known_.prefetch(key); }
+    void prefetch(std::span<const std::int32_t> key, int step) const { fitted.known_.prefetch(key, step); }
   };
 
   static std::vector<std::size_t> cut(const Graphs& graphs, const P& kind, int threads) {

@@ -47,7 +47,14 @@ struct Refinements {
           const std::size_t start = cells_.size();
           kind_.append(labels_[v], around_, cells_);
           ends_.push_back(cells_.size());
-          number.prefetch(std::span(cells_).subspan(start));
+          number.prefetch(std::span(cells_).subspan(start), 0);
+        }
+        for (const int step : {1, 2}) {
+          std::size_t start = 0;
+          for (const std::size_t end : ends_) {
+            number.prefetch(std::span(cells_).subspan(start, end - start), step);
+            start = end;
+          }
         }
         std::size_t start = 0;
         for (std::size_t v = 0; v < n; start = ends_[v++]) {

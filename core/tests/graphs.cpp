@@ -17,6 +17,7 @@ void graphs() {
   classes_of_symmetric_nodes_are_one();
   for (const int threads : {1, 3})
     for (const bool directed : {false, true}) patterns_are_their_definition(directed, threads);
+  counts_beyond_32_bits_are_exact();
   neighbourhoods_grow_by_a_step_a_round();
 }
 

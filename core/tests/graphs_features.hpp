@@ -198,6 +198,12 @@ inline void patterns_are_their_definition(bool directed, int threads) {
     for (const bool weighted : {false, true}) patterns_are_their_definition(made, ShortestPaths{length, weighted, directed}, threads);
 }
 
+inline void counts_beyond_32_bits_are_exact() {
+  OccurrenceCounter counter;
+  for (int i = 0; i < 3; ++i) counter.add({5, 0, 0, 0xFFFFFFFFu});
+  check(counter.sums().size() == 1 && counter.sums()[0].value(Counts::raw) == 3.0 * 0xFFFFFFFFu);
+}
+
 // A path of four nodes, seen from its second node.
 inline void neighbourhoods_grow_by_a_step_a_round() {
   const std::vector<std::int32_t> labels(4, 0), nodes{1, 1, 1, 3}, rounds{0, 1, 7, 1};

@@ -2,8 +2,7 @@
 // Families of patterns that count-based string kernels look for. A family emits the patterns of one sequence:
 //
 //   family.emit(x, sink)   calls   sink(cells, n, value)   for every occurrence; phi_z(x) is the sum of the values of z. Gappy patterns
-//   also call   sink(cells, n, value, places), if the sink takes it.
-//
+// give `places` after the value, if the sink takes it.
 // A cell is a symbol + 1, or 0 where any symbol may stand. Symbols below 0 are left out: no window holds one.
 // Where the values of a pattern's occurrences have a factor in common, scale(cells) is that factor, and unscaled() the family without it.
 
