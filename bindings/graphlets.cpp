@@ -17,6 +17,14 @@ void bind_graphlets(nb::module_& m) {
         return give_matrix(std::move(counts), graphs.size(), n_graphlets(size, connected));
       },
       "graphs"_a, "size"_a, "connected"_a, "threads"_a, "Numbers of induced subgraphs of each type, one row for each graph.");
+  m.def(
+      "graphlets_of_nodes",
+      [](const GraphsIn& arrays, int size, int threads) {
+        const Graphs graphs = read(arrays);
+        auto counts = unlocked([&] { return graphlets_of_nodes(graphs, size, threads); });
+        return give_matrix(std::move(counts), static_cast<std::size_t>(graphs.offsets.back()), n_graphlets(size, true));
+      },
+      "graphs"_a, "size"_a, "threads"_a, "In how many connected subgraphs of each type a node is, one row for each node.");
 }
 
 }  // namespace treille

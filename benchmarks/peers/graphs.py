@@ -17,9 +17,10 @@ sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
 from _grakel import Pair, difference, least_eigenvalue, molecules, pairs
-from _graph_accuracy import accuracy
+from _graph_accuracy import accuracy, defaults
 from _molecules import scale
 from sklearn.svm import SVC as LibSVM
+from threadpoolctl import threadpool_limits
 
 from harness import Page, arguments, interleaved, ratio, shown
 from treille import SVC, Graphs
@@ -168,6 +169,7 @@ PARTS = {
     "values": values,
     "scale": scale,
     "accuracy": accuracy,
+    "defaults": defaults,
 }
 
 
@@ -177,7 +179,8 @@ def main() -> None:
     options = parser.parse_args()
     for part in options.parts:
         page = Page(f"Graphs: {part.replace('_', ' ')}", ("grakel",))
-        PARTS[part](page, options.repeats)
+        with threadpool_limits(1):  # numpy's, which GraKeL's products of small matrices use
+            PARTS[part](page, options.repeats)
         page.write(options.write, part)
 
 

@@ -1,6 +1,7 @@
 #include "graphs/graphlets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
@@ -163,7 +164,78 @@ class Counter {
   Count triangles_ = 0, cliques_ = 0;
 };
 
+// Visits the connected sets of nodes of one graph after another: each once, from its smallest node, by adding neighbours of the set that
+// were none before the last node was added. Wernicke: Efficient detection of network motifs. IEEE/ACM TCBB 3, 2006, algorithm ESU.
+class Visitor {
+ public:
+  Visitor(const Graphs& graphs, int size) : graphs_(graphs), size_(static_cast<std::size_t>(size)), width_(n_graphlets(size, true)) {}
+
+  void visit(std::size_t g, double* rows) {
+    first_ = static_cast<std::size_t>(graphs_.offsets[g]);
+    near_.assign(graphs_.n_nodes(g), false);
+    for (std::size_t v = 0; v < near_.size(); ++v) extend(v, 0, {}, rows);
+  }
+
+ private:
+  std::span<const std::int32_t> around(std::size_t v) const {
+    const auto begin = static_cast<std::size_t>(graphs_.arcs[first_ + v]), end = static_cast<std::size_t>(graphs_.arcs[first_ + v + 1]);
+    return graphs_.targets.subspan(begin, end - begin);
+  }
+
+  // Adds v to the set of `n` nodes; `others` may be added, too.
+  void extend(std::size_t v, std::size_t n, std::vector<std::size_t> others, double* rows) {
+    poll();
+    set_[n] = v;
+    if (n + 1 == size_) return count(rows);
+    std::vector<std::size_t> marked;
+    const auto mark = [&](std::size_t u) {
+      if (u < set_[0] || near_[u]) return false;
+      near_[u] = true;
+      marked.push_back(u);
+      return true;
+    };
+    if (n == 0) mark(v);
+    for (const auto u : around(v))
+      if (mark(static_cast<std::size_t>(u))) others.push_back(static_cast<std::size_t>(u));
+    while (!others.empty()) {
+      const std::size_t next = others.back();
+      others.pop_back();
+      extend(next, n + 1, others, rows);
+    }
+    for (const std::size_t u : marked) near_[u] = false;
+  }
+
+  void count(double* rows) const {
+    int edges = 0, most = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      int degree = 0;
+      const auto neighbours = around(set_[i]);
+      for (std::size_t j = 0; j < size_; ++j)
+        degree += j != i && std::binary_search(neighbours.begin(), neighbours.end(), static_cast<std::int32_t>(set_[j]));
+      edges += degree;
+      most = std::max(most, degree);
+    }
+    edges /= 2;
+    const int type = size_ == 3 ? edges - 2 : edges > 4 ? edges - 1 : 2 * (edges - 3) + (most == 3);
+    for (std::size_t i = 0; i < size_; ++i) ++rows[set_[i] * width_ + static_cast<std::size_t>(type)];
+  }
+
+  const Graphs& graphs_;
+  std::size_t size_, width_, first_ = 0;
+  std::array<std::size_t, 4> set_{};
+  std::vector<bool> near_;  // in the set, or neighbours of it
+};
+
 }  // namespace
+
+Buffer<double> graphlets_of_nodes(const Graphs& graphs, int size, int threads) {
+  const std::size_t width = n_graphlets(size, true);
+  Buffer<double> counts(static_cast<std::size_t>(graphs.offsets.back()) * width);
+  std::fill(counts.data(), counts.data() + counts.size(), 0.0);
+  run_in_turns(graphs.size(), threads,
+               [&](std::size_t g) { Visitor(graphs, size).visit(g, counts.data() + static_cast<std::size_t>(graphs.offsets[g]) * width); });
+  return counts;
+}
 
 Buffer<double> graphlets(const Graphs& graphs, int size, bool connected, int threads) {
   assert(size == 3 || size == 4);

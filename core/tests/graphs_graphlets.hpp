@@ -46,6 +46,7 @@ inline void graphlets_are_their_definition(unsigned one_in, int threads) {
   for (const int size : {3, 4}) {
     const auto all = graphlets(graphs, size, false, threads), connected = graphlets(graphs, size, true, threads);
     const std::size_t width = n_graphlets(size, false), kept = n_graphlets(size, true);
+    const auto of_nodes = graphlets_of_nodes(graphs, size, threads);
     for (std::size_t g = 0; g < graphs.size(); ++g) {
       std::vector<double> expected(width);
       for (unsigned set = 0; set < 1u << g; ++set) {
@@ -59,6 +60,11 @@ inline void graphlets_are_their_definition(unsigned one_in, int threads) {
         ++expected[graphlet_type(degrees)];
       }
       check(std::equal(expected.begin(), expected.end(), all.data() + g * width));
+      for (std::size_t type = 0; type < kept; ++type) {
+        double shared = 0;
+        for (std::size_t v = 0; v < g; ++v) shared += of_nodes.data()[(static_cast<std::size_t>(offsets[g]) + v) * kept + type];
+        check(shared == size * expected[type]);
+      }
       check(std::equal(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(kept), connected.data() + g * kept));
     }
   }

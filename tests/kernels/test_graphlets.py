@@ -83,6 +83,39 @@ def test_it_obeys_the_laws_and_equals_an_enumeration_of_all_sets_of_nodes(kernel
     check_kernel(kernel, random_graphs(), slow)
 
 
+@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("counts", ["raw", "log"])
+def test_the_subgraphs_of_a_graph_are_shared_among_their_nodes(size, counts):
+    batch, kernel = Graphs(random_graphs(2)), Graphlets(size, counts=counts)
+    features, rows = kernel.fit_features(batch)
+    found, total, values = features.occurrences(batch), Graphlets(size), rows.to_csr().toarray()
+    for i, graph in enumerate(batch):
+        shares = np.zeros((graph.n_nodes, features.n_features))
+        own = slice(found.examples[i], found.examples[i + 1])
+        shares[found.parts[own], found.features[own]] = found.values[own]
+        plain = graph._replace(edges=[edge for edge in graph.edges if edge[0] != edge[1]])
+        all_of_them = counts_of(plain, total)
+        for v in range(graph.n_nodes):
+            with_v = all_of_them - counts_of(_without(plain, v), total)
+            expected = with_v / size * values[i] / np.maximum(1, all_of_them)
+            np.testing.assert_allclose(shares[v], expected, rtol=1e-12)
+
+
+def _without(graph, v):
+    place = [u - (u > v) for u in range(graph.n_nodes)]
+    return Graph(graph.n_nodes - 1, [(place[a], place[b]) for a, b in graph.edges if v not in (a, b)])
+
+
+def test_the_nodes_of_subgraphs_that_are_not_visited_are_unknown():
+    features, _ = Graphlets(3, connected=False).fit_features(Graphs([Graph(3, [])]))
+    with pytest.raises(InputError, match="not connected, which are counted but not visited"):
+        features.occurrences(Graphs([Graph(3, [])]))
+    star = Graphs([Graph(2001, [(0, v) for v in range(1, 2001)])])
+    features, _ = Graphlets(4).fit_features(star)
+    with pytest.raises(InputError, match="has 1,331,334,000 subgraphs, which are counted but not visited"):
+        features.occurrences(star)
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_every_feature_counts_the_graph_of_its_name(name):
     n, edges = SMALL[name]

@@ -11,6 +11,7 @@ from treille import _core
 from treille.data import Batch, Graphs
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.features.occurrences import Occurrences
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
@@ -27,6 +28,9 @@ DISCONNECTED = {
     3: ("edge and node", "three nodes"),
     4: ("triangle and node", "path of 3 and node", "two edges", "edge and two nodes", "four nodes"),
 }
+
+
+MOST_VISITED = 10**8  # subgraphs in an explanation
 
 
 class Graphlets(GraphKernel):
@@ -101,17 +105,39 @@ class GraphletMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Graphs)
-        if batch.directed:
-            raise InputError(
-                f"{self.kernel!r} counts subgraphs of undirected graphs, but these are directed: use graphs.undirected()"
-            )
         kernel, threads = self.kernel, effective_n_jobs(n_jobs)
-        found = _core.graphlets(batch.core_arrays("none"), int(kernel.size), bool(kernel.connected), threads)
+        found = self._counts(batch, threads)
         values = sp.csr_matrix(found)
         values.data = transformed(kernel.counts, values.data)
         ids = np.full(found.shape[1], -1)
         ids[self.types] = np.arange(self.n_features)
         return Rows.from_csr(values, squared_norms(values), ids=ids, n_features=self.n_features, threads=threads)
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        assert isinstance(batch, Graphs)
+        kernel, arrays, size = self.kernel, batch.core_arrays("none"), int(self.kernel.size)
+        found = self._counts(batch, 1)
+        if not kernel.connected or found.sum() > MOST_VISITED:
+            why = "subgraphs that are not connected" if not kernel.connected else f"{found.sum():,.0f} subgraphs"
+            raise InputError(f"{kernel!r} has {why}, which are counted but not visited: their nodes are unknown")
+        owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))
+        values = np.divide(
+            transformed(kernel.counts, np.maximum(found, 1)), found, out=np.zeros_like(found), where=found > 0
+        )
+        shares = (_core.graphlets_of_nodes(arrays, size, 1) / size * values[owners])[:, self.types]
+        nodes, features = np.nonzero(shares)
+        parts = nodes - batch.offsets[owners[nodes]]
+        ends = np.concatenate([[0], np.cumsum(np.bincount(owners[nodes], minlength=len(batch)))])
+        return Occurrences(features, shares[nodes, features], np.arange(len(nodes) + 1), parts, ends)
+
+    def _counts(self, batch: Graphs, threads: int) -> np.ndarray:
+        """How often each type of subgraph occurs, in the order of the core."""
+        kernel = self.kernel
+        if batch.directed:
+            raise InputError(
+                f"{kernel!r} counts subgraphs of undirected graphs, but these are directed: use graphs.undirected()"
+            )
+        return _core.graphlets(batch.core_arrays("none"), int(kernel.size), bool(kernel.connected), threads)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
