@@ -55,7 +55,7 @@ def test_features_and_matrices_of_graphs(cli, graphs):
     assert cli("gram", graphs, "--output", "g.npy").code == 0
     K = np.load("g.npy")
     assert K.shape == (6, 6)
-    assert np.allclose(np.diag(K), 1)
+    assert np.allclose(np.diag(K), 2)  # twice a normalised kernel
 
 
 def test_graphs_in_folders_are_labelled_by_these(cli, tmp_path):
