@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "memory.hpp"
 #include "interner.hpp"
+#include "memory.hpp"
 
 namespace treille {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "interner.hpp"
 #include "memory.hpp"
 #include "tagging/token_batch.hpp"
-#include "interner.hpp"
 
 namespace treille {
 

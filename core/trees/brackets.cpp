@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
-#include "parallel.hpp"
 #include "interner.hpp"
+#include "parallel.hpp"
 
 namespace treille {
 namespace {

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "interner.hpp"
 #include "memory.hpp"
 #include "trees/forest.hpp"
-#include "interner.hpp"
 
 namespace treille {
 
