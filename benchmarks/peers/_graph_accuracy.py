@@ -87,10 +87,11 @@ def accuracy(page: Page, repeats: int) -> None:
                 continue
             mean, deviation = _scored(kernels, batch, np.array(classes), min(repeats, REPETITIONS[name]))
             published = PUBLISHED.get((method, name))
-            row.append(f"{mean:.3f} ± {deviation:.3f}" + (f" ({published})" if published else ""))
+            spread = f" ± {deviation:.3f}" if min(repeats, REPETITIONS[name]) > 1 else ""
+            row.append(f"{mean:.3f}{spread}" + (f" ({published})" if published else ""))
         rows.append(row)
     times = ", ".join(f"{name} {min(repeats, n)}" for name, n in REPETITIONS.items())
-    title = "Accuracy, 10 folds: mean and standard deviation over repetitions, in parentheses as published"
+    title = "Accuracy, 10 folds: mean, and standard deviation over repetitions; in parentheses as published"
     page.table(f"{title}; repetitions: {times}", ("kernel", *sets), rows)
 
 
