@@ -54,7 +54,7 @@ def same(left, right):
     return [content(graph) for graph in left] == [content(graph) for graph in right]
 
 
-def refused(make):
+def assert_refused(make):
     with pytest.raises(InputError) as caught:
         make()
     return str(caught.value)
@@ -183,8 +183,10 @@ def test_features_of_pytorch_geometric_are_labels_weights_or_attributes():
     assert Graphs([{"edge_index": index, "edge_attr": [[0.5], [0.5]]}]).weights.tolist() == [0.5, 0.5]
     hot = {"edge_index": index, "x": [[0.0, 1.0], [1.0, 0.0]], "edge_attr": [[0, 1], [0, 1]]}
     assert str(Graphs.from_edge_index([hot], one_hot=True)[0]) == "2 nodes 1 0, 1 edge 0-1:1"
-    assert "one_hot=True" in refused(lambda: Graphs([hot | {"edge_attr": [[0.0, 1.0]] * 2}]))
-    assert "x is not one-hot" in refused(lambda: Graphs.from_edge_index([hot | {"x": [[1, 1], [0, 1]]}], one_hot=True))
+    assert "one_hot=True" in assert_refused(lambda: Graphs([hot | {"edge_attr": [[0.0, 1.0]] * 2}]))
+    assert "x is not one-hot" in assert_refused(
+        lambda: Graphs.from_edge_index([hot | {"x": [[1, 1], [0, 1]]}], one_hot=True)
+    )
 
 
 def test_labels_may_be_given_with_adjacency_matrices():
@@ -192,10 +194,12 @@ def test_labels_may_be_given_with_adjacency_matrices():
     assert str(batch[0]) == "2 nodes C O, 1 edge 0-1"
     assert Graphs.from_adjacency([np.array([[0, 1], [1, 0]])], directed=True).directed
     asymmetric = [np.array([[0, 1], [0, 0]])]
-    assert "item 0: its adjacency matrix is not symmetric" in refused(
+    assert "item 0: its adjacency matrix is not symmetric" in assert_refused(
         lambda: Graphs.from_adjacency(asymmetric, directed=False)
     )
-    assert "labels for 1, expected" in refused(lambda: Graphs.from_adjacency(asymmetric * 2, labels=[["C", "O"]]))
+    assert "labels for 1, expected" in assert_refused(
+        lambda: Graphs.from_adjacency(asymmetric * 2, labels=[["C", "O"]])
+    )
 
 
 def test_edges_given_twice_count_once():
@@ -232,15 +236,15 @@ def test_nodes_without_edges_are_kept_where_they_are_named():
 def test_smiles_are_read_by_rdkit_if_it_is_there():
     pytest.importorskip("rdkit")
     assert str(Graphs.from_smiles(["CC=O"])[0]) == "3 nodes C C O, 2 edges 0-1:single 1-2:double"
-    assert "item 1: rdkit cannot read 'C(('" in refused(lambda: Graphs.from_smiles(["C", "C(("]))
-    assert "item 0 is int, expected SMILES" in refused(lambda: Graphs.from_smiles([3]))
+    assert "item 1: rdkit cannot read 'C(('" in assert_refused(lambda: Graphs.from_smiles(["C", "C(("]))
+    assert "item 0 is int, expected SMILES" in assert_refused(lambda: Graphs.from_smiles([3]))
 
 
 def test_without_rdkit_or_networkx_the_message_says_what_to_install(monkeypatch):
     for name in ("rdkit", "networkx"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert "pip install rdkit" in refused(lambda: Graphs.from_smiles(["C"]))
-    assert "pip install networkx" in refused(lambda: Graphs([WATER]).to_networkx())
+    assert "pip install rdkit" in assert_refused(lambda: Graphs.from_smiles(["C"]))
+    assert "pip install networkx" in assert_refused(lambda: Graphs([WATER]).to_networkx())
 
 
 # Views
@@ -266,7 +270,7 @@ def test_labels_of_new_graphs_are_coded_as_in_fitting():
     fitted, new = Graphs([WATER]), Graphs([Graph(["Na", "H"], [(0, 1)])])
     assert new.core_arrays_over(fitted.alphabet, [])[0].tolist() == [2, 0]
     bare = Graphs([Graph(2, [(0, 1)])])
-    assert "these graphs have no node labels" in refused(lambda: bare.core_arrays_over(fitted.alphabet, []))
+    assert "these graphs have no node labels" in assert_refused(lambda: bare.core_arrays_over(fitted.alphabet, []))
     assert bare.core_arrays_over(fitted.alphabet, [], "none")[0].tolist() == [0, 0]
 
 
@@ -319,27 +323,27 @@ def test_labels_of_new_graphs_are_coded_as_in_fitting():
     ids=repr,
 )
 def test_what_is_no_graph_is_refused_with_its_place(bad, message):
-    assert message in refused(lambda: Graphs([Graph(0, []), bad]))
+    assert message in assert_refused(lambda: Graphs([Graph(0, []), bad]))
 
 
 def test_labels_for_some_only_are_refused():
-    assert refused(lambda: Graphs([WATER, Graph(2, [])])) == (
+    assert assert_refused(lambda: Graphs([WATER, Graph(2, [])])) == (
         "item 1: has 2 nodes and no labels for them, but item 0 has: label the nodes of every graph or of none"
     )
     graph = nx.path_graph(3)
     graph.nodes[0]["label"] = "C"
-    assert refused(lambda: Graphs([graph])) == "item 0, node 1: has no 'label', expected one for every node"
+    assert assert_refused(lambda: Graphs([graph])) == "item 0, node 1: has no 'label', expected one for every node"
     graph = nx.path_graph(3)
     graph.edges[0, 1]["weight"] = 2
-    assert "item 0, edge 1 to 2: has no 'weight'" in refused(lambda: Graphs([graph]))
+    assert "item 0, edge 1 to 2: has no 'weight'" in assert_refused(lambda: Graphs([graph]))
 
 
 def test_one_graph_is_no_list_of_graphs():
     for one in (WATER, nx.path_graph(2), np.eye(2), {"nodes": 1, "edges": []}):
-        assert "expected a list of graphs: write [graph]" in refused(lambda one=one: Graphs(one))
-    assert "found str, expected a list" in refused(lambda: Graphs("C"))
-    assert "expected graphs" in refused(lambda: Graphs(treille.Trees(["(a)"])))
-    assert "one str was given" in refused(lambda: Graphs.from_smiles("CC"))
+        assert "expected a list of graphs: write [graph]" in assert_refused(lambda one=one: Graphs(one))
+    assert "found str, expected a list" in assert_refused(lambda: Graphs("C"))
+    assert "expected graphs" in assert_refused(lambda: Graphs(treille.Trees(["(a)"])))
+    assert "one str was given" in assert_refused(lambda: Graphs.from_smiles("CC"))
 
 
 STATE = {
@@ -358,12 +362,12 @@ def test_arrays_that_do_not_fit_are_refused(name, values):
     batch = Graphs([Graph(["O", "H", "H"], [(0, 1), (0, 2)], ["s", "t"], [1, 2], [[0], [1], [2]])])
     spec, arrays = batch.state()
     assert same(treille.Batch.from_state(spec, arrays), batch)
-    refused(lambda: treille.Batch.from_state(spec, arrays | {name: np.array(values)}))
+    assert_refused(lambda: treille.Batch.from_state(spec, arrays | {name: np.array(values)}))
 
 
 def test_arrays_of_another_type_are_refused():
     for labels in ([2**40, 0], ["C", "O"], None, [[0], [0]]):
-        refused(lambda labels=labels: Graphs.from_arrays(labels, [0, 2], [0, 1, 2], [1, 0]))
+        assert_refused(lambda labels=labels: Graphs.from_arrays(labels, [0, 2], [0, 1, 2], [1, 0]))
 
 
 @pytest.mark.parametrize(
@@ -371,7 +375,7 @@ def test_arrays_of_another_type_are_refused():
 )
 def test_a_state_that_does_not_fit_is_refused(change):
     spec, arrays = Graphs([Graph(["O", "H"], [(0, 1)], ["s"])]).state()
-    refused(lambda: treille.Batch.from_state(spec | change, arrays))
+    assert_refused(lambda: treille.Batch.from_state(spec | change, arrays))
 
 
 class Tensor:

@@ -7,8 +7,8 @@ import zipfile
 
 import networkx as nx
 import pytest
+from refusals import assert_refused
 
-from treille import InputError
 from treille.data import Graph, Graphs
 from treille.io import read
 from treille.io.graphs import write_graphs
@@ -59,12 +59,6 @@ def spelt(examples):
     return [str(graph) for graph in Graphs(examples.X)]
 
 
-def refused(path, **options):
-    with pytest.raises(InputError) as caught:
-        read(path, **options)
-    return str(caught.value)
-
-
 # JSON lines
 
 
@@ -104,7 +98,7 @@ def test_json_lines_hold_nodes_edges_and_labels(lines):
 def test_a_field_may_hold_the_graph(write):
     path = write("a.jsonl", json.dumps({"graph": LINES[0], "label": "x"}) + "\n")
     assert spelt(read(path, format="graphs", text="graph")) == ["2 nodes C O, 1 edge 0-1:double"]
-    assert "line 1: found 3, expected an object with nodes and edges" in refused(
+    assert "line 1: found 3, expected an object with nodes and edges" in assert_refused(
         write("b.jsonl", '{"graph": 3, "y": 1}\n'), format="graphs", text="graph"
     )
 
@@ -159,7 +153,7 @@ def test_one_hot_features_of_all_graphs_are_labels(write):
     ],
 )
 def test_a_line_that_is_no_graph_is_refused(write, line, message):
-    assert message in refused(write("a.jsonl", f'{{"nodes": ["C"], "edges": []}}\n{line}\n'))
+    assert message in assert_refused(write("a.jsonl", f'{{"nodes": ["C"], "edges": []}}\n{line}\n'))
 
 
 def test_what_is_written_is_read_back(tmp_path):
@@ -242,14 +236,14 @@ def test_a_set_that_labels_directions_differently_is_directed(tu):
     ids=str,
 )
 def test_a_set_with_a_fault_is_refused_with_file_and_line(tu, changes, message):
-    assert message in refused(tu(**changes))
+    assert message in assert_refused(tu(**changes))
 
 
 def test_two_sets_in_one_folder_are_refused(tu, write):
     write("mols/OTHER_A.txt", "1, 2\n")
-    assert "holds the sets DS, OTHER, expected the files of one set" in refused(tu())
-    assert "expected the folder or the .zip" in refused(tu() / "DS_A.txt", format="tu")
-    assert "holds no file DS_A.txt" in refused(write("other/a.txt", "x").parent, format="tu")
+    assert "holds the sets DS, OTHER, expected the files of one set" in assert_refused(tu())
+    assert "expected the folder or the .zip" in assert_refused(tu() / "DS_A.txt", format="tu")
+    assert "holds no file DS_A.txt" in assert_refused(write("other/a.txt", "x").parent, format="tu")
 
 
 # GML and GraphML
@@ -268,7 +262,7 @@ def test_gml_and_graphml_are_one_graph_per_file(write, tmp_path):
     assert spelt(examples) == ["2 nodes C O, 1 edge 0>1"]
     assert examples.X.weights.tolist() == [2.5]
     assert spelt(read(tmp_path / "a.graphml", text="number")) == ["2 nodes 6 8, 1 edge 0>1"]
-    assert "no node has a field 'colour'" in refused(tmp_path / "a.graphml", text="colour")
+    assert "no node has a field 'colour'" in assert_refused(tmp_path / "a.graphml", text="colour")
 
 
 def test_names_of_nodes_that_networkx_writes_to_gml_are_no_labels(tmp_path):
@@ -285,16 +279,16 @@ def test_folders_of_such_files_are_labels(write, tmp_path):
         assert Graphs(examples.X).alphabet == ["C", "r", "w"]
     assert spelt(examples)[2] == "2 nodes C w, 1 edge 0-1:double"
     write("vines/white/4.gml", "graph [ node [ id 0 ] ]")
-    assert "1.gml has labels of nodes, but " in refused(tmp_path / "vines")
+    assert "1.gml has labels of nodes, but " in assert_refused(tmp_path / "vines")
 
 
 @pytest.mark.parametrize("name", ["a.gml", "a.graphml"])
 def test_what_networkx_cannot_read_is_refused(write, name, monkeypatch):
     path = write(name, "graph [ node [ id 3 ")
-    assert f"{path}: networkx cannot read it as " in refused(path)
-    assert "no field is called label" in refused(write("b.gml", GML), labelled=True)
+    assert f"{path}: networkx cannot read it as " in assert_refused(path)
+    assert "no field is called label" in assert_refused(write("b.gml", GML), labelled=True)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    assert "pip install 'treille[formats]'" in refused(path)
+    assert "pip install 'treille[formats]'" in assert_refused(path)
 
 
 # SMILES
@@ -307,12 +301,12 @@ def test_files_of_smiles_hold_names_or_labels(write):
     assert examples.labels == ["x", "y", "x"]
     named = read(write("b.smi", "CC=O acetaldehyde\nC#N hydrogen cyanide\nO water\n"))
     assert (named.labels, named.ids) == (None, ["acetaldehyde", "hydrogen cyanide", "water"])
-    assert "line 2: rdkit cannot read 'C(('" in refused(write("c.smi", "C\nC((\n"))
+    assert "line 2: rdkit cannot read 'C(('" in assert_refused(write("c.smi", "C\nC((\n"))
 
 
 def test_smiles_without_rdkit_say_what_to_install(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
-    assert "pip install rdkit" in refused(write("a.smi", "CC=O\n"))
+    assert "pip install rdkit" in assert_refused(write("a.smi", "CC=O\n"))
 
 
 def test_compressed_files_are_graphs_too(lines, tmp_path):

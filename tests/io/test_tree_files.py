@@ -3,8 +3,9 @@
 import gzip
 
 import pytest
+from refusals import assert_refused
 
-from treille import InputError, Trees
+from treille import Trees
 from treille.io import read
 from treille.io.guess import guess
 from treille.kernels import Columns, Linear, SubTree
@@ -25,12 +26,6 @@ def write(tmp_path):
 
 def spelt(examples):
     return Trees(examples.X).to_brackets()
-
-
-def assert_refused(path, **options):
-    with pytest.raises(InputError) as caught:
-        read(path, **options)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 import treille
 from treille import SVC, InputError
 from treille.data import Graph, Graphs
-from treille.kernels import EdgeHistogram, ShortestPath, VertexHistogram, WeisfeilerLehman
+from treille.kernels import EdgeHistogram, NGram, ShortestPath, VertexHistogram, WeisfeilerLehman
 from treille.kernels import weisfeiler_lehman as module
 from treille.kernels.graph_kernels import GraphKernel
 from treille.testing import check_kernel
@@ -242,3 +242,8 @@ def test_a_model_gives_the_same_predictions_after_saving(tmp_path):
 def test_bad_parameters_are_refused(kernel, message):
     with pytest.raises(InputError, match=message):
         kernel([PROPANOL])
+
+
+def test_a_base_of_other_data_is_refused():
+    with pytest.raises(InputError, match="found graphs, expected strings: the default kernel for graphs is"):
+        WeisfeilerLehman(1, base=NGram(2))([Graph("ab", [(0, 1)])])

@@ -36,9 +36,10 @@ Start here:
 
 \b
 Files are JSON, CSV, TSV, Parquet, lines with the label first, FASTA, FASTQ,
-SVM-light, trees or lattices, each also as .gz; a folder of them, or one file
-per class; - is standard input. Results go to standard output, notes and
-progress to standard error. 'treille tag --help' describes files for taggers.
+SVM-light, trees, graphs or lattices, each also as .gz; a folder of them, or
+one file per class; - is standard input. Results go to standard output, notes
+and progress to standard error. 'treille tag --help' describes files for
+taggers.
 
 \b
 Exit codes:

@@ -68,7 +68,7 @@ DataFiles = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="Texts, numbers, trees or lattices, see 'treille --help'; several files, or a folder; - is standard input.",
+        help="Texts, numbers, trees, graphs or lattices, see 'treille --help'; several files, or a folder; - is standard input.",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]

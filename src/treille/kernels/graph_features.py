@@ -23,7 +23,7 @@ from treille.kernels.graph_kernels import GraphKernel
 PLAIN = re.compile(r"[^\s\"(),^…#-]+")  # labels that names contain as they are
 
 
-class PatternKernel(GraphKernel):
+class GraphPatternKernel(GraphKernel):
     """k(x, y) = sum over patterns z of s_z^2 t(count_x(z)) t(count_y(z)). Patterns are compared exactly."""
 
     core: ClassVar[Any]  # the features of this kind of patterns

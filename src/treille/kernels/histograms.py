@@ -9,7 +9,7 @@ import numpy as np
 from treille import _core
 from treille.data.graphs import Labels
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, PatternKernel, edges_of_arcs
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
 from treille.kernels.tree_kernels import check_choice
 
 
@@ -24,7 +24,7 @@ class VertexHistogramMap(GraphFeatureMap):
         return np.arange(len(first) + 1), first.astype(np.int64)
 
 
-class VertexHistogram(PatternKernel):
+class VertexHistogram(GraphPatternKernel):
     """Common labels of nodes: k(x, y) = sum over labels of count_x(label) count_y(label).
 
     Graphs without labels are compared by their numbers of nodes.
@@ -75,7 +75,7 @@ class EdgeHistogramMap(GraphFeatureMap):
         return np.concatenate([[0], np.cumsum(kept.sum(axis=1))]), parts[kept]
 
 
-class EdgeHistogram(PatternKernel):
+class EdgeHistogram(GraphPatternKernel):
     """Common labels of edges: k(x, y) = sum over labels of count_x(label) count_y(label).
 
     Each edge counts once. Graphs without labels of edges are compared by their numbers of edges.

@@ -15,7 +15,7 @@ from treille.features import Occurrences
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, PatternKernel
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel
 from treille.kernels.tree_kernels import check_choice
 
 STEPS_PER_SECOND = 1e8  # nodes and arcs visited
@@ -49,7 +49,7 @@ class ShortestPathMap(GraphFeatureMap):
         return 2 * np.arange(len(first) + 1), np.column_stack([first, second]).astype(np.int64).ravel()
 
 
-class ShortestPath(PatternKernel):
+class ShortestPath(GraphPatternKernel):
     """Common shortest paths: k(x, y) = sum over s = (label, length, label) of count_x(s) count_y(s).
 
     count_x(s) is the number of ordered pairs of different nodes of x with these labels and this distance. In a graph of n nodes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.data import Batch
+from treille.data import Batch, Graphs
 from treille.data.base import available_memory
 from treille.data.graphs import Labels
 from treille.features import FeatureMap, FeatureRows
@@ -17,7 +17,7 @@ from treille.io.parameters import check_whole
 from treille.kernels.additive import part_of
 from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import GraphFeatureMap, PatternKernel, edges_of_arcs
+from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
 from treille.kernels.graph_kernels import check_labels
 from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
 
@@ -45,7 +45,7 @@ class WeisfeilerLehmanMap(GraphFeatureMap):
         return offsets, parts
 
 
-class WeisfeilerLehman(PatternKernel):
+class WeisfeilerLehman(GraphPatternKernel):
     """Common refined labels of nodes: k(x, y) = sum over labels s of 0 to h rounds of count_x(s) count_y(s).
 
     In each round, a node's label is replaced by the label together with the multiset of (edge label, neighbour's label) of its
@@ -97,6 +97,12 @@ class WeisfeilerLehman(PatternKernel):
             if not isinstance(self.base, Kernel):
                 raise InputError(f"base is {self.base!r}, expected a kernel of graphs or None")
             self.base.check()
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Graphs:
+        batch = super().batch(X, n_jobs)
+        if self.base is not None:
+            self.base.batch(batch, n_jobs)  # which refuses graphs if it is a kernel of other data
+        return batch
 
     @property
     def counted_labels(self) -> Labels:

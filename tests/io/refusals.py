@@ -1,0 +1,12 @@
+"""What tests of readers share."""
+
+import pytest
+
+from treille.io import InputError, read
+
+
+def assert_refused(path, **options):
+    """The message with which a file is refused."""
+    with pytest.raises(InputError) as caught:
+        read(path, **options)
+    return str(caught.value)
