@@ -17,6 +17,7 @@ PACKAGE = ROOT / "src" / "treille"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     "cli",
+    "serve",
     "scale",
     "estimators",
     "explain",
@@ -29,13 +30,15 @@ LAYERS = [
     "automata",
     "registry",
     "io",
+    "drawing",
 ]  # top to bottom
 MAY_IMPORT = {package: set(LAYERS[place:]) for place, package in enumerate(LAYERS)} | {
     "cli": set(LAYERS) | {"datasets", "testing", "treille"},
-    "scale": set(LAYERS[1:]) | {"treille"},
+    "serve": set(LAYERS[1:]) | {"treille"},
+    "scale": set(LAYERS[2:]) | {"treille"},
     "datasets": {"datasets", "tagging", "data", "io"},
-    "testing": set(LAYERS[1:]) | {"datasets", "testing", "treille"},
-    "treille": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
+    "testing": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
+    "treille": set(LAYERS[3:]) | {"datasets", "testing", "treille"},
 }
 PUBLIC = [
     "treille",

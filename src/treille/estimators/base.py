@@ -181,7 +181,7 @@ class KernelMachine(BaseEstimator):
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, self.n_jobs)
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return explanations(batch, found, self.functions_.intercept, classes)
+        return explanations(X, batch, found, self.functions_.intercept, classes)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)

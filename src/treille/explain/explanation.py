@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.aligned import AlignedBatches
+from treille.explain.painting import painted
 from treille.features import Contributions
 from treille.io.errors import InputError
 
@@ -39,6 +41,10 @@ class Explanation:
         The classes of a classifier. One with two has one function, whose score speaks for the second class.
     columns : list of (str, int)
         The name of each column, or unit, and how many parts it has, if there are several.
+    example : object or None
+        The example as it was given.
+    leaves : tuple of (Batch, int)
+        Where the parts of each column are: a batch, and the example's place in it.
 
     Examples
     --------
@@ -57,6 +63,8 @@ class Explanation:
     intercept: np.ndarray
     classes: list[Any] | None = None
     columns: tuple[tuple[str, int], ...] = ()
+    example: Any = None
+    leaves: tuple[tuple[Batch, int], ...] = ()
 
     @property
     def scores(self) -> np.ndarray:
@@ -101,6 +109,10 @@ class Explanation:
         k = self.classes.index(label)
         return (0, 1.0 if k else -1.0) if len(self.classes) == 2 else (k, 1.0)
 
+    def html(self, label: Any = None) -> str:
+        """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
+        return painted(self, label)
+
     def __str__(self) -> str:
         values = self.contributions()
         most = [f"{part.name!r} {part.contribution:+.3g}" for part in self.parts(count=10)]
@@ -109,9 +121,9 @@ class Explanation:
 
 
 def explanations(
-    batch: Batch, found: Contributions, intercept: np.ndarray, classes: list[Any] | None
+    X: Any, batch: Batch, found: Contributions, intercept: np.ndarray, classes: list[Any] | None
 ) -> list[Explanation]:
-    """One for each example of a batch."""
+    """One for each example X of a batch."""
     leaves = leaf_batches(batch)
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
     explained = []
@@ -122,7 +134,11 @@ def explanations(
             values.append(shares[leaf.part_offsets[i] : leaf.part_offsets[i + 1]])
             columns.append((name, len(values[-1])))
         own = tuple(columns) if len(leaves) > 1 else ()
-        explained.append(Explanation(names, np.concatenate(values), found.base[i], intercept, classes, own))
+        example = X[i] if isinstance(X, Sequence) else None
+        places = tuple((leaf, i) for _, leaf, _ in read)
+        explained.append(
+            Explanation(names, np.concatenate(values), found.base[i], intercept, classes, own, example, places)
+        )
     return explained
 
 

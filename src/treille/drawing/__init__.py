@@ -1,0 +1,1 @@
+"""Drawings of trees, graphs and machines as SVG, without other programs."""
