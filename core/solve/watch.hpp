@@ -26,6 +26,8 @@ using Poll = std::function<bool(std::int64_t, std::int64_t, double)>;
 template <class Solve>
 void solve_watched(std::size_t n_problems, int threads, const Poll& poll, Solve&& solve) {
   std::vector<Monitor> monitors(n_problems);
+  const auto begun = std::chrono::steady_clock::now();
+  for (Monitor& monitor : monitors) monitor.begun = begun;
   std::atomic<std::size_t> next{0}, done{0};
   std::atomic<bool> finished{false};
   bool stop = false;

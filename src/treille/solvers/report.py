@@ -21,6 +21,8 @@ from treille.io.errors import InputError
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
 Poll = Callable[[int, int, float], bool]  # the same; False: stop
+History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
+MOMENTS = 200  # at most, of several problems together
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -50,6 +52,9 @@ class Report:
     # The share of the kernel matrix's trace that the space lost; the gap is that of its problem.
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
+    # Seconds, primal and dual value on the way, for solvers that record them. The dual value is a bound at any time; DualCD's
+    # primal value is that of outputs as last read, exact at the end.
+    history: History = ()
 
     @property
     def gap(self) -> float:
@@ -79,7 +84,9 @@ class Report:
             return each[0]
         worst = next((r.status for r in each if r.status != "converged"), "converged")
         primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
-        return cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, tuple(each))
+        parts = tuple(replace(report, history=()) for report in each)
+        history = combined_history([report.history for report in each])
+        return cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, parts, history=history)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values, for files and scripts."""
@@ -95,7 +102,45 @@ class Report:
         counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
         texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
         each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
-        return cls(**numbers, **counts, **texts, per_class=each)
+        moments = np.array(stored.value({"history": []} | values, "history", list), dtype=object)
+        try:
+            history = tuple((float(s), float(p), float(d)) for s, p, d in moments)
+        except (TypeError, ValueError):
+            raise InputError("history is not a list of seconds, primal and dual values") from None
+        return cls(**numbers, **counts, **texts, per_class=each, history=history)
+
+
+def combined_history(each: Sequence[History]) -> History:
+    """The sums of several problems, each with its last values; before its first ones, with these. Empty if one has no history."""
+    if not all(each):
+        return ()
+    times = sorted({moment[0] for history in each for moment in history})
+    total = np.zeros((len(times), 2))
+    for history in each:
+        seconds, values = np.array(history)[:, 0], np.array(history)[:, 1:]
+        total += values[np.maximum(np.searchsorted(seconds, times, side="right") - 1, 0)]
+    step = -(-len(times) // MOMENTS)
+    kept = [*range(0, len(times) - 1, step), len(times) - 1]
+    return tuple((times[i], float(total[i, 0]), float(total[i, 1])) for i in kept)
+
+
+class Recorder:
+    """Records values at times that grow by a quarter, as the core does.
+
+    >>> recorder = Recorder()
+    >>> recorder.add(2.0, 1.0, last=True)
+    >>> [values for _, *values in recorder.history]
+    [[2.0, 1.0]]
+    """
+
+    def __init__(self) -> None:
+        self.begun, self.history = time.perf_counter(), list[tuple[float, float, float]]()
+
+    def add(self, primal: float, dual: float, last: bool = False) -> None:
+        """Keeps the values if it is time, and the last ones always."""
+        seconds = time.perf_counter() - self.begun
+        if last or not self.history or seconds >= 1.25 * self.history[-1][0]:
+            self.history.append((seconds, primal, dual))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +176,11 @@ class Solution:
             np.hstack(coefficients) if coefficients else None,
         )
 
+    def later(self, waited: float) -> Solution:
+        """The same solution of a problem that had to wait for others."""
+        history = tuple((seconds + waited, primal, dual) for seconds, primal, dual in self.report.history)
+        return replace(self, report=replace(self.report, history=history))
+
     def timed(self, seconds: float) -> Solution:
         """The same solution with this time in its reports."""
         each = tuple(replace(report, seconds=seconds) for report in self.report.per_class)
@@ -139,9 +189,12 @@ class Solution:
 
 def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
     """One report for each problem of a run in the core."""
-    each = zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
+    each = zip(answers.primal, answers.dual, answers.epochs, answers.status, answers.history, strict=True)
     status = {"stopped": "max_seconds"}
-    return [Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each]
+    return [
+        Report(float(p), float(d), e, 0.0, status.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
+        for p, d, e, s, h in each
+    ]
 
 
 def summary(answers: _core.Answers, seed: int) -> Report:
