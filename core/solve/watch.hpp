@@ -26,8 +26,6 @@ using Poll = std::function<bool(std::int64_t, std::int64_t, double)>;
 template <class Solve>
 void solve_watched(std::size_t n_problems, int threads, const Poll& poll, Solve&& solve) {
   std::vector<Monitor> monitors(n_problems);
-  const auto begun = std::chrono::steady_clock::now();
-  for (Monitor& monitor : monitors) monitor.begun = begun;
   std::atomic<std::size_t> next{0}, done{0};
   std::atomic<bool> finished{false};
   bool stop = false;
@@ -39,6 +37,7 @@ void solve_watched(std::size_t n_problems, int threads, const Poll& poll, Solve&
   auto work = [&](int) {
     for (std::size_t k; (k = next++) < n_problems; ++done) {
       try {
+        monitors[k].begun = std::chrono::steady_clock::now();
         solve(k, monitors[k]);
       } catch (...) {
         next = n_problems;

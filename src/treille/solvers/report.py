@@ -52,7 +52,8 @@ class Report:
     # The share of the kernel matrix's trace that the space lost; the gap is that of its problem.
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
-    # Seconds, primal and dual value on the way, for solvers that record them. The dual value is a bound at any time; DualCD's
+    # Seconds, primal and dual value on the way, for solvers that record them; with several problems the sums of values this long
+    # after each was begun. The dual value is a bound at any time; DualCD's
     # primal value is that of outputs as last read, exact at the end.
     history: History = ()
 
@@ -111,7 +112,7 @@ class Report:
 
 
 def combined_history(each: Sequence[History]) -> History:
-    """The sums of several problems, each with its last values; before its first ones, with these. Empty if one has no history."""
+    """The sums of several problems, each with its last values. Empty if one has no history."""
     if not all(each):
         return ()
     times = sorted({moment[0] for history in each for moment in history})
@@ -175,11 +176,6 @@ class Solution:
             np.hstack(weights) if weights else None,
             np.hstack(coefficients) if coefficients else None,
         )
-
-    def later(self, waited: float) -> Solution:
-        """The same solution of a problem that had to wait for others."""
-        history = tuple((seconds + waited, primal, dual) for seconds, primal, dual in self.report.history)
-        return replace(self, report=replace(self.report, history=history))
 
     def timed(self, seconds: float) -> Solution:
         """The same solution with this time in its reports."""

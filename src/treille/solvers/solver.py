@@ -137,13 +137,12 @@ class BaseSolver(BaseEstimator):
         if not isinstance(rows, PerProblemRows):
             return self._solve(problem, space, run)
         assert problem.classes is not None
-        solutions, begun = list[Solution](), time.perf_counter()
+        solutions = []
         for k, own in enumerate(rows.problems):
             start = None if run.start is None else run.start[k : k + 1]
             one = replace(problem, classes=problem.classes[k : k + 1])
             each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
-            waited = time.perf_counter() - begun
-            solutions.append(self._solve(one, replace(space, rows=own), each).later(waited))
+            solutions.append(self._solve(one, replace(space, rows=own), each))
         return Solution.combined(solutions)
 
     @abstractmethod
