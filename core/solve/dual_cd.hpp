@@ -87,7 +87,7 @@ class DualCD {
   // The same problem with other C, from the last solution: variables that were at their bound move to the new one. Examples that rest go on
   // resting, so that little is visited but what may move, until the gap is measured.
   Solution<Weights> solve_next(const Loss& loss) {
-    s_ = {};
+    s_ = Solution<Weights>();
     visits_ = 0, evaluated_ = -1, ratio_ = 1, sq_norm_ = std::numeric_limits<double>::quiet_NaN();
     terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity(), epoch_begin_ = 0, idle_epochs_ = 0;
     std::vector<bool> moved(examples_.size());
