@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch
-from treille.data.aligned import AlignedBatches
+from treille.data.aligned import leaf_batches
 from treille.explain.painting import painted
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -140,10 +140,3 @@ def explanations(
             Explanation(names, np.concatenate(values), found.base[i], intercept, classes, own, example, places)
         )
     return explained
-
-
-def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
-    """The batches that a batch of several columns, or several units, consists of, with their names."""
-    if not isinstance(batch, AlignedBatches):
-        return [(name, batch)]
-    return [leaf for own, column in batch.columns.items() for leaf in leaf_batches(column, str(own))]

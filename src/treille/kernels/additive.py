@@ -161,6 +161,13 @@ class AdditiveMap(FeatureMap):
         terms = (features.contributions(own, weights[a:b], n_jobs) for features, own, (a, b) in each)
         return reduce(add, terms)
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        counts = np.empty(len(ids), np.int64)
+        for each, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True):
+            own = (a <= ids) & (ids < b)
+            counts[own] = each.n_factors(ids[own] - a)
+        return counts
+
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         if not isinstance(other, AdditiveMap) or other.prefixes != self.prefixes:
             raise InputError("the features are of different sums: merge features of the same kernel")

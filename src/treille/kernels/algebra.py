@@ -285,6 +285,9 @@ class ConstantMap(FeatureMap):
         own = np.sqrt(self.value) * weights.sum(axis=0)
         return Contributions({}, np.tile(own, (len(batch), 1)))
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return np.zeros(len(ids), np.int64)
+
     def name(self, id: int) -> str:
         return "constant"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -114,12 +114,6 @@ class PatternMap(CountMap):
     def symbols(self, cells: list[int], any_symbol: str = "") -> list[Any]:
         """The symbols of the cells."""
         return [self.alphabet[cell - 1] if cell else any_symbol for cell in cells]
-
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        if not isinstance(batch, Strings):
-            return super().contributions(batch, weights, n_jobs)
-        options = self.recode(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
-        return Contributions.of(batch, self.features.contributions(batch.symbols, batch.offsets, *options))
 
     def _parts(self, ids: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         cells = self.features.patterns().reshape(-1, self.features.width)[ids]
