@@ -16,6 +16,7 @@ from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
+from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
@@ -181,7 +182,8 @@ class KernelMachine(BaseEstimator):
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, self.n_jobs)
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return explanations(X, batch, found, self.functions_.intercept, classes)
+        support = support_shares(self.functions_, batch, self.n_jobs)
+        return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)
