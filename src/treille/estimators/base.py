@@ -153,7 +153,11 @@ class KernelMachine(BaseEstimator):
     def _linear(self) -> LinearFunctions:
         check_is_fitted(self, "functions_")
         if not isinstance(self.functions_, LinearFunctions):
-            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
+            raise AttributeError(
+                f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
+                "support lists the examples with the largest shares"
+                + (", or fragments(count), the heaviest tree fragments" if hasattr(self, "fragments") else "")
+            )
         return self.functions_
 
     def _read_batch(self, X: Any) -> Batch:

@@ -16,7 +16,7 @@ WIDTH = 60
 
 
 class SupportExample(NamedTuple):
-    """A support example x_i: its place i in the model's support, its text, shortened, and its shares beta_i k(x_i, x) by function."""
+    """A support example x_i: its place i in the model's support, its text, shortened, and its shares beta_i k(x_i, x)."""
 
     place: int
     example: str
