@@ -16,6 +16,7 @@ from treille.data.sequences import as_residues
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
+from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
@@ -152,7 +153,11 @@ class KernelMachine(BaseEstimator):
     def _linear(self) -> LinearFunctions:
         check_is_fitted(self, "functions_")
         if not isinstance(self.functions_, LinearFunctions):
-            raise AttributeError(f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features")
+            raise AttributeError(
+                f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
+                "support lists the examples with the largest shares"
+                + (", or fragments(count), the heaviest tree fragments" if hasattr(self, "fragments") else "")
+            )
         return self.functions_
 
     def _read_batch(self, X: Any) -> Batch:
@@ -181,7 +186,8 @@ class KernelMachine(BaseEstimator):
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, self.n_jobs)
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return explanations(X, batch, found, self.functions_.intercept, classes)
+        support = support_shares(self.functions_, batch, self.n_jobs)
+        return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)

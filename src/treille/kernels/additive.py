@@ -86,6 +86,13 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
 
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        each = zip(self.terms(), self.batches(batch), self.batches(support), strict=True)
+        terms = [kernel.contributions(x, y, coefficients, n_jobs) for (_, kernel), x, y in each]
+        return None if any(term is None for term in terms) else reduce(add, terms)
+
 
 def unit_of(kernel: Any) -> str:
     """How a kernel reads texts, "word" or "char" for example, to tell the features of terms apart; "" if it does not say."""

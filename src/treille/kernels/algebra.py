@@ -208,6 +208,11 @@ class Scaled(WrappedKernel):
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         return self.scale * self.kernel.apply(left, right, coefficients, n_jobs)
 
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        return self.kernel.contributions(batch, support, self.scale * coefficients, n_jobs)
+
 
 class ScaledMap(WrappedMap):
     """The features of another map, every value times a number."""

@@ -315,10 +315,21 @@ def has_one_optimum_in_every_space(case: _Case) -> None:
     one_optimum(case.kernel, case.batch, case.K)
 
 
+def contributions_sum_to_applied_coefficients(case: _Case) -> None:
+    first, second = (take(case.batch, half) for half in case.halves)
+    beta = np.random.default_rng(0).normal(size=(len(second), 2))
+    for kernel in (case.kernel, case.kernel + 1, (case.kernel * 0.5).normalized()):
+        found = kernel.contributions(first, second, beta)
+        if found is not None:
+            outputs = kernel.apply(first, second, beta)
+            assert_close(found.sums(), outputs, f"the sum of contributions to {kernel!r} (example, function)", 1e-9)
+
+
 LAWS = laws_of(globals())
 PAIR_LAWS = {
     of_two_batches_is_the_block_of_the_whole,
     is_applied_to_coefficients_as_it_is,
+    contributions_sum_to_applied_coefficients,
     normalized_is_the_cosine_where_parts_are_unseen,
 }
 FEATURE_LAWS = {
