@@ -16,6 +16,7 @@
 // vectors is kept.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -41,6 +42,7 @@ struct PerceptronSolution {
   std::vector<double> outputs;         // g(x_i) when example i was last visited, before it was learned
   std::vector<std::int64_t> mistakes;  // of each epoch
   std::int64_t visits = 0;
+  double largest = 0;                  // |g(x_i)| of all visits
   Status status = Status::max_epochs;  // converged: the last epoch had no mistake
 };
 
@@ -76,12 +78,18 @@ class GramOutputs {
   std::vector<double> g_;
 };
 
-// `y` has a target of +1 or -1 for each example; `before` what earlier examples of a stream add to g(x_i), or is empty.
+// Outputs this small beside the largest are 0 but for rounding, which must not decide between mistake and none: ties are common where
+// values are counts, and both forms, and a stream however it is divided, give the same answer then.
+constexpr double kTie = 1e-12;
+
+// `y` has a target of +1 or -1 for each example. `before` is what earlier examples of a stream add to g(x_i), or empty; `largest` is their
+// largest output.
 template <class Outputs>
 PerceptronSolution perceptron(Outputs g, std::span<const double> y, std::span<const double> C, std::span<const double> before,
-                              const PerceptronOptions& options, Monitor& monitor) {
+                              double largest, const PerceptronOptions& options, Monitor& monitor) {
   constexpr std::size_t kAhead = 4;
   PerceptronSolution s;
+  s.largest = largest;
   s.alpha.assign(y.size(), 0.0);
   s.late.assign(y.size(), 0.0);
   s.outputs.assign(y.size(), 0.0);
@@ -102,7 +110,8 @@ PerceptronSolution perceptron(Outputs g, std::span<const double> y, std::span<co
       if (k + kAhead < order.size()) g.prefetch(order[k + kAhead]);
       const std::size_t i = order[k];
       const double output = s.outputs[i] = g.at(i) + options.bias * b + (before.empty() ? 0.0 : before[i]);
-      if ((output > 0) == (y[i] > 0)) continue;
+      s.largest = std::max(s.largest, std::abs(output));
+      if ((output > kTie * s.largest) == (y[i] > 0)) continue;
       ++mistakes;
       s.alpha[i] += C[i];
       s.late[i] += C[i] * static_cast<double>(s.visits);

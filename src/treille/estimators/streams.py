@@ -31,6 +31,7 @@ class Stream(ABC):
         self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
         self.steps, self.right, self.radius = 0, 0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
+        self.largest = np.zeros(0)  # output of each class
         self.mistakes, self.begins = np.zeros(0, np.int64), np.zeros(0, np.int64)  # the step of each class's first example
 
     @property
@@ -73,7 +74,8 @@ class Stream(ABC):
 
         w, late = self.memory
         self._keep(spread(w), spread(late))
-        self.b, self.late_b, self.sums, self.mistakes = map(spread, (self.b, self.late_b, self.sums, self.mistakes))
+        self.b, self.late_b, self.sums = spread(self.b), spread(self.late_b), spread(self.sums)
+        self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
         self.begins = spread(self.begins, UNSEEN)
 
     def begin_at(self, functions: Functions, n_classes: int) -> None:
@@ -83,7 +85,7 @@ class Stream(ABC):
             w, b = np.hstack([-w, w]) / 2, np.concatenate([-b, b]) / 2
         self._keep(w, np.zeros_like(w))
         self.b, self.late_b = b, np.zeros_like(b)
-        self.sums = np.full(n_classes, np.nan)  # unknown
+        self.sums, self.largest = np.full(n_classes, np.nan), np.zeros(n_classes)  # the sums are unknown
         self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
 
     @abstractmethod
@@ -104,6 +106,7 @@ class Stream(ABC):
             "labels": codes,
             "classes": np.arange(K, dtype=np.int32),
             "C": C,
+            "largest": self.largest,
             "bias": self.bias,
             "max_epochs": 1,
             "shuffle": False,
@@ -117,7 +120,7 @@ class Stream(ABC):
         # Arrays are replaced, never changed, so that a copy of the stream is independent of it.
         self.b = self.b + self.bias * (y * alpha).sum(axis=1)
         self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
-        self.sums = self.sums + alpha.sum(axis=1)
+        self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
         self.mistakes = self.mistakes + [sum(each) for each in found.mistakes]
         first = np.array([self.steps + int(np.argmax(here)) if here.any() else UNSEEN for here in y > 0])
         self.begins = np.where(self.begins == UNSEEN, first, self.begins)

@@ -71,6 +71,7 @@ class Perceptron(BaseSolver):
             "classes": problem.classes,
             "C": problem.C,
             "before": np.empty(0),
+            "largest": np.zeros(n_problems),
             "bias": float(problem.intercept),
             "max_epochs": run.max_epochs,
             "shuffle": True,
