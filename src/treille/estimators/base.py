@@ -24,7 +24,7 @@ from treille.io.parameters import check_positive, check_whole
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
-from treille.solvers.problem import Loss, check_intercept
+from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
@@ -81,7 +81,9 @@ class KernelMachine(BaseEstimator):
 
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
-        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+        measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
+        verbose = getattr(self, "verbose", 0)
+        with progress_bar(problem.n_problems, self.tol, verbose, measure=measure) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,

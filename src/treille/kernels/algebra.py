@@ -299,6 +299,15 @@ class ConstantMap(FeatureMap):
     def restrict(self, ids: np.ndarray) -> ConstantMap:
         return ConstantMap(self.value, len(ids))
 
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, ConstantMap) or other.value != self.value:
+            raise InputError("the features are of different kernels: merge features of the same kernel")
+        larger = self if self.count else other
+        return larger, np.arange(self.count), np.arange(other.count)
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return ConstantMap(self.value)
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}
 
