@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treille.explain.explanation import Explanation
+if TYPE_CHECKING:
+    from treille.explain.explanation import Explanation
 
 
 def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarray | None:
