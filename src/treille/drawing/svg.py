@@ -33,7 +33,11 @@ class Shares:
 
     def sizes(self, n: int) -> np.ndarray:
         """How large each of n shares is; zeros without shares."""
-        return np.zeros(n) if self.values is None else np.abs(np.asarray(self.values, float))
+        if self.values is None:
+            return np.zeros(n)
+        if len(self.values) != n or (self.hints is not None and len(self.hints) != n):
+            raise ValueError(f"there are {len(self.values)} shares for {n} parts, expected one, and one hint, for each")
+        return np.abs(np.asarray(self.values, float))
 
     def attributes(self, part: int) -> str:
         """The class of a part, and its share as a property: for an opening tag.
@@ -99,7 +103,7 @@ def label(x: float, y: float, text: str, size: float = FONT, anchor: str = "midd
     place = f'x="{number(x)}" y="{number(y + 0.35 * size)}"'
     sized = "" if size == FONT else f' font-size="{number(size)}"'
     anchored = "" if anchor == "middle" else f' text-anchor="{anchor}"'
-    return f"<text {place}{sized}{anchored}{more}>{escape(text)}</text>"
+    return f"<text {place}{sized}{anchored}{more}>{escape(readable(text))}</text>"
 
 
 def box(x: float, y: float, width: float, height: float, radius: float = 6, more: str = "") -> str:
