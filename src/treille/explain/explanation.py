@@ -10,6 +10,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.aligned import AlignedBatches
+from treille.explain.display import notebook
 from treille.explain.painting import painted
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -112,6 +113,9 @@ class Explanation:
     def html(self, label: Any = None) -> str:
         """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
         return painted(self, label)
+
+    def _repr_html_(self) -> str:
+        return notebook(self)
 
     def __str__(self) -> str:
         values = self.contributions()
