@@ -61,7 +61,7 @@ def lay_out(labels: Sequence[str], parents: Sequence[int], sizes: np.ndarray) ->
     ([0, 1, 1], True)
     """
     depths = _depths(parents)
-    nodes = _chosen(parents, depths, sizes)
+    nodes = chosen_nodes(parents, depths, sizes)
     position = {node: k for k, node in enumerate(nodes)}
     above = [position.get(parents[node], -1) for node in nodes]
     hidden = _hidden(parents, nodes)
@@ -103,7 +103,7 @@ def _depths(parents: Sequence[int]) -> np.ndarray:
     return np.array(depths)
 
 
-def _chosen(parents: Sequence[int], depths: np.ndarray, sizes: np.ndarray) -> list[int]:
+def chosen_nodes(parents: Sequence[int], depths: np.ndarray, sizes: np.ndarray) -> list[int]:
     """The nodes to draw: all, or the heaviest and the upper ones, with all that is above them."""
     n = len(parents)
     if n <= MOST_NODES and depths.max() < MOST_LEVELS:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treille.data.format import visible_label
-from treille.explain.characters import on_characters, stretches
+from treille.explain.characters import on_characters, stretches, text_of
 from treille.explain.painting import bars, painted, painted_sentence, stylesheet
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
     [('a', -0.5), ('b', 0.0), ('c', 0.5)]
     """
     values = found.contributions(label)
-    placed = on_characters(found.example, found, values) if isinstance(found.example, str) and len(values) else None
-    if placed is not None:
-        return stretches(found.example, placed)
+    text = text_of(found) if len(values) else None
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        return stretches(text, placed)
     return list(zip(found.names, values.tolist(), strict=True))
 
 

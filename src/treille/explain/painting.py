@@ -12,7 +12,7 @@ import numpy as np
 
 from treille.data import Batch, Strings
 from treille.data.format import clipped, visible
-from treille.explain.characters import on_characters
+from treille.explain.characters import on_characters, text_of
 from treille.explain.logo import logo
 from treille.io.units import TextUnit
 
@@ -39,8 +39,8 @@ def painted(found: Explanation, label: Any = None) -> str:
         return _painting(
             [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
         )
-    text = found.example if isinstance(found.example, str) else None
-    placed = None if text is None or not _all_strings(found) else on_characters(text, found, values)
+    text = text_of(found)
+    placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
         return _painting([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
     columns, first, pieces = found.columns or (("", len(values)),), 0, []
@@ -103,10 +103,6 @@ def _painting(pieces: Sequence[str]) -> str:
 
 def _attributes(value: float, most: float) -> str:
     return f'class="{"for" if value > 0 else "against"}" style="--share: {min(abs(value) / most, 1.0):.2f}"'
-
-
-def _all_strings(found: Explanation) -> bool:
-    return all(isinstance(batch, Strings) for batch, _ in found.leaves)
 
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
