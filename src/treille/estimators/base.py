@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
+from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
@@ -33,7 +34,7 @@ from treille.spaces.functions import Functions, LinearFunctions, read_functions
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(LearnedDisplay, BaseEstimator):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose`

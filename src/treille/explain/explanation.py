@@ -10,6 +10,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
+from treille.explain.display import notebook
 from treille.explain.painting import painted
 from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
@@ -134,6 +135,9 @@ class Explanation:
     def html(self, label: Any = None) -> str:
         """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
         return painted(self, label)
+
+    def _repr_html_(self) -> str:
+        return notebook(self)
 
     def __str__(self) -> str:
         values = self.contributions()

@@ -17,6 +17,7 @@ import numpy as np
 import sklearn.exceptions
 
 from treille import _core
+from treille.drawing.tables import facts, table
 from treille.io import stored
 from treille.io.errors import InputError
 
@@ -24,6 +25,7 @@ Progress = Callable[[int, int, float], None]  # problems done, epochs, relative 
 Poll = Callable[[int, int, float], bool]  # the same; False: stop
 History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
 MOMENTS = 200  # at most, of several problems together
+MOST_SHOWN = 50  # problems in the table of a notebook
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -108,6 +110,22 @@ class Report:
             f"Report(status={self.status!r}, relative_gap={self.relative_gap:.2g}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
             f"epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
         )
+
+    def _repr_html_(self) -> str:
+        bound = f"primal {self.primal:.6g}, dual {self.dual:.6g}"
+        gap = f"{self.relative_gap:.2g} of the objective ({bound})"
+        lost = f"{self.approximation_error:.2g} of the trace" if self.approximation_error > 0 else ""
+        took = f"{self.epochs:,} epochs, {self.seconds:.3g} s, seed {self.seed}"
+        shown = facts("Report", {"status": self.status, "duality gap": gap, "training": took, "approximation": lost})
+        if not self.per_class:
+            return shown
+        rows = [
+            [str(k), each.status, f"{each.relative_gap:.2g}", f"{each.epochs:,}", f"{each.primal:.6g}"]
+            for k, each in enumerate(self.per_class[:MOST_SHOWN])
+        ]
+        more = f", the first {MOST_SHOWN}" if len(self.per_class) > MOST_SHOWN else ""
+        title = f"{len(self.per_class):,} problems{more}"
+        return shown + table(title, ["problem", "status", "duality gap", "epochs", "primal"], rows)
 
     @classmethod
     def combined(cls, each: Sequence[Report]) -> Report:
