@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from treille import SVCCV, Batch, ConvergenceWarning, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli.console import Printer
 from treille.cli.models import class_names
-from treille.cli.scores import Scores, describe, measure, positive_class, summary
+from treille.explain.scores import Scores, describe, measure, positive_class, summary
 from treille.data.format import class_counts
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel

@@ -1,4 +1,4 @@
-"""Scores of predictions, as `train` and `evaluate` print them."""
+"""Scores of predictions, as reports, `train` and `evaluate` show them."""
 
 from collections import Counter
 from collections.abc import Sequence
