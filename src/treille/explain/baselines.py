@@ -43,7 +43,7 @@ def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> list[str] |
         rows = np.sort(np.random.default_rng(0).choice(n, MOST_TRAINED, replace=False))
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVC(dual=True, random_state=0))
     try:
-        model.fit(some_of(texts, rows), [labels[i] for i in rows])
+        model.fit(some_of(texts, rows), [labels[i] for i in rows.tolist()])
     except ValueError:  # no word, or one class only
         return None
     return [str(label) for label in model.predict(list(X))]

@@ -12,12 +12,12 @@ import numpy as np
 from markupsafe import Markup
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from treille.data.format import count, visible_label
+from treille.data.format import visible_label
 from treille.explain.baselines import TFIDF, majority, tfidf_predictions
 from treille.explain.outputs import names_of, scores_of
 from treille.explain.page import Bar, Cell, Confusion, Figure, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
-from treille.explain.scores import Scores, area, measure, positive_class
+from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
 
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12
@@ -127,7 +127,11 @@ def _area(found: Predictions, positive: str | None) -> float | None:
         k = found.names.index(positive)
         return area(found.truth, found.scores[:, k], positive, found.names[1 - k])
     true = found.true_column
-    each = [roc_auc_score(true == k, found.scores[:, k]) for k in range(len(found.names)) if 0 < (true == k).sum() < len(true)]
+    each = [
+        roc_auc_score(true == k, found.scores[:, k])
+        for k in range(len(found.names))
+        if 0 < (true == k).sum() < len(true)
+    ]
     return float(np.mean(each)) if each else None
 
 
@@ -173,12 +177,12 @@ def _curves(is_true: np.ndarray, scores: np.ndarray) -> list[tuple[str, Markup]]
     one = (0.0, 1.0)
     roc = plot(
         "ROC curve", Axis("false positive rate", *one), Axis("true positive rate", *one),
-        [Line("model", "", *thinned(false_rate, true_rate))], diagonal=True,
+        [Line("model", *thinned(false_rate, true_rate))], diagonal=True,
     )  # fmt: skip
     share = float(is_true.mean())
     both = plot(
         "precision-recall curve", Axis("recall", *one), Axis("precision", *one),
-        [Line("diagonal", "", one, (share, share)), Line("model", "", *thinned(recall[::-1], precision[::-1]))],
+        [Line("diagonal", one, (share, share)), Line("model", *thinned(recall[::-1], precision[::-1]))],
     )  # fmt: skip
     average = float(average_precision_score(is_true, scores))
     return [
@@ -199,7 +203,7 @@ def calibration(found: Predictions) -> tuple[str, Markup] | None:
     off = sum((bins == b).mean() * abs(x - y) for b, x, y in zip(filled, xs, ys, strict=True))
     drawn = plot(
         "calibration", Axis("probability of the predicted class", 0, 1), Axis("share that is right", 0, 1),
-        [Line("model dotted", "", xs, ys)], diagonal=True,
+        [Line("model dotted", xs, ys)], diagonal=True,
     )  # fmt: skip
     return f"Calibration: the diagonal is perfect, the mean distance {off:.3f}", drawn
 
@@ -208,11 +212,8 @@ def found_warnings(found: Predictions, scores: Scores | None) -> list[str]:
     """What to know before trusting the figures."""
     said = []
     if found.truth is not None and scores is not None:
-        unknown = sorted({label for label in found.truth if label not in found.names})
-        if unknown:
-            n = sum(label not in found.names for label in found.truth)
-            shown = ", ".join(visible_label(label) for label in unknown[:5])
-            said.append(f"{count(n, 'example')} with a label that the model does not know, counted as errors: {shown}")
+        _, unknown = unknown_labels(found.names, found.truth)
+        said += [unknown] * bool(unknown)
         rare = [visible_label(name) for name, own in scores.per_class.items() if 0 < own.support < 10]
         if rare:
             more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
@@ -223,5 +224,3 @@ def found_warnings(found: Predictions, scores: Scores | None) -> list[str]:
 def class_labels(model: Any) -> list[Any]:
     """The classes as the model's own values, for explanations; None for each side of a detector of outliers."""
     return model.classes_.tolist() if hasattr(model, "classes_") else [None, None]
-
-

@@ -55,12 +55,11 @@ class Example:
     number: int  # its position in the data
     predicted: str
     truth: str | None
-    wrong: bool
+    wrong: bool | None  # None: neither right nor wrong is said, of numbers for instance
     score: str
     confidence: float
     error: float  # how far the prediction is from the truth; 0 or less where it is right
     paintings: Sequence[Painting]
-    paired: bool = True  # whether it is right or wrong, rather than near or far
 
 
 class Cell(NamedTuple):
@@ -122,6 +121,8 @@ class Content:
     examples: Sequence[Example] = ()
     examples_note: str = ""
     unit: str = "example"
+    known: bool = False  # whether the truth is
+    labels: Sequence[str] = ()  # the classes of the examples, to choose from
     confusion: Confusion | None = None
     curves: Sequence[Panel] = ()
     classes: Table | None = None
@@ -136,17 +137,6 @@ class Content:
     commands: Sequence[str] = ()
     curves_title: str = "ROC and precision-recall"
     legend: str = "Green speaks for the class, red against it; the stronger, the more."
-
-    @property
-    def labels_of_classes(self) -> list[str]:
-        """The classes of the examples shown, true or predicted; none for numbers and for sentences."""
-        found = {label for e in self.examples if e.paired for label in (e.truth, e.predicted) if label is not None}
-        return sorted(found)
-
-    @property
-    def known(self) -> bool:
-        """Whether the truth is known."""
-        return any(e.truth is not None for e in self.examples)
 
     @property
     def sections(self) -> list[tuple[str, str]]:

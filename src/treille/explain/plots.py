@@ -15,10 +15,9 @@ MOST_POINTS = 300  # of a line: more do not show
 
 
 class Line(NamedTuple):
-    """A line of a plot: its class, which decides about its colour, its name in the legend, and its points."""
+    """A line of a plot: its class, which decides about its colour, and its points."""
 
     style: str
-    name: str
     x: Sequence[float]
     y: Sequence[float]
 
@@ -79,7 +78,9 @@ def round_values(low: float, high: float, about: int = 5) -> list[float]:
     return [round(i * step, 12) for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-def plot(title: str, x: Axis, y: Axis, lines: Sequence[Line], *, points: bool = False, diagonal: bool = False) -> Markup:
+def plot(
+    title: str, x: Axis, y: Axis, lines: Sequence[Line], *, points: bool = False, diagonal: bool = False
+) -> Markup:
     """Lines, or points, on two axes; `diagonal` adds that of equal values."""
     parts = [_grid(x, y)]
     if diagonal:

@@ -40,7 +40,11 @@ def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None)
         most = max(errors.values()) or 1.0
         bars = [Bar(other, f"{value:.4g}", value / most) for other, value in errors.items()]
         shown.append(Figure(name, f"{errors['this model']:.4g}", bars, "less is better"))
-    note = "" if trained is not None else "The mean is that of these examples; with train=(X, y) that of the training ones."
+    note = (
+        ""
+        if trained is not None
+        else "The mean is that of these examples; with train=(X, y) that of the training ones."
+    )
     return shown, note
 
 
@@ -59,19 +63,22 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
         both = [*a.tolist(), *b.tolist()]
         drawn = plot(
             "predicted against true values", axis_of("true", both), axis_of("predicted", both),
-            [Line("dots", "", a.tolist(), b.tolist())], points=True, diagonal=True,
+            [Line("dots", a.tolist(), b.tolist())], points=True, diagonal=True,
         )  # fmt: skip
         error = np.sort(predicted[:, t] - true[:, t])
         at = np.unique(np.linspace(0, n - 1, min(n, 200)).astype(int))
         share = ((at + 1) / n).tolist()
         spread = plot(
             "distribution of errors", axis_of("predicted minus true", error[at].tolist()), axis_of("share of examples", [0.0, 1.0]),
-            [Line("model", "", error[at].tolist(), share)],
+            [Line("model", error[at].tolist(), share)],
         )  # fmt: skip
         panels.append(
             Panel(
                 f"target {t}",
-                [(f"Predicted against true; the diagonal is perfect{some}", drawn), ("Share of examples with at most this error", spread)],
+                [
+                    (f"Predicted against true; the diagonal is perfect{some}", drawn),
+                    ("Share of examples with at most this error", spread),
+                ],
             )
         )
     return panels

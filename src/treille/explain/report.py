@@ -18,9 +18,7 @@ from treille.explain.page import Content, Example, Page, Painting
 from treille.explain.shown_examples import MOST, choose, selection_note, shown_examples
 from treille.io.errors import InputError
 
-TOO_GOOD = (
-    "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
-)
+TOO_GOOD = "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
 NO_DATA = (
     "There are no examples: this page shows what the model itself knows. Give examples for scores and explanations: "
     "model.report(X, y, path), or treille report MODEL FILE."
@@ -80,7 +78,9 @@ def checked_pair(train: Any) -> tuple[Any, Any] | None:
     if train is None:
         return None
     if not isinstance(train, (tuple, list)) or len(train) != 2:
-        raise InputError(f"train is {type(train).__name__}, expected a pair (X, y) of training examples and their labels")
+        raise InputError(
+            f"train is {type(train).__name__}, expected a pair (X, y) of training examples and their labels"
+        )
     return listed_examples(train[0]), train[1]
 
 
@@ -121,7 +121,7 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
         content = replace(
             content, figures=figures, figures_note=note, confusion=classification.confusion(scores), curves=panels,
             classes=classification.class_table(found, scores), data=content.data | {"classes": shares(class_counts(truth))},
-            warnings=[*content.warnings, *classification.found_warnings(found, scores)],
+            warnings=list(dict.fromkeys([*content.warnings, *classification.found_warnings(found, scores)])),
         )  # fmt: skip
     else:
         note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."
@@ -144,7 +144,7 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
             score = f"probability {found.probabilities[row, k]:.3f}"
         name = source.names[row] if source.names is not None else f"#{row}"
         label = None if truth is None else truth[row]
-        wrong = label is not None and label != found.names[k]
+        wrong = None if label is None else label != found.names[k]
         return Example(
             name, row, found.names[k], label, wrong, score, float(confidence[row]), float(error[row]), paintings
         )
@@ -152,7 +152,8 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
     rows = choose(error if truth is not None else None, confidence, source.most)
     examples, missing = shown_examples(model, X, rows, wanted, describe)
     note = f"{selection_note(len(examples), size_of(X), truth is not None)} {missing}"
-    return replace(content, examples=examples, examples_note=note.strip())
+    labels = sorted({name for e in examples for name in (e.truth, e.predicted) if name is not None})
+    return replace(content, examples=examples, examples_note=note.strip(), known=truth is not None, labels=labels)
 
 
 def _regressed(content: Content, model: Any, X: Any, y: Any, train: Any, source: Source) -> Content:
@@ -180,15 +181,19 @@ def _regressed(content: Content, model: Any, X: Any, y: Any, train: Any, source:
         name = source.names[row] if source.names is not None else f"#{row}"
         label = None if true is None else _numbers(true[row])
         score = "" if true is None else f"error {error[row]:.3g}"
-        return Example(name, row, _numbers(predicted[row]), label, False, score, -float(error[row]), float(error[row]), paintings, False)
+        return Example(
+            name, row, _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row]), paintings
+        )
 
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
     rows = choose(error if true is not None else None, confidence, source.most)
     examples, missing = shown_examples(model, X, rows, wanted, describe)
-    kinds = "the largest and the smallest errors" if true is not None else "the most unusual and the most usual predictions"
+    kinds = (
+        "the largest and the smallest errors" if true is not None else "the most unusual and the most usual predictions"
+    )
     n = size_of(X)
     note = f"All {count(n, 'example')}." if len(examples) == n else f"{len(examples):,} of {n:,}: {kinds}."
-    return replace(content, examples=examples, examples_note=f"{note} {missing}".strip())
+    return replace(content, examples=examples, examples_note=f"{note} {missing}".strip(), known=true is not None)
 
 
 def _numbers(values: np.ndarray) -> str:

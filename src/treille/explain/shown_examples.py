@@ -105,6 +105,9 @@ def selection_note(shown: int, total: int, known: bool) -> str:
     """Which examples are shown."""
     if shown == total:
         return f"All {count(total, 'example')}."
-    kinds = "the largest errors, the most confident and the least confident" if known else "the most and the least confident"
+    kinds = (
+        "the largest errors, the most confident and the least confident"
+        if known
+        else "the most and the least confident"
+    )
     return f"{shown:,} of {total:,}: {kinds}."
-

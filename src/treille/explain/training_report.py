@@ -23,7 +23,7 @@ def of_model(model: Any, warnings: Sequence[str] = ()) -> Content:
     """The content of a report without examples."""
     kernel = format_kernel(model.plan_.kernel)
     panel, note = convergence(model.report_)
-    top, told = features(model)
+    top, told = features(model) if hasattr(model, "functions_") else ({}, "")
     return Content(
         name="",
         title=f"{type(model).__name__} with {kernel}",
@@ -63,8 +63,8 @@ def of_training(model: Any) -> list[str]:
     report, said = model.report_, []
     if report.status != "converged":
         said.append(
-            f"training stopped at {report.status} with a relative duality gap of {report.relative_gap:.2g}, asked for {model.tol:g}: "
-            "raise max_epochs, use a larger tol, more regularisation, or a normalized kernel"
+            f"training stopped at {report.status} with a relative duality gap of {report.relative_gap:.2g}, "
+            f"asked for {model.tol:g}: raise max_epochs, use a larger tol, more regularisation, or a normalized kernel"
         )
     if report.approximation_error > 0:
         said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
@@ -77,17 +77,22 @@ def convergence(report: Any) -> tuple[Panel | None, str]:
     """Primal and dual value over the seconds of training."""
     points = [p for p in getattr(report, "history", ()) if all(isfinite(v) for v in p)]
     if len(points) < 2:
-        return None, "The values during training were not recorded: the solver has none, or the model was read from a file."
+        return (
+            None,
+            "The values during training were not recorded: the solver has none, or the model was read from a file.",
+        )
     times, primal, dual = (np.array(column, float) for column in zip(*points, strict=True))
     log = float(dual[-1]) > 0 and float(primal.max()) > SPREAD * float(dual[-1])
     kept = dual > 0 if log else np.full(len(dual), True)
     values = [*primal.tolist(), *dual[kept].tolist()]
     if log:
         values = [v for v in values if v >= dual[-1] / SPREAD]
-    drawn = plot(
-        "convergence", axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log),
-        [Line("model", "primal", times.tolist(), primal.tolist()), Line("other", "dual", times[kept].tolist(), dual[kept].tolist())],
-    )  # fmt: skip
+    lines = [
+        Line("model", times.tolist(), primal.tolist()),
+        Line("other", times[kept].tolist(), dual[kept].tolist()),
+    ]
+    x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
+    drawn = plot("convergence", x, y, lines)
     text = f"Primal, from above, and dual value, from below; the optimum is between them. Last gap: {report.relative_gap:.1e}"
     return Panel("", [(text, drawn)]), ""
 
