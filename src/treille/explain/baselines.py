@@ -23,12 +23,12 @@ def majority(truth: Sequence[str], trained: Sequence[str] | None) -> str:
 
 
 def are_texts(X: Any) -> bool:
-    """Whether these are texts, at least in part of words: a TF-IDF of sequences without blanks says nothing.
+    """Whether these are texts of words: a TF-IDF of sequences without blanks says nothing.
 
     >>> are_texts(["a fine wine"]), are_texts(["ACGTAC"]), are_texts([[1.0]])
     (True, False, False)
     """
-    some = X[:1000] if isinstance(X, (list, tuple)) else []
+    some = list(X[:1000]) if isinstance(X, (list, tuple)) else []
     return bool(some) and all(isinstance(x, str) for x in some) and any(" " in x.strip() for x in some)
 
 

@@ -73,7 +73,9 @@ class Predictions:
         return np.where(true == self.best, -self.confidence, behind)
 
 
-def figures(found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None) -> tuple[list[Figure], str, Scores]:
+def figures(
+    found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | None, of_texts: bool
+) -> tuple[list[Figure], str, Scores]:
     """Headline figures with those of baselines, a note on these, and the scores."""
     assert found.truth is not None
     labels = trained[1] if trained else found.truth
@@ -82,12 +84,12 @@ def figures(found: Predictions, X: Any, trained: tuple[Any, Sequence[str]] | Non
     most = majority(found.truth, labels)
     others = {f"majority: {visible_label(most)}": measure(found.truth, [most] * len(found.truth), positive)}
     note = ""
-    words = tfidf_predictions(X, trained) if trained else None
+    words = tfidf_predictions(X, trained) if trained and of_texts else None
     if words is not None:
         others = {TFIDF: measure(found.truth, words, positive), **others}
     elif trained is None:
-        note = "The majority class is that of these examples. With train=(X, y) or --train FILE, texts are also compared with "
-        note += "TF-IDF and LinearSVC, trained on the same examples."
+        note = "The majority class is that of these examples; with train=(X, y) or --train FILE, that of the training ones."
+        note += " Texts are then also compared with TF-IDF and LinearSVC, trained on the same examples." * of_texts
     n = len(found.truth)
     right = round(scores.accuracy * n)
     interval = f"{right:,} of {n:,} right; 95 % interval {_interval(right, n)}"

@@ -16,9 +16,10 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from treille.data.format import visible_label
+from treille.data.format import clipped, visible_label
 from treille.io.atomic_write import atomic_write
 
+LABEL_WIDTH = 80
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -195,8 +196,9 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: visible_label(value) if type(value) is str else value,  # Markup is no plain str
     )
-    found.filters["label"] = visible_label
+    found.filters["label"] = lambda text: clipped(visible_label(text), LABEL_WIDTH)
     return found
 
 

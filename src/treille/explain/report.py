@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from treille.data.base import kind_of
+from treille.data import Strings
 from treille.data.format import class_counts, count, shares, visible_label
 from treille.explain import classification, regression, training_report
 from treille.explain.classification import Predictions
@@ -68,7 +69,7 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
         raise InputError("there are no examples: a report needs at least one, or None for a report of the model alone")
     banner = TOO_GOOD if source.training else ""
     parts = [f"{count(n, 'example')}{f' of {source.data}' if source.data else ''}", source.how]
-    content = replace(content, summary=_summary(content.summary, parts), banner=banner, data=_statistics(X, n))
+    content = replace(content, summary=_summary(content.summary, parts), banner=banner, data=_statistics(model, X, n))
     fill = _classified if is_classifier(model) else _regressed
     return fill(content, model, X, y, train, source)
 
@@ -96,14 +97,14 @@ def _summary(first: str, parts: Sequence[str]) -> str:
     return ", ".join(part for part in [first, *parts] if part) + "."
 
 
-def _statistics(X: Any, n: int) -> dict[str, str]:
+def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     """What the data is like."""
-    kind = kind_of(X)
-    try:
-        fields = kind.summarise(X, 0, 80).fields
-    except (InputError, ValueError, TypeError, AttributeError):  # of a kernel's own kind of example
-        fields = {}
-    return {"kind": kind.title, "examples": f"{n:,}"} | fields
+    batch = model._read_batch(X)
+    found = {"kind": batch.title, "examples": f"{n:,}"}
+    for data in (X, batch):  # texts by their characters, whatever the kernel reads
+        with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
+            return found | type(batch).summarise(data, 0, 80).fields
+    return found
 
 
 def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source: Source) -> Content:
@@ -113,7 +114,7 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
     if train is not None and train[1] is not None:
         trained = (train[0], truth_of(model, train[1], size_of(train[0])) or [])
     if truth is not None:
-        figures, note, scores = classification.figures(found, X, trained)
+        figures, note, scores = classification.figures(found, X, trained, content.data["kind"] == Strings.title)
         panels = classification.curves(found, scores.positive)
         calibrated = classification.calibration(found)
         if calibrated and panels:

@@ -74,12 +74,12 @@ def _scored(
     content: Content, model: Any, sentences: Sentences, true: Sentences, predicted: Sentences, train: Any
 ) -> Content:
     """Figures, confused tags, and the table of chunks or tags."""
-    chunks = chunk_scores(true, predicted)
     a, b = texts_of(true), texts_of(predicted)
     tags = measure(a, b)
     others = _baselines(sentences, true, train)
     figures = []
     if model.own_scheme_ is not None:
+        chunks = chunk_scores(true, predicted)
         values = {"this model": chunks.f1} | {name: chunk_scores(true, each).f1 for name, each in others.items()}
         note = f"precision {chunks.precision:.3f}, recall {chunks.recall:.3f}, as conlleval computes them"
         figures.append(_figure("F1 of chunks", values, note))

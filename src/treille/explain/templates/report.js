@@ -1,6 +1,7 @@
 "use strict";
 const all = (root, selector) => [...root.querySelectorAll(selector)];
 const STEP = 8;
+const plain = text => text.toLowerCase().replace(/[\s·]+/g, "");  // blanks do not matter, nor marks for them
 
 // Examples: search, filters, order, and more of them on request. `data-examples` holds one list.
 const lists = {};
@@ -11,7 +12,7 @@ for (const root of all(document, "[data-examples]")) {
   const counted = root.querySelector("[data-count]"), more = root.querySelector("[data-more]");
   const texts = new Map();
   const text = card => {
-    if (!texts.has(card)) texts.set(card, card.textContent.replaceAll("·", " ").toLowerCase());
+    if (!texts.has(card)) texts.set(card, plain(card.textContent));
     return texts.get(card);
   };
   const keys = {
@@ -22,7 +23,7 @@ for (const root of all(document, "[data-examples]")) {
   };
   let limit = STEP;
   const update = () => {
-    const words = search.value.trim().toLowerCase(), key = keys[sort.value];
+    const words = plain(search.value), key = keys[sort.value];
     const fits = card =>
       (!show?.value || (show.value === "wrong") === card.classList.contains("wrong")) &&
       (!truth?.value || card.dataset.true === truth.value) &&
@@ -99,9 +100,9 @@ document.addEventListener("input", event => {
   if (control.dataset.panels) {
     for (const panel of all(document, `[data-panel="${control.dataset.panels}"]`)) panel.hidden = panel.dataset.place !== control.value;
   } else if ("filter" in control.dataset) {
-    const words = control.value.trim().toLowerCase();
+    const words = plain(control.value);
     for (const row of all(control.closest("[data-features]"), "tbody tr")) {
-      row.hidden = !row.textContent.replaceAll("·", " ").toLowerCase().includes(words) && !row.textContent.toLowerCase().includes(words);
+      row.hidden = !plain(row.textContent).includes(words);
     }
   }
 });
