@@ -19,6 +19,7 @@ from treille.cli import (
     learn,
     predict,
     quickstart,
+    report,
     tag,
     train,
 )
@@ -56,7 +57,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (quickstart, train, learn, predict, evaluate, explain, inspect, features, gram, convert, completion):
+for module in (
+    quickstart,
+    train,
+    learn,
+    predict,
+    evaluate,
+    explain,
+    report,
+    inspect,
+    features,
+    gram,
+    convert,
+    completion,
+):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")

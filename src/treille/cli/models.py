@@ -13,7 +13,8 @@ from safetensors import SafetensorError
 
 from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
-from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
+from treille.data.format import count, legend, listed, seconds, visible, visible_label
+from treille.explain.scores import unknown_labels
 from treille.io import Examples
 from treille.io.labels import label_text
 from treille.io.model import read_spec
@@ -171,14 +172,13 @@ def print_features(
 
 def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
     """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid."""
-    unknown = class_counts(label for label in labels if label not in names)
-    found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
+    unknown, warning = unknown_labels(names, labels)
     if sum(unknown.values()) == len(labels):
+        found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
         raise InputError(
             f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
             " Give the --label that the model was trained with, or labels from a file with --labels"
         )
     if unknown:
-        n = count(sum(unknown.values()), "example")
-        printer.warn(f"{n} with a label that the model does not know, counted as errors: {found}")
+        printer.warn(warning)
     return unknown

@@ -17,6 +17,7 @@ from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
+from treille.explain.report import write_report
 from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
@@ -191,6 +192,27 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
+
+        Parameters
+        ----------
+        X, y : examples and their labels, or numbers
+            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
+            examples, clearly marked, or of the model alone.
+        path : str or path
+        train : pair (X, y), optional
+            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
+
+        Examples
+        --------
+        >>> import treille
+        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
+        >>> model.report(["ab", "cc"], [0, 1], "report.html")
+        """
+        check_is_fitted(self, "functions_")
+        write_report(self, X, y, path, train)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)
