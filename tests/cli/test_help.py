@@ -19,6 +19,7 @@ VERBS = (
     "predict",
     "evaluate",
     "explain",
+    "serve",
     "inspect",
     "features",
     "gram",
