@@ -1,6 +1,5 @@
 """Load on `treille serve`: predictions of Reuters stories per second, and how long requests take.
 
-python benchmarks/serve.py [--requests 100000] [--connections 8]
 Server and client run on this machine and share its cores. The client writes prepared requests to sockets that stay open; it
 checks the status of every answer, and the labels of the first ones against those of the model itself.
 """
@@ -18,9 +17,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
 import treille
-from harness import machine, table
+from harness import Page, arguments
 from treille import datasets
+from treille.kernels.parse import parse_kernel
 
 KERNELS = {"5-grams": "ngram(5)", "default": None}
 TRAIN, CHECKED = 5000, 64
@@ -127,53 +128,55 @@ def checked(load: Load, size: int, expected: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=100_000, help="single requests; a tenth as many batches")
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--requests", type=int, default=100_000, help="single requests; a tenth as many batches of 32")
     parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--kernels", nargs="*", default=list(KERNELS))
-    given = parser.parse_args()
+    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
+    options = parser.parse_args()
     (train, topics), (test, _) = datasets.reuters("train"), datasets.reuters("test")
     labels = ["acq" if "acq" in topic else "other" for topic in topics]
-    print(machine())
-    rows = []
-    for name in given.kernels:
-        kernel = KERNELS[name] and treille.kernels.parse.parse_kernel(KERNELS[name])
-        model = treille.SVC(kernel, n_jobs=-1).fit(train[:TRAIN], labels[:TRAIN])
+    page, rows = Page("Serving Reuters stories", ("starlette", "uvicorn")), list[list[str]]()
+    for name in options.kernels:
+        text = KERNELS[name]
+        model = treille.SVC(parse_kernel(text) if text else None, n_jobs=-1).fit(train[:TRAIN], labels[:TRAIN])
         expected = model.predict(test[: CHECKED * 32]).tolist()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "reuters.treille"
             model.save(path)
             server, port = started(path)
             try:
-                for size, total in ((32, given.requests // 10), (1, given.requests)):
-                    rows += measured(name, port, test, size, total, given, expected)
-                    print(table(HEADER, rows[-given.repeats :]), flush=True)
+                for size, total in ((32, options.requests // 10), (1, options.requests)):
+                    print(name, size, flush=True)
+                    rows.append(measured(name, port, test, size, total, options, expected))
             finally:
                 server.terminate()
                 code = server.wait(30)
             assert code == 0, f"the server ended with code {code}"
-    print(table(HEADER, rows))
+    title = f"{options.connections} connections, server and client on the same cores: median (best) of {options.repeats} runs"
+    page.table(title, HEADER, rows)
+    page.write(options.write, "load")
 
 
-HEADER = ["kernel", "batch", "requests", "predictions/s", "p50 ms", "p99 ms", "max ms", "errors"]
+HEADER = ["kernel", "examples per request", "requests", "predictions per second", "p50, ms", "p99, ms", "errors"]
 
 
 def measured(
-    name: str, port: int, texts: list[str], size: int, total: int, given: argparse.Namespace, expected: list[str]
-) -> list[list[str]]:
-    """One row per repeat; the requests are divided among the repeats."""
-    requests, rows = prepared(port, texts, size), []
-    asyncio.run(loaded(port, requests, min(total, 200), given.connections))  # until all is warm
-    for _ in range(given.repeats):
-        load, seconds = asyncio.run(loaded(port, requests, total // given.repeats, given.connections))
+    name: str, port: int, texts: list[str], size: int, total: int, options: argparse.Namespace, expected: list[str]
+) -> list[str]:
+    """A row of the table; the requests are divided among the repeats."""
+    requests, runs, errors = prepared(port, texts, size), list[tuple[float, float, float]](), 0
+    asyncio.run(loaded(port, requests, min(total, 200), options.connections))  # until all is warm
+    for _ in range(options.repeats):
+        load, seconds = asyncio.run(loaded(port, requests, total // options.repeats, options.connections))
         checked(load, size, expected)
-        done = len(load.seconds)
         cuts = statistics.quantiles(load.seconds, n=100)
-        figures = [1000 * cuts[49], 1000 * cuts[98], 1000 * max(load.seconds)]
-        rate = f"{done * size / seconds:,.0f}"
-        rows.append([name, str(size), f"{done:,}", rate, *(f"{each:.1f}" for each in figures), str(load.errors)])
-    return rows
+        runs.append((len(load.seconds) * size / seconds, 1000 * cuts[49], 1000 * cuts[98]))
+        errors += load.errors
+        print("  {:,.0f} per second, p50 {:.1f} ms, p99 {:.1f} ms".format(*runs[-1]), flush=True)
+    rates, middles, tails = zip(*runs, strict=True)
+    rate = f"{statistics.median(rates):,.0f} ({max(rates):,.0f})"
+    times = [f"{statistics.median(each):.1f} ({min(each):.1f})" for each in (middles, tails)]
+    return [name, str(size), f"{total // options.repeats * options.repeats:,}", rate, *times, str(errors)]
 
 
 if __name__ == "__main__":

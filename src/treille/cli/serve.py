@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 import webbrowser
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +32,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
 from treille.cli.options import Reading
+from treille.data.base import kind_of
 from treille.data.format import clipped, visible
 from treille.kernels.parse import format_kernel
 from treille.tagging import read_features, read_sentences
@@ -143,7 +144,8 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
             )
             for i, row in enumerate(rows)
         ]
-    items = [found.X[i] for i in range(len(found))]
+    batch = found.X if isinstance(found.X, Sequence) else kind_of(found.X)(found.X)
+    items = [batch[i] for i in range(len(found))]
     return [sample_of(each, _name(i, names[i] + labels[i], each), reader.kind) for i, each in enumerate(items)]
 
 

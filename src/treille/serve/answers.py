@@ -12,6 +12,7 @@ import treille
 from treille import InputError, Tagger
 from treille.estimators.logistic_regression import log_probabilities
 from treille.explain import Explanation
+from treille.explain.characters import on_characters, stretches
 from treille.kernels.parse import format_kernel
 from treille.serve.kinds import Reader, reader_of
 from treille.serve.requests import ExplainRequest
@@ -119,7 +120,7 @@ class Served:
         }
         if found.columns:
             answer["columns"] = [list(column) for column in found.columns]
-        return answer | ({"html": found.html(label)} if html else {})
+        return answer | (_painted(found, label) if html else {})
 
     def _decisions(self, values: list[Any], request: ExplainRequest) -> list[dict[str, Any]]:
         """For every token of a sentence, why it gets its tag."""
@@ -131,6 +132,16 @@ class Served:
             tokens = [_decision(decision) for decision in decisions]
             explained.append({"tags": [decision.tag for decision in decisions], "tokens": tokens})
         return explained
+
+
+def _painted(found: Explanation, label: Any) -> dict[str, Any]:
+    """The example as HTML; of a text also its words, or runs of characters, with their contributions."""
+    answer: dict[str, Any] = {"html": found.html(label)}
+    if isinstance(found.example, str):
+        placed = on_characters(found.example, found, found.contributions(label))
+        if placed is not None:
+            answer["words"] = [list(part) for part in stretches(found.example, placed)]
+    return answer
 
 
 def _decision(decision: Any) -> dict[str, Any]:

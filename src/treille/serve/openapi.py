@@ -114,7 +114,7 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.reader.kind == SENTENCES:
         token = _object({"token": TOKEN, "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    optional = {"html": {"type": "string", "description": "The example painted, if asked for."}, "class": label, "columns": {"type": "array"}}
+    optional = {"html": {"type": "string", "description": "The example painted, if asked for."}, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
     known = {name: schema for name, schema in single["properties"].items() if name not in ("classes", "value")}
     described = _object(known | own | {"base": NUMBER})
     return described | {"properties": described["properties"] | optional}

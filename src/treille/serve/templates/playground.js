@@ -18,8 +18,9 @@ function sentence(text, columns) {
 }
 
 // What was typed as the value that the server reads.
-function typed({ kind, columns, box }) {
+function typed({ name, kind, columns, box }) {
   const text = box.value, begin = text.trimStart()[0];
+  if (!begin && kind !== "texts") throw new SyntaxError(`${name} is empty`);
   if (kind === "tokens") return begin === "{" ? JSON.parse(text) : begin === "(" ? { plf: text } : blanks(text);
   if (kind === "graphs") return begin === "{" ? JSON.parse(text) : text.trim();
   if (kind === "sentences") return sentence(text, columns);
@@ -123,7 +124,8 @@ function scores(answer) {
 }
 
 function parts(answer) {
-  const rows = answer.parts.map((name, i) => ({ name, value: answer.contributions[i], place: i })).filter((row) => row.value);
+  const each = answer.words ?? answer.parts.map((name, i) => [name, answer.contributions[i]]);
+  const rows = each.map(([name, value]) => ({ name, value })).filter((row) => row.value);
   rows.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   at("parts").classList.add("parts");
   bars(at("parts"), rows.slice(0, MOST_BARS), true, 0, rows.length - MOST_BARS);
@@ -135,7 +137,10 @@ function sum(answer, what) {
   at("sum").textContent = `score ${signed(answer.score)} = ${what} ${signed(total)}${base} + intercept ${signed(answer.intercept)}`;
 }
 
-function signed(value) { return `${value < 0 ? "−" : "+"}${Math.abs(value).toPrecision(3)}`; }
+function signed(value) {
+  const size = Math.abs(value), text = size && size < 0.001 ? size.toExponential(1) : size.toPrecision(3);
+  return `${value < 0 ? "−" : "+"}${text}`;
+}
 
 function element(tag, text, name) {
   const made = document.createElement(tag);
@@ -159,7 +164,7 @@ function bars(list, rows, isSigned, most, more) {
       list.insertBefore(item, list.children[k] ?? null);
     }
     const [name, track, number] = item.children, bar = track.firstChild, share = Math.abs(row.value) / most;
-    name.textContent = visible(row.name);
+    name.textContent = visible(row.name, list.id === "parts");
     name.title = row.name;
     number.textContent = isSigned ? signed(row.value) : `${(100 * row.value).toFixed(1)} %`;
     item.classList.toggle("chosen", Boolean(row.chosen));
@@ -167,11 +172,11 @@ function bars(list, rows, isSigned, most, more) {
     bar.style.width = `${(isSigned ? 50 : 100) * share}%`;
     bar.style.left = isSigned ? `${row.value < 0 ? 50 - 50 * share : 50}%` : "0";
   });
-  if (more > 0) list.append(element("li", `and ${more} more`));
+  if (more > 0) list.append(element("li", `and ${more} more`, "more"));
 }
 
-function visible(text) {
-  return text.replace(/ /g, "·").replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "�");
+function visible(text, blanks = false) {
+  return (blanks ? text.replace(/ /g, "·") : text).replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "�");
 }
 
 function tags(answer) {
