@@ -20,7 +20,10 @@ from treille.testing import check_solver
 RANDOM = np.random.default_rng(3)
 KERNEL = NGram(2, min_n=1)
 FORMS = [
-    *((Perceptron(averaged=False, representation=name), RowsSpace) for name in ("auto", "flat", "merged", "trie", "naive")),
+    *(
+        (Perceptron(averaged=False, representation=name), RowsSpace)
+        for name in ("auto", "flat", "merged", "trie", "naive")
+    ),
     (Perceptron(averaged=False), GramSpace),
     (Perceptron(averaged=False, cache_mb=0.002), GramSpace),
 ]
@@ -144,7 +147,9 @@ def test_the_margin_is_the_least_distance_from_the_boundary():
 def test_opposite_labels_of_the_same_example_prove_that_there_is_no_margin():
     problem = Problem(Separation(), np.array([0, 1]), np.ones(2), True, np.array([1]))
     space = RowsSpace.build(NGram(1), NGram(1).batch(["ab", "ab"]))
-    with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with . mistakes in the last of 4 epochs: no weights"):
+    with pytest.warns(
+        ConvergenceWarning, match="stopped at max_epochs with . mistakes in the last of 4 epochs: no weights"
+    ):
         report = Perceptron().solve(problem, space, max_epochs=4).report
     assert report.status == "max_epochs"
     assert -report.dual < 0.5

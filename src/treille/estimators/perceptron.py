@@ -171,7 +171,9 @@ class Perceptron(Classifier):
         if given is not None:
             given = found_labels(given, len(np.asarray(given)))[0]
             if fixed and known is not None and given.tolist() != known.tolist():
-                raise InputError(f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None")
+                raise InputError(
+                    f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
+                )
             fixed = True
         parts = [each for each in (known, given, found) if each is not None]
         if len({_kind(each) for each in parts}) > 1:
@@ -182,12 +184,16 @@ class Perceptron(Classifier):
         allowed = given if given is not None else known
         if fixed and allowed is not None:
             for label in united[~np.isin(united, allowed)].tolist():
-                raise InputError(f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call")
+                raise InputError(
+                    f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call"
+                )
         return united, fixed
 
     def _weights(self, codes: np.ndarray, found: np.ndarray, known: np.ndarray, sample_weight: Any) -> np.ndarray:
         if self.class_weight == "balanced":
-            raise InputError("class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit")
+            raise InputError(
+                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
+            )
         given = self.class_weight
         if isinstance(given, dict):  # classes of a stream may come later
             given = {label: weight for label, weight in given.items() if label in found}

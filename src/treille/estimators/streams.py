@@ -32,7 +32,10 @@ class Stream(ABC):
         self.steps, self.right, self.radius = 0, 0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
         self.largest = np.zeros(0)  # output of each class
-        self.mistakes, self.begins = np.zeros(0, np.int64), np.zeros(0, np.int64)  # the step of each class's first example
+        self.mistakes, self.begins = (
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+        )  # the step of each class's first example
 
     @property
     def n_classes(self) -> int:
@@ -263,7 +266,9 @@ class ExampleStream(Stream):
 def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, model: Any = None) -> Stream:
     """A stream of weights where the features of the kernel can be added to, otherwise of examples; of a model, or empty."""
     if isinstance(kernel, Precomputed):
-        raise InputError("partial_fit needs kernel values of any two examples, which a precomputed kernel does not have")
+        raise InputError(
+            "partial_fit needs kernel values of any two examples, which a precomputed kernel does not have"
+        )
     if kernel.needs_features:
         raise InputError(
             f"{kernel!r} depends on all training examples, and partial_fit has some of them at a time: leave out .weighted() and "

@@ -327,7 +327,7 @@ def raise_to(values: np.ndarray, degree: int) -> np.ndarray:
 def _units(kernel: Kernel) -> list[Any]:
     """The different units of the parts of a kernel. Columns are not examined: each has its own texts."""
     units: list[Any] = []
-    for name, value in kernel.get_params(deep=False).items():
+    for name, value in vars(kernel).items():  # those of get_params, which inspects signatures: every prediction asks
         found = [canonical(value)] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
         units += [unit for unit in found if unit not in units]
     return units

@@ -108,9 +108,7 @@ class Perceptron(BaseSolver):
             dual = max(-radius, problem.dual(last[k], max(0.0, sq_last), k))
             status = {"stopped": "max_seconds"}.get(answers.status[k], answers.status[k])
             mistakes = tuple(answers.mistakes[k])
-            reports.append(
-                Report(primal, dual, len(mistakes), 0.0, status, run.seed, mistakes=mistakes, radius=radius)
-            )
+            reports.append(Report(primal, dual, len(mistakes), 0.0, status, run.seed, mistakes=mistakes, radius=radius))
         report = replace(Report.combined(reports), representation=representation)
         return Solution(intercept, alpha, report, weights, None if weights is not None else coefficients)
 
