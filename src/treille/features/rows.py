@@ -204,9 +204,8 @@ class Rows(FeatureRows):
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
-            squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
-        return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
+        weights = np.empty(0) if self.column_weights is None else self.column_weights
+        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
         """The rows with other values, unscaled, as the core takes them."""
