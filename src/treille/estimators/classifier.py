@@ -112,8 +112,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         >>> import treille
         >>> trees = ["(S (NP (D a) (N cat)) (VP sat))", "(S (NP (D a) (N dog)) (VP ran))", "(S (NP he) (VP sat))", "(S (NP it))"]
         >>> model = treille.SVC(treille.kernels.SubsetTree()).fit(trees, ["noun", "noun", "pronoun", "pronoun"])
-        >>> sorted(fragment.name for fragment in model.fragments(3)["noun"])
-        ['(D (a))', '(NP (D (a)) (N))', '(NP (D) (N))']
+        >>> sorted(fragment.name for fragment in model.fragments(2)["noun"])
+        ['(D (a))', '(NP (D) (N))']
         """
         check_is_fitted(self, "functions_")
         functions, found = self.functions_, None

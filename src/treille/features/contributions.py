@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,15 @@ class Contributions:
         for k, column in enumerate(weights.T):
             values[:, k] = np.bincount(places, np.repeat(each * column[found.features], sizes), n_parts)
         return cls.of(batch, values)
+
+    @classmethod
+    def concatenated(cls, batch: Batch, each: Sequence[Contributions], n_functions: int) -> Contributions:
+        """Of one batch, from those of its examples one by one."""
+        values = [values for one in each for _, values in one.shares.values()]
+        base = np.concatenate([np.zeros((0, n_functions)), *(one.base for one in each)])
+        if not values:
+            return cls({}, base)
+        return cls({id(batch): (batch, np.concatenate(values))}, base)
 
     def scaled(self, factor: np.ndarray) -> Contributions:
         """All values times a number for each example, or for each example and function."""
