@@ -160,7 +160,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
                 "support lists the examples with the largest shares"
-                + (", or fragments(count), the heaviest tree fragments" if hasattr(self, "fragments") else "")
+                + (", or fragments(count), the heaviest tree fragments" if "Tree(" in repr(self.plan_.kernel) else "")
             )
         return self.functions_
 
