@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::treille.ConvergenceWarning")
 
 def chunks(X, y, sizes):
     cuts = np.cumsum([0, *sizes])
-    return [(X[a:b], y[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
 
 
 def streamed(model, X, y, sizes, **options):
@@ -132,11 +133,20 @@ def slow_stream(texts, labels):
             total_b[c] += b[c]
         seen = sorted({*seen, label})
     n = len(texts)
-    return w, b, {c: {z: v / n for z, v in total[c].items()} for c in classes}, {c: total_b[c] / n for c in classes}, right / n
+    return (
+        w,
+        b,
+        {c: {z: v / n for z, v in total[c].items()} for c in classes},
+        {c: total_b[c] / n for c in classes},
+        right / n,
+    )
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(st.tuples(st.text("abc", max_size=5), st.sampled_from(["x", "y", "z"])), min_size=1, max_size=25), st.data())
+@given(
+    st.lists(st.tuples(st.text("abc", max_size=5), st.sampled_from(["x", "y", "z"])), min_size=1, max_size=25),
+    st.data(),
+)
 def test_streams_are_the_twins_whatever_comes_late(examples, data):
     texts, labels = zip(*examples, strict=True)
     labels = ("v", "w", *labels)  # three classes or more
@@ -178,7 +188,9 @@ def test_a_stream_may_begin_with_one_class_and_predicts_it():
 def test_labels_outside_the_classes_given_are_refused_in_later_calls():
     model = Perceptron(NGram(1)).partial_fit(["a"], ["x"], classes=["x", "y"])
     assert model.classes_.tolist() == ["x", "y"]
-    with pytest.raises(InputError, match=r"the label 'z' is not among the classes \['x', 'y'\]: name all classes in the first"):
+    with pytest.raises(
+        InputError, match=r"the label 'z' is not among the classes \['x', 'y'\]: name all classes in the first"
+    ):
         model.partial_fit(["a"], ["z"])
     with pytest.raises(InputError, match="earlier calls had"):
         model.partial_fit(["a"], ["x"], classes=["x", "y", "z"])
@@ -188,10 +200,17 @@ def test_labels_outside_the_classes_given_are_refused_in_later_calls():
 
 @pytest.mark.parametrize(
     "kernel",
-    [NGram(2).weighted("idf"), NGram(2).weighted("nb").normalized(), NGram(1).centered(), NGram(1) + NGram(2).weighted()],
+    [
+        NGram(2).weighted("idf"),
+        NGram(2).weighted("nb").normalized(),
+        NGram(1).centered(),
+        NGram(1) + NGram(2).weighted(),
+    ],
 )
 def test_kernels_that_depend_on_all_examples_are_refused_for_streams(kernel):
-    with pytest.raises(InputError, match=r"depends on all training examples.*leave out .weighted\(\) and .centered\(\), as in NGram"):
+    with pytest.raises(
+        InputError, match=r"depends on all training examples.*leave out .weighted\(\) and .centered\(\), as in NGram"
+    ):
         Perceptron(kernel).partial_fit(TEXTS, LABELS)
     assert not as_streamed(kernel).needs_features
 
@@ -225,7 +244,9 @@ def test_a_refused_or_interrupted_call_leaves_the_stream_as_it_was(monkeypatch):
         assert np.array_equal(model.decision_function(TEXTS), before)
         assert "new" not in model.classes_.tolist()
         again = Perceptron(kernel).partial_fit(TEXTS, LABELS)
-        assert model.partial_fit(TEXTS[40:], LABELS[40:]).decision_function(TEXTS) == pytest.approx(again.decision_function(TEXTS))
+        assert model.partial_fit(TEXTS[40:], LABELS[40:]).decision_function(TEXTS) == pytest.approx(
+            again.decision_function(TEXTS)
+        )
 
 
 @pytest.mark.parametrize("kernel", [NGram(2), Subsequence(2)], ids=repr)

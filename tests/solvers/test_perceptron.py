@@ -20,7 +20,10 @@ from treille.testing import check_solver
 RANDOM = np.random.default_rng(3)
 KERNEL = NGram(2, min_n=1)
 FORMS = [
-    *((Perceptron(averaged=False, representation=name), RowsSpace) for name in ("auto", "flat", "merged", "trie", "naive")),
+    *(
+        (Perceptron(averaged=False, representation=name), RowsSpace)
+        for name in ("auto", "flat", "merged", "trie", "naive")
+    ),
     (Perceptron(averaged=False), GramSpace),
     (Perceptron(averaged=False, cache_mb=0.002), GramSpace),
 ]
@@ -144,7 +147,9 @@ def test_the_margin_is_the_least_distance_from_the_boundary():
 def test_opposite_labels_of_the_same_example_prove_that_there_is_no_margin():
     problem = Problem(Separation(), np.array([0, 1]), np.ones(2), True, np.array([1]))
     space = RowsSpace.build(NGram(1), NGram(1).batch(["ab", "ab"]))
-    with pytest.warns(ConvergenceWarning, match="stopped at max_epochs with . mistakes in the last of 4 epochs: no weights"):
+    with pytest.warns(
+        ConvergenceWarning, match="stopped at max_epochs with . mistakes in the last of 4 epochs: no weights"
+    ):
         report = Perceptron().solve(problem, space, max_epochs=4).report
     assert report.status == "max_epochs"
     assert -report.dual < 0.5
@@ -166,7 +171,7 @@ def test_the_number_of_threads_changes_nothing_and_seeds_do():
 def test_it_solves_no_problems_with_losses_and_others_do_not_solve_its_own():
     problem, batch = random_problem()
     space = RowsSpace.build(KERNEL, batch)
-    with pytest.raises(InputError, match="DualCD solves problems with the losses Hinge, .*, not Separation"):
+    with pytest.raises(InputError, match=r"DualCD solves problems with the losses Hinge, .*, not Separation"):
         DualCD().solve(problem, space)
     for bad in (Perceptron(representation="x"), Perceptron(cache_mb=0), Perceptron(max_seconds=0)):
         with pytest.raises(InputError, match="expected"):

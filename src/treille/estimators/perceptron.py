@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
@@ -95,7 +96,7 @@ class Perceptron(Classifier):
     tol = 1.0  # there is no gap to reach
 
     @property
-    def solver(self) -> Any:  # type: ignore[override]
+    def solver(self) -> Any:
         """The solver, with the options of the estimator."""
         return PerceptronSolver(averaged=bool(self.averaged))
 
@@ -134,7 +135,8 @@ class Perceptron(Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
-        stream, begun = vars(self).get("_stream"), hasattr(self, "functions_")
+        start = time.perf_counter()
+        stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
@@ -149,8 +151,9 @@ class Perceptron(Classifier):
         if len(known) > stream.n_classes:
             stream.with_classes(np.searchsorted(known, before), len(known))
         stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+        stream.seconds += time.perf_counter() - start
         learned = self._learned(stream, kernel, why, batch)
-        vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
+        self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 
     def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
@@ -160,7 +163,7 @@ class Perceptron(Classifier):
         chosen, why = default_kernel(X, features=True)
         kernel = as_streamed(chosen)
         if kernel.needs_features != chosen.needs_features:
-            why += "; without weights that depend on all examples"
+            why += "; here without weights, which depend on all examples"
         batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         return kernel, why, batch
 
@@ -171,7 +174,9 @@ class Perceptron(Classifier):
         if given is not None:
             given = found_labels(given, len(np.asarray(given)))[0]
             if fixed and known is not None and given.tolist() != known.tolist():
-                raise InputError(f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None")
+                raise InputError(
+                    f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
+                )
             fixed = True
         parts = [each for each in (known, given, found) if each is not None]
         if len({_kind(each) for each in parts}) > 1:
@@ -182,12 +187,16 @@ class Perceptron(Classifier):
         allowed = given if given is not None else known
         if fixed and allowed is not None:
             for label in united[~np.isin(united, allowed)].tolist():
-                raise InputError(f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call")
+                raise InputError(
+                    f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call"
+                )
         return united, fixed
 
     def _weights(self, codes: np.ndarray, found: np.ndarray, known: np.ndarray, sample_weight: Any) -> np.ndarray:
         if self.class_weight == "balanced":
-            raise InputError("class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit")
+            raise InputError(
+                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
+            )
         given = self.class_weight
         if isinstance(given, dict):  # classes of a stream may come later
             given = {label: weight for label, weight in given.items() if label in found}
@@ -202,13 +211,17 @@ class Perceptron(Classifier):
         residues, each = getattr(batch, "residues", None), []
         for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
             bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
-            each.append(Report(stream.radius, -bound, 1, 0.0, "stream", 0, mistakes=(mistakes,), radius=stream.radius))
+            each.append(
+                Report(
+                    stream.radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=stream.radius
+                )
+            )
         return {
             "functions_": functions,
             "plan_": replace(chosen, sizes=functions.sizes()),
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
-            "reading_": vars(self).get("reading_", {}) | ({"alphabet": residues} if residues else {}),
+            "reading_": self.__dict__.get("reading_", {}) | ({"alphabet": residues} if residues else {}),
             "n_iter_": 1,
         }
 

@@ -29,10 +29,13 @@ class Stream(ABC):
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
-        self.steps, self.right, self.radius = 0, 0, 0.0
+        self.steps, self.right, self.radius, self.seconds = 0, 0, 0.0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
-        self.largest = np.zeros(0)  # output of each class
-        self.mistakes, self.begins = np.zeros(0, np.int64), np.zeros(0, np.int64)  # the step of each class's first example
+        self.largest: np.ndarray = np.zeros(0)  # output of each class
+        self.mistakes, self.begins = (
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+        )  # the step of each class's first example
 
     @property
     def n_classes(self) -> int:
@@ -121,7 +124,7 @@ class Stream(ABC):
         self.b = self.b + self.bias * (y * alpha).sum(axis=1)
         self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
         self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
-        self.mistakes = self.mistakes + [sum(each) for each in found.mistakes]
+        self.mistakes = self.mistakes + np.array([sum(each) for each in found.mistakes], np.int64)
         first = np.array([self.steps + int(np.argmax(here)) if here.any() else UNSEEN for here in y > 0])
         self.begins = np.where(self.begins == UNSEEN, first, self.begins)
         begins, now = self.begins[:, None], self.steps + np.arange(n)
@@ -263,7 +266,9 @@ class ExampleStream(Stream):
 def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, model: Any = None) -> Stream:
     """A stream of weights where the features of the kernel can be added to, otherwise of examples; of a model, or empty."""
     if isinstance(kernel, Precomputed):
-        raise InputError("partial_fit needs kernel values of any two examples, which a precomputed kernel does not have")
+        raise InputError(
+            "partial_fit needs kernel values of any two examples, which a precomputed kernel does not have"
+        )
     if kernel.needs_features:
         raise InputError(
             f"{kernel!r} depends on all training examples, and partial_fit has some of them at a time: leave out .weighted() and "
@@ -275,8 +280,8 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
     functions = model.functions_
     if isinstance(functions, LinearFunctions) and not linear:
         raise InputError(
-            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of kernels of patterns and "
-            "of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
+            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of patterns "
+            "and of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
         )
     stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
     stream.begin_at(functions, len(model.classes_))

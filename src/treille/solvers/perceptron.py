@@ -96,7 +96,7 @@ class Perceptron(BaseSolver):
         coefficients = np.ascontiguousarray((last - y * shares).T)
         intercept = coefficients.sum(axis=0) * float(problem.intercept)
         weights = space.rmatvec(coefficients) if isinstance(space, RowsSpace) else None
-        outputs = space.matvec(weights) if isinstance(space, RowsSpace) else _product(space, coefficients)
+        outputs = _product(space, coefficients)
         bounds = _product(space, last.T) if self.averaged else outputs  # at the last weights
         diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
         radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + float(problem.intercept)))
@@ -108,9 +108,7 @@ class Perceptron(BaseSolver):
             dual = max(-radius, problem.dual(last[k], max(0.0, sq_last), k))
             status = {"stopped": "max_seconds"}.get(answers.status[k], answers.status[k])
             mistakes = tuple(answers.mistakes[k])
-            reports.append(
-                Report(primal, dual, len(mistakes), 0.0, status, run.seed, mistakes=mistakes, radius=radius)
-            )
+            reports.append(Report(primal, dual, len(mistakes), 0.0, status, run.seed, mistakes=mistakes, radius=radius))
         report = replace(Report.combined(reports), representation=representation)
         return Solution(intercept, alpha, report, weights, None if weights is not None else coefficients)
 

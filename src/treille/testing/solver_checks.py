@@ -11,7 +11,16 @@ from scipy.special import expit
 
 from treille.kernels import Kernel, NGram
 from treille.solvers import SMO, Cholesky, ConvergenceWarning, CuttingPlane, DualCD, FiniteNewton, Problem, Solution
-from treille.solvers.problem import EpsilonInsensitive, Hinge, Logistic, Loss, OneClass, Separation, SquaredError, SquaredHinge
+from treille.solvers.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Loss,
+    OneClass,
+    Separation,
+    SquaredError,
+    SquaredHinge,
+)
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 from treille.testing.laws import assert_same, laws_of, run
 
