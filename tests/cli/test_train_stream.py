@@ -70,7 +70,11 @@ def test_a_file_of_another_kind_is_read_at_once_and_divided(tmp_path):
 
 
 def test_examples_without_a_label_are_left_out_of_chunks(tmp_path):
-    rows = [{"text": "a", "label": "x"}, *({"text": "b", "label": None} for _ in range(100)), {"text": "c", "label": "y"}]
+    rows = [
+        {"text": "a", "label": "x"},
+        *({"text": "b", "label": None} for _ in range(100)),
+        {"text": "c", "label": "y"},
+    ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     parts = list(chunks.read_chunks(tmp_path / "a.jsonl", labelled=True, skip_unlabelled=True))
     assert [(part.X, part.labels) for part in parts] == [(["a"], ["x"]), (["c"], ["y"])]
@@ -84,7 +88,10 @@ def test_a_stream_trains_the_model_of_partial_fit_on_all_of_it(cli, wine_lines, 
     expected = treille.Perceptron(treille.kernels.NGram(3)).partial_fit(whole.X, whole.labels)
     model = treille.load("m.treille")
     assert model.decision_function(whole.X) == pytest.approx(expected.decision_function(whole.X))
-    assert f"accuracy {expected.running_accuracy_:.3f} on the 400 examples of the stream, each predicted before" in answer.out
+    assert (
+        f"accuracy {expected.running_accuracy_:.3f} on the 400 examples of the stream, each predicted before"
+        in answer.out
+    )
     assert f"{sum(expected.report_.mistakes)} mistakes" in answer.out
 
 
@@ -143,7 +150,9 @@ def test_a_bad_line_ends_it_and_what_was_learned_is_saved(cli, wine_lines):
     (wine_lines / "b.jsonl").write_text(FILES["a.jsonl"] + "{broken\n")
     answer = cli("train", "b.jsonl", "--stream", "--kernel", "ngram(2)", "--model", "m.treille")
     assert answer.code == 1
-    assert "the input ended with an error: the model learned from the 350 examples before that is saved to" in answer.err
+    assert (
+        "the input ended with an error: the model learned from the 350 examples before that is saved to" in answer.err
+    )
     assert "b.jsonl, line 401, column 2: not valid JSON" in answer.err
     X = [each["text"] for each in EXAMPLES[:350]]
     expected = treille.Perceptron(treille.kernels.NGram(2)).partial_fit(X, [each["label"] for each in EXAMPLES[:350]])
@@ -165,8 +174,21 @@ def test_a_bad_line_at_the_start_and_one_class_save_nothing(cli, wine_lines):
 
 def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
     lines = "".join(json.dumps(each) + "\n" for each in some(10_100))
-    words = [sys.executable, "-m", "treille.cli", "train", "-", "--stream", "--kernel", "ngram(2)", "--model", "m.treille"]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    words = [
+        sys.executable,
+        "-m",
+        "treille.cli",
+        "train",
+        "-",
+        "--stream",
+        "--kernel",
+        "ngram(2)",
+        "--model",
+        "m.treille",
+    ]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
         child.stdin.write(lines.encode())
         child.stdin.flush()
         noted = os.read(child.stderr.fileno(), 10_000).decode()  # after the first chunk was read

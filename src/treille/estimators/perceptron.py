@@ -43,7 +43,7 @@ class Perceptron(Classifier):
     kernel : Kernel, function or None
         As in `SVC`. For `partial_fit`, None picks the default kernel without weights that depend on all examples.
     averaged : bool
-        Predict with the mean of the weights over all visits, which is more accurate than the last weights in most cases.
+        Predict with the mean of the weights over all visits, which depends less on the order of the examples than the last weights.
     max_epochs : int
         Maximum number of passes over the data in `fit`.
     fit_intercept : bool
