@@ -78,7 +78,7 @@ def test_tokens_are_separated_by_blanks():
 def test_residues_are_a_logo_upwards_for_and_downwards_against():
     html = painted(explain(NGram(1), ["AAAAAAAAAA", "CCCCCCCCCC"], "AACCGTACGT" * 10), 1)
     found = read(html)
-    assert html.count("<svg") == 2  # 100 letters in rows of 60
+    assert html.count("<svg") == 4  # 100 letters in rows of 30
     assert "AACCGTACGT" in found.text
     heights = re.findall(r'class="(for|against)"[^>]*matrix\(1 0 0 ([\d.]+) \d+ ([\d.]+)\)', html)
     assert {side for side, _, _ in heights} == {"for", "against"}
@@ -94,7 +94,7 @@ def test_long_sequences_are_shown_where_they_contribute_most():
     letters, values = "ACGT" * 2500, np.zeros(10_000)
     values[7000] = 1.0
     html = logo(letters, values)
-    assert "12 of 167 rows" in html
+    assert "24 of 334 rows" in html
     assert "A at 7,001: +1" in html
     assert len(html) < 60_000
 
