@@ -68,8 +68,8 @@ def tree_lines(labels: Sequence[str], parents: Sequence[int], values: np.ndarray
 def shade(share: float) -> str:
     """The style of a part whose contribution is this share of the largest.
 
-    >>> shade(0.01), shade(1.0), shade(-0.5)
-    ('', 'white on rgb(20,90,210)', 'underline white on rgb(136,65,0)')
+    >>> shade(0.01), shade(1.0), shade(-1.0)
+    ('', 'white on rgb(20,90,210)', 'underline white on rgb(180,85,0)')
     """
     step = round(SHADES * min(abs(share), 1.0))
     if step == 0:
