@@ -218,6 +218,18 @@ class Lattices(FlatBatch):
             self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
         return self._without_epsilon
 
+    def part_names(self, i: int) -> list[str]:
+        """The arcs of lattice i: states and symbol.
+
+        >>> from treille import Lattices
+        >>> Lattices([["the", "cat"]]).part_names(0)
+        ['0→1 the', '1→2 cat']
+        """
+        arcs = slice(self.offsets[i], self.offsets[i + 1])
+        names = [*map(str, self.alphabet), EPSILON]
+        columns = (each[arcs].tolist() for each in (self.sources, self.targets, self.symbols))
+        return [f"{s}→{t} {names[symbol]}" for s, t, symbol in zip(*columns, strict=True)]
+
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):

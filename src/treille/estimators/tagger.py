@@ -16,6 +16,7 @@ from treille import _core
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
+from treille.explain.tagger_report import write_tagger_report
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -333,6 +334,11 @@ class Tagger(LearnedDisplay, BaseEstimator):
                 )
             )
         return decisions
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.report`."""
+        check_is_fitted(self, "weights_")
+        write_tagger_report(self, X, y, path, train)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads."""
