@@ -8,10 +8,9 @@ import pytest
 
 import treille
 from treille.data import Graph
-from treille.explain import Explanation
 from treille.explain.logo import logo
 from treille.explain.painting import bars, painted, painted_sentence, stylesheet
-from treille.kernels import Columns, Linear, NGram, Subpath, WeisfeilerLehman
+from treille.kernels import AllSubstrings, Columns, Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "</span><script>alert(1)</script> \x1b[31m \u202ertl \x00 \"' onload=x"
 ALLOWED = {"div", "span", "p", "i", "b", "small", "ol", "li", "details", "summary", "table", "tbody", "tr", "th", "td"}
@@ -152,11 +151,11 @@ def test_an_example_without_parts_says_that_the_score_is_the_intercept():
 
 
 def test_explanations_by_support_examples_are_a_list():
-    found = Explanation(["cat", "<dog>"], np.array([[0.5], [-0.2]]), np.zeros(1), np.zeros(1))
-    object.__setattr__(found, "by_support", True)
+    found = explain(AllSubstrings(0.5), ["red wine", "<b>ale"], "a red ale")
     html = painted(found)
+    read(html)
     assert "training examples" in html
-    assert "&lt;dog&gt;" in html
+    assert "&lt;b&gt;ale" in html
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def painted(found: Explanation, label: Any = None) -> str:
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    if getattr(found, "by_support", False):
+    if found.by_support:
         return _painting([_support(found.names, values, most)])
     if not len(values):
         return _painting(
