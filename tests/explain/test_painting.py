@@ -13,6 +13,7 @@ from treille.explain.painting import bars, painted, painted_sentence, stylesheet
 from treille.kernels import AllSubstrings, Columns, Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "</span><script>alert(1)</script> \x1b[31m \u202ertl \x00 \"' onload=x"
+LATTICE = treille.Fst.from_arcs([(0, "wine", "wine", 0.75, 1), (0, "ale", "ale", 0.25, 1)], {1: 1.0})
 ALLOWED = {"div", "span", "p", "i", "b", "small", "ol", "li", "details", "summary", "table", "tbody", "tr", "th", "td"}
 DRAWN = {"svg", "title", "g", "path", "rect", "text", "polygon"}
 
@@ -117,10 +118,11 @@ def test_long_texts_are_cut_with_a_note_where_contributions_are_small():
             [Graph(["C", "O"], [(0, 1)]), Graph(["N"], [])],
             Graph(["C", "O", "N"], [(0, 1), (1, 2)]),
         ),
+        (NGram(1), treille.Lattices([LATTICE, treille.Fst.from_string(["ale"])]), treille.Lattices([LATTICE])),
     ],
-    ids=["trees", "graphs"],
+    ids=["trees", "graphs", "lattices"],
 )
-def test_trees_and_graphs_are_drawn_in_a_box_that_scrolls(kernel, X, x):
+def test_trees_graphs_and_lattices_are_drawn_in_a_box_that_scrolls(kernel, X, x):
     html = painted(explain(kernel, X, x))
     found = read(html)
     assert '<div class="scroll" tabindex="0"' in html
