@@ -144,7 +144,7 @@ def test_columns_are_painted_one_after_another_with_their_names():
     html = painted(explain(kernel, X, {"title": "red ale", "price": 2.0}))
     read(html)
     assert re.findall('<p class="column">(.*?)</p>', html) == ["title", "price"]
-    assert html.index("red") < html.index('class="bars"')
+    assert html.index("red") < html.index('class="contributions"')
 
 
 def test_an_example_without_parts_says_that_the_score_is_the_intercept():

@@ -85,12 +85,12 @@ def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: i
     most = most or abs(shown[0][1])
     rows = "".join(
         f'<tr {_attributes(value, most)}><th scope="row">{escape(clipped(visible(name, blanks=len(name) == 1), LONGEST_NAME))}'
-        f'</th><td class="bar"><i></i></td><td class="number">{value:+.3g}</td></tr>'
+        f'</th><td class="strip"><i></i></td><td class="amount">{value:+.3g}</td></tr>'
         for name, value in shown
     )
     rest = sum(value != 0 for _, value in parts) - len(shown)
     more = note(f"and {rest:,} more, which contribute less") if rest > 0 else ""
-    return f'<table class="bars"><tbody>{rows}</tbody></table>{more}'
+    return f'<table class="contributions"><tbody>{rows}</tbody></table>{more}'
 
 
 def note(text: str) -> str:
