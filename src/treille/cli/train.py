@@ -33,7 +33,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
-from treille.cli.report import check_report, write_training_report
+from treille.cli.pages import check_report, write_training_report
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares

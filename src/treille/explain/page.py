@@ -115,6 +115,7 @@ class Content:
 
     name: str
     title: str
+    kernel: str
     summary: str
     banner: str = ""
     figures: Sequence[Figure] = ()

@@ -62,14 +62,19 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
     content = training_report.of_model(model, source.warnings)
     content = replace(content, name=source.name, commands=source.commands or commands(model, source.model))
     if X is None:
-        return replace(content, summary=_summary(content.summary, []), banner=NO_DATA)
+        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
     X = listed_examples(X)
     n = size_of(X)
     if n == 0:
         raise InputError("there are no examples: a report needs at least one, or None for a report of the model alone")
     banner = TOO_GOOD if source.training else ""
-    parts = [f"{count(n, 'example')}{f' of {source.data}' if source.data else ''}", source.how]
-    content = replace(content, summary=_summary(content.summary, parts), banner=banner, data=_statistics(model, X, n))
+    content = replace(
+        content,
+        title=training_report.titled(model, source.data),
+        summary=sentence(count(n, "example"), source.how, content.summary),
+        banner=banner,
+        data=_statistics(model, X, n),
+    )
     fill = _classified if is_classifier(model) else _regressed
     return fill(content, model, X, y, train, source)
 
@@ -93,8 +98,14 @@ def commands(model: Any, path: str) -> list[str]:
     return [f"treille {verb} {quoted}{rest.get(verb, ' FILE')}" for verb in verbs]
 
 
-def _summary(first: str, parts: Sequence[str]) -> str:
-    return ", ".join(part for part in [first, *parts] if part) + "."
+def sentence(*parts: str) -> str:
+    """What the page says first, from parts that may be empty.
+
+    >>> sentence("20 examples", "", "trained in 1 s")
+    '20 examples; trained in 1 s.'
+    """
+    text = "; ".join(part for part in parts if part)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
@@ -140,9 +151,10 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
 
     def describe(row: int, paintings: list[Painting]) -> Example:
         k = int(found.best[row])
-        score = f"score {found.scores[row, k]:+.3f}"
-        if found.probabilities is not None:
-            score = f"probability {found.probabilities[row, k]:.3f}"
+        values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
+        score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
+        if true[row] not in (-1, k) and len(found.names) > 2:
+            score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
         name = source.names[row] if source.names is not None else f"#{row}"
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]

@@ -17,7 +17,7 @@ from treille.data.format import class_counts, count, shares, visible, visible_la
 from treille.explain import training_report
 from treille.explain.classification import confusion
 from treille.explain.page import Bar, Cell, Content, Example, Feature, Figure, Page, Painting, Table
-from treille.explain.report import NO_DATA, TOO_GOOD, Source, checked_pair
+from treille.explain.report import NO_DATA, TOO_GOOD, Source, checked_pair, sentence
 from treille.explain.scores import measure
 from treille.explain.shown_examples import MOST_BYTES
 from treille.io.errors import InputError
@@ -51,15 +51,15 @@ def tagger_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
     ]
     content = replace(content, unit="sentence", legend=LEGEND, name=source.name, commands=lines)
     if X is None:
-        return replace(content, summary=f"{content.summary}.", banner=NO_DATA)
+        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
     sentences = X if isinstance(X, Sentences) else Sentences(X)
     if sentences.n_tokens == 0:
         raise InputError("there are no tokens: a report needs at least one, or None for a report of the model alone")
     words = f"{count(len(sentences), 'sentence')} with {count(sentences.n_tokens, 'token')}"
-    parts = [content.summary, words + (f" of {source.data}" if source.data else ""), source.how]
     content = replace(
         content,
-        summary=", ".join(part for part in parts if part) + ".",
+        title=training_report.titled(model, source.data),
+        summary=sentence(words, source.how, content.summary),
         banner=TOO_GOOD if source.training else "",
         data={"sentences": f"{len(sentences):,}", "tokens": f"{sentences.n_tokens:,}"},
     )

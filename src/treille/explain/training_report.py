@@ -21,12 +21,12 @@ SPREAD = 30  # from this ratio on, the objective is shown on a logarithmic axis
 
 def of_model(model: Any, warnings: Sequence[str] = ()) -> Content:
     """The content of a report without examples."""
-    kernel = format_kernel(model.plan_.kernel)
     panel, note = convergence(model.report_)
     top, told = features(model) if hasattr(model, "functions_") else ({}, "")
     return Content(
         name="",
-        title=f"{type(model).__name__} with {kernel}",
+        title=titled(model),
+        kernel=format_kernel(model.plan_.kernel),
         summary=trained_in(model.report_),
         convergence=panel,
         convergence_note=note,
@@ -37,9 +37,17 @@ def of_model(model: Any, warnings: Sequence[str] = ()) -> Content:
     )
 
 
+def titled(model: Any, data: str = "") -> str:
+    """The heading: the estimator, and the data or the number of classes."""
+    name, labels = type(model).__name__, getattr(model, "classes_", getattr(model, "tags_", None))
+    if data:
+        return f"{name} on {data}"
+    return name if labels is None else f"{name}, {count(len(labels), 'tag' if hasattr(model, 'tags_') else 'class')}"
+
+
 def trained_in(report: Any) -> str:
     """How training ended, in few words."""
-    return f"Trained in {seconds(report.seconds)}" if report.seconds else "Trained"
+    return f"trained in {seconds(report.seconds)}" if report.seconds else "trained"
 
 
 def plan(model: Any) -> dict[str, str]:
