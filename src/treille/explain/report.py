@@ -14,7 +14,7 @@ from treille.data import Strings
 from treille.data.format import class_counts, count, shares, visible_label
 from treille.explain import classification, regression, training_report
 from treille.explain.classification import Predictions
-from treille.explain.outputs import is_classifier, listed_examples, size_of, truth_of
+from treille.explain.outputs import is_classifier, listed_examples, size_of, some_of, truth_of
 from treille.explain.page import Content, Example, Page, Painting
 from treille.explain.shown_examples import MOST, choose, selection_note, shown_examples
 from treille.io.errors import InputError
@@ -110,11 +110,11 @@ def sentence(*parts: str) -> str:
 
 def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     """What the data is like."""
-    batch = model._read_batch(X)
-    found = {"kind": batch.title, "examples": f"{n:,}"}
-    for data in (X, batch):  # texts by their characters, whatever the kernel reads
+    kind = type(model._read_batch(some_of(X, np.arange(1))))
+    found = {"kind": kind.title, "examples": f"{n:,}"}
+    for read in (lambda: X, lambda: model._read_batch(X)):  # texts by their characters, whatever the kernel reads
         with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
-            return found | type(batch).summarise(data, 0, 80).fields
+            return found | kind.summarise(read(), 0, 80).fields
     return found
 
 
