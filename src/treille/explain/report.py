@@ -112,9 +112,10 @@ def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     """What the data is like."""
     kind = type(model._read_batch(some_of(X, np.arange(1))))
     found = {"kind": kind.title, "examples": f"{n:,}"}
-    for read in (lambda: X, lambda: model._read_batch(X)):  # texts by their characters, whatever the kernel reads
-        with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
-            return found | kind.summarise(read(), 0, 80).fields
+    with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
+        return found | kind.summarise(X, 0, 80).fields  # texts by their characters, whatever the kernel reads
+    with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
+        return found | kind.summarise(model._read_batch(X), 0, 80).fields
     return found
 
 
