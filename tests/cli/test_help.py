@@ -20,6 +20,7 @@ VERBS = (
     "evaluate",
     "explain",
     "report",
+    "serve",
     "inspect",
     "features",
     "gram",

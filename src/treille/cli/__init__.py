@@ -20,6 +20,7 @@ from treille.cli import (
     predict,
     quickstart,
     report,
+    serve,
     tag,
     train,
 )
@@ -33,6 +34,7 @@ Start here:
   treille train reviews.csv --model reviews.treille --cv 5
   treille train pos.fa neg.fa --alphabet dna --model sites.treille
   treille predict reviews.treille new.csv
+  treille serve reviews.treille --open
   treille tag train chunks.txt --model chunks.treille --holdout 0.1
 
 \b
@@ -65,6 +67,7 @@ for module in (
     evaluate,
     explain,
     report,
+    serve,
     inspect,
     features,
     gram,

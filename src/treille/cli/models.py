@@ -64,12 +64,16 @@ def class_scores(model: Any, X: Any) -> np.ndarray:
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
-def top_features(model: Any, n: int) -> dict[str, list[tuple[str, float]]]:
-    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ."""
+def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
+    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ.
+
+    With `merge`, overlapping n-grams of a classifier are joined.
+    """
     if not hasattr(model, "features_"):
         return {}
     if hasattr(model, "top_features"):
-        return dict(zip(class_names(model), model.top_features(n).values(), strict=True))
+        found = model.top_features(n, merge=merge).values()
+        return {name: [(one[0], one[1]) for one in each] for name, each in zip(class_names(model), found, strict=True)}
     weights = np.atleast_2d(model.coef_)
     names = ["weights"] if len(weights) == 1 else [f"target {k}" for k in range(1, len(weights) + 1)]
     orders = (np.argsort(-np.abs(row), kind="stable")[:n] for row in weights)

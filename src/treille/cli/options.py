@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from treille import InputError, Strings, Trees
-from treille.cli.columns import column_names, reads, with_numbers
+from treille.cli.columns import with_numbers
 from treille.cli.console import Printer
 from treille.cli.models import refuse_model
 from treille.data.base import kind_of
@@ -25,6 +25,7 @@ from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import parse_kernel, parse_kernels
+from treille.kernels.reading import column_names, reads
 
 
 class Hinge(str, Enum):

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
+from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.explain.tagger_report import write_tagger_report
@@ -53,7 +54,7 @@ class Decision(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Tagger(BaseEstimator):
+class Tagger(LearnedDisplay, BaseEstimator):
     """Tags the tokens of sentences: parts of speech, chunks, names. One support vector machine per tag, and a beam over sequences.
 
     A token's features come from templates: the words, affixes and parts of speech around it, and the tags given before it. A kernel

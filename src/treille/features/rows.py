@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,7 +206,7 @@ class Rows(FeatureRows):
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
         with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
-            squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
+            squares = _ones(self.n_features) if self.column_weights is None else self.column_weights**2
         return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
@@ -291,6 +292,14 @@ def checked_weights(column_weights: np.ndarray, n_features: int) -> np.ndarray:
             f"column_weights has the shape {weights.shape}, expected {n_features:,} weights, one per feature"
         )
     return weights
+
+
+@lru_cache(maxsize=4)
+def _ones(n: int) -> np.ndarray:
+    """As many ones: predictions of a few examples would spend most of their time on them."""
+    ones = np.ones(n)
+    ones.flags.writeable = False
+    return ones
 
 
 def _inverse(norms: np.ndarray) -> np.ndarray:
