@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from treille.explain.outputs import size_of, some_of
+from treille.explain.outputs import sample, size_of, some_of
 
 MOST_TEXTS = 20_000  # that the baseline is trained on, and scored on
 TFIDF = "TF-IDF words, LinearSVC"
@@ -40,16 +40,10 @@ def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> tuple[np.nd
     texts, labels = trained
     if not (are_texts(X) and are_texts(texts)):
         return None
-    rows, scored = _sample(size_of(texts)), _sample(size_of(X))
+    rows, scored = sample(size_of(texts), MOST_TEXTS), sample(size_of(X), MOST_TEXTS)
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVC(dual=True, random_state=0))
     try:
         model.fit(some_of(texts, rows), [labels[i] for i in rows.tolist()])
     except ValueError:  # no word, or one class only
         return None
     return scored, [str(label) for label in model.predict(some_of(X, scored))]
-
-
-def _sample(n: int) -> np.ndarray:
-    if n <= MOST_TEXTS:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, MOST_TEXTS, replace=False))

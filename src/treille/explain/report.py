@@ -25,7 +25,7 @@ NO_DATA = (
     "model.report(X, y, path), or treille report MODEL FILE."
 )
 
-REGRESSION_LEGEND = "Green raises the value, red lowers it; the stronger, the more."
+REGRESSION_LEGEND = "Blue raises the value, orange lowers it; the stronger, the more."
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
         raise InputError("y was given without X: give the examples, too")
     if X is None and train is not None:
         (X, y), source = train, replace(source, training=True)
-    content = training_report.of_model(model, source.warnings)
+    X = listed_examples(X)
+    content = training_report.of_model(model, source.warnings, train[0] if train is not None else X)
     content = replace(content, name=source.name, commands=source.commands or commands(model, source.model))
     if X is None:
         return replace(content, summary=sentence(content.summary), banner=NO_DATA)
-    X = listed_examples(X)
     n = size_of(X)
     if n == 0:
         raise InputError("there are no examples: a report needs at least one, or None for a report of the model alone")
