@@ -37,7 +37,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
-from treille.cli.report import check_report, write_training_report
+from treille.cli.pages import check_report, write_training_report
 from treille.cli.stream import learn_stream
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
@@ -77,7 +77,7 @@ def run(
     if stream:
         refused = {"--C": C != "1", "--loss": loss is not options.Loss.hinge, "--tol": tol != 1e-3, "--seed": seed != 0}
         refused |= {"--max-epochs": max_epochs != 1000, "--cv": cv is not None, "--holdout": holdout is not None}
-        refused["--class-weight"] = class_weight is not None
+        refused |= {"--class-weight": class_weight is not None, "--report": report is not None}
         return learn_stream(
             files, model, reading, Printer(json, quiet), kernel=kernel, fit_intercept=not no_intercept, test=test or [],
             jobs=jobs, force=force, refused=refused,
