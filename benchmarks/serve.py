@@ -106,7 +106,9 @@ async def loaded(port: int, requests: list[bytes], total: int, connections: int)
     """Sends `total` requests, and waits for all answers."""
     loop, load = asyncio.get_running_loop(), Load(requests, total, connections)
     began = time.perf_counter()
-    await asyncio.gather(*(loop.create_connection(lambda: Connection(load), "127.0.0.1", port) for _ in range(connections)))
+    await asyncio.gather(
+        *(loop.create_connection(lambda: Connection(load), "127.0.0.1", port) for _ in range(connections))
+    )
     await load.done
     return load, time.perf_counter() - began
 

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 from served_models import CASES, lattices
+from serving import served
 
 import treille
-from serving import served
 from treille import Tagger, kernels
 
 
@@ -129,7 +129,9 @@ def test_the_model_is_described(case):
     assert answer["kernel"]
 
 
-@pytest.mark.parametrize("value", [None, 5, True, {"a": [{}]}, [[[]]], [{"b": 1}, 2], {"nodes": 10**12, "edges": []}, {"edges": {}}])
+@pytest.mark.parametrize(
+    "value", [None, 5, True, {"a": [{}]}, [[[]]], [{"b": 1}, 2], {"nodes": 10**12, "edges": []}, {"edges": {}}]
+)
 def test_examples_of_another_kind_are_refused_with_the_library_s_message(case, value):
     _, client = case
     for path in ("/predict", "/explain"):
@@ -171,7 +173,9 @@ def test_lattices_are_read_from_plf_and_from_lists_of_words():
     with served(lattices().model) as client:
         arcs = client.post("/predict", {"example": lattices().json}).json()["scores"]
         text = "((('red', 0.75, 1), ('wine', 0.25, 1),),)"
-        assert client.post("/predict", {"example": {"plf": text, "weights": "prob"}}).json()["scores"] == pytest.approx(arcs)
+        assert client.post("/predict", {"example": {"plf": text, "weights": "prob"}}).json()["scores"] == pytest.approx(
+            arcs
+        )
         one = client.post("/predict", {"example": ["red"]}).json()["scores"]
         path = {"arcs": [[0, "red", 1, 1]], "finals": {"1": 1}}
         assert client.post("/predict", {"example": path}).json()["scores"] == pytest.approx(one)

@@ -39,7 +39,17 @@ def start(folder, interruptible):
     processes = []
 
     def call(*options, model="wines.treille"):
-        command = [sys.executable, "-m", "treille", "serve", str(folder / model), "--port", "0", "--json", *map(str, options)]
+        command = [
+            sys.executable,
+            "-m",
+            "treille",
+            "serve",
+            str(folder / model),
+            "--port",
+            "0",
+            "--json",
+            *map(str, options),
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
         processes.append(process)
         line = process.stdout.readline()
@@ -63,8 +73,8 @@ def test_ctrl_c_lets_running_requests_end_and_the_exit_code_is_0(start):
     while client.get("/healthz").json()["requests"] == 0 and not found:
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    thread.join(20)
+    out, err = process.communicate(timeout=60)
+    thread.join(60)
     assert (process.returncode, out, err) == (0, "", "")
     assert (found[0].status, len(found[0].json()["parts"])) == (200, len(text))
 
@@ -77,7 +87,7 @@ def test_a_server_for_other_machines_warns_and_logs_and_offers_samples(start):
     assert client.post("/predict", {"example": "very red"}).json()["label"] == "red"
     shown = client.get("/").body.decode()
     process.terminate()
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "every machine that reaches this one can use the model" in " ".join(err.split())
     assert "POST /predict 200 " in err
@@ -107,7 +117,9 @@ def test_an_address_that_cannot_be_bound_is_an_error(folder, capsys, options, sa
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("options", [["--port", "70000"], ["--port", "-1"], ["--max-body", "0"], ["--queue", "-1"], ["--time-limit", "0"]])
+@pytest.mark.parametrize(
+    "options", [["--port", "70000"], ["--port", "-1"], ["--max-body", "0"], ["--queue", "-1"], ["--time-limit", "0"]]
+)
 def test_options_out_of_range_are_refused(folder, capsys, options):
     assert main(["serve", str(folder / "wines.treille"), *options]) == 2
     assert options[0] in capsys.readouterr().err
@@ -139,7 +151,14 @@ FILES = {
     "columns": "title,year,label\nred wine,3,red\n",
     "tagger": "The DT B-NP\ndog NN I-NP\n\nA DT B-NP\n",
 }
-SUFFIXES = {"dna": "fa", "trees": "trees", "graphs": "graphs.jsonl", "lattices": "jsonl", "vectors": "svmlight", "tagger": "txt"}
+SUFFIXES = {
+    "dna": "fa",
+    "trees": "trees",
+    "graphs": "graphs.jsonl",
+    "lattices": "jsonl",
+    "vectors": "svmlight",
+    "tagger": "txt",
+}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -99,7 +99,13 @@ def test_requests_and_answers_fit_the_schemas(case):
 def test_wrong_requests_do_not_fit_the_schemas(case):
     (_, _, value, _), _, document = case
     schema = document["components"]["schemas"]["PredictRequest"]
-    for wrong in ({}, {"example": value, "examples": [value]}, {"example": value, "exmaple": 1}, {"examples": value}, [value]):
+    for wrong in (
+        {},
+        {"example": value, "examples": [value]},
+        {"example": value, "exmaple": 1},
+        {"examples": value},
+        [value],
+    ):
         if not (isinstance(value, list) and wrong == {"examples": value}):
             assert not _fits(wrong, schema, document)
 

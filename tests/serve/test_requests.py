@@ -73,7 +73,9 @@ def test_json_is_recognised_with_parameters(client):
         assert client.send("POST", "/predict", b'{"example": "a"}', {"Content-Type": kind}).status == 200
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/predict/", "/explain/x", "/../etc/passwd", "/%2e%2e/etc/passwd", "//", "/static/x"])
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/predict/", "/explain/x", "/../etc/passwd", "/%2e%2e/etc/passwd", "//", "/static/x"]
+)
 def test_unknown_paths_are_not_found(client, path):
     found = client.get(path)
     assert found.status == 404
@@ -82,7 +84,12 @@ def test_unknown_paths_are_not_found(client, path):
 
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
-    [("GET", "/predict", "POST"), ("DELETE", "/explain", "POST"), ("POST", "/healthz", "GET"), ("OPTIONS", "/predict", "POST")],
+    [
+        ("GET", "/predict", "POST"),
+        ("DELETE", "/explain", "POST"),
+        ("POST", "/healthz", "GET"),
+        ("OPTIONS", "/predict", "POST"),
+    ],
 )
 def test_wrong_methods_are_refused_with_the_right_one(client, method, path, allowed):
     found = client.send(method, path, b"{}" if method == "POST" else None, GOOD)
@@ -91,14 +98,18 @@ def test_wrong_methods_are_refused_with_the_right_one(client, method, path, allo
     assert found.message.startswith(f"{path} takes ")
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", ""]
+)
 def test_requests_for_another_host_are_refused(client, host):
     found = client.get("/model", Host=host)
     assert found.status == 421
     assert "for another host" in found.message
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:80", "[::1]:80", "[::1]", "192.168.1.7", "localhost."])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:9", "127.0.0.1:80", "[::1]:80", "[::1]", "192.168.1.7", "localhost."]
+)
 def test_local_names_and_addresses_are_accepted(client, host):
     assert client.get("/healthz", Host=host).json() == {"status": "ok", "requests": 0}
 
@@ -132,7 +143,11 @@ def test_any_text_is_answered(client):
 
 
 def test_what_is_not_http_does_not_stop_the_server(client):
-    for noise in (b"\x16\x03\x01\x00\xa5\x01\x00", b"GET\r\n\r\n", b"POST /predict HTTP/1.1\r\nContent-Length: -1\r\n\r\n"):
+    for noise in (
+        b"\x16\x03\x01\x00\xa5\x01\x00",
+        b"GET\r\n\r\n",
+        b"POST /predict HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    ):
         with socket.create_connection(("127.0.0.1", client.port), timeout=5) as connection:
             connection.sendall(noise)
             connection.shutdown(socket.SHUT_WR)

@@ -58,7 +58,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (quickstart, train, learn, predict, evaluate, explain, serve, inspect, features, gram, convert, completion):
+for module in (
+    quickstart,
+    train,
+    learn,
+    predict,
+    evaluate,
+    explain,
+    serve,
+    inspect,
+    features,
+    gram,
+    convert,
+    completion,
+):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")

@@ -94,13 +94,17 @@ def run(
     with listening(host, port) as found:
         url = url_of(found)
         if not found.getsockname()[0].startswith("127.") and found.getsockname()[0] != "::1":
-            printer.warn(f"listening at {host}: every machine that reaches this one can use the model, without a password")
+            printer.warn(
+                f"listening at {host}: every machine that reaches this one can use the model, without a password"
+            )
 
         def started() -> None:
             kernel = format_kernel(estimator.plan_.kernel)
             printer.print(f"{model.name} ({type(estimator).__name__}, {kernel}) at {url}", wrap=False)
             printer.note("Ctrl-C stops it")
-            printer.result({"url": url, "host": host, "port": found.getsockname()[1], "model": str(model), "pid": os.getpid()})
+            printer.result(
+                {"url": url, "host": host, "port": found.getsockname()[1], "model": str(model), "pid": os.getpid()}
+            )
             sys.stdout.flush()
             if browser:
                 threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
@@ -144,7 +148,10 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
             )
             for i, row in enumerate(rows)
         ]
-    batch = found.X if isinstance(found.X, Sequence) else kind_of(found.X)(found.X)
+    batch: Any = found.X
+    if not isinstance(batch, Sequence):
+        kind: Any = kind_of(batch)
+        batch = kind(batch)
     items = [batch[i] for i in range(len(found))]
     return [sample_of(each, _name(i, names[i] + labels[i], each), reader.kind) for i, each in enumerate(items)]
 

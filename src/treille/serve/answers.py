@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import treille
-from treille import InputError, Tagger
+from treille import InputError, Strings, Tagger
 from treille.estimators.logistic_regression import log_probabilities
 from treille.explain import Explanation
 from treille.explain.characters import on_characters, stretches
@@ -108,13 +108,16 @@ class Served:
         answer: dict[str, Any] = {}
         if self.classes is not None:
             outputs = scores if len(scores) == 1 else scores[None, :]
-            answer = {name.removesuffix("s") if name == "labels" else name: own[0] for name, own in self._scored(outputs).items()}
+            answer = {
+                name.removesuffix("s") if name == "labels" else name: own[0]
+                for name, own in self._scored(outputs).items()
+            }
         if found.classes is not None:
             answer["class"] = found.predicted if label is None else label
         answer |= {
             "score": float(sign * scores[function]),
             "intercept": float(sign * found.intercept[function]),
-            "base": float(sign * found.base[function]),
+            "base": float(sign * found.base[function]) + 0.0,  # not -0.0
             "parts": found.names,
             "contributions": found.contributions(label).tolist(),
         }
@@ -137,7 +140,7 @@ class Served:
 def _painted(found: Explanation, label: Any) -> dict[str, Any]:
     """The example as HTML; of a text also its words, or runs of characters, with their contributions."""
     answer: dict[str, Any] = {"html": found.html(label)}
-    if isinstance(found.example, str):
+    if isinstance(found.example, str) and all(isinstance(batch, Strings) for batch, _ in found.leaves):
         placed = on_characters(found.example, found, found.contributions(label))
         if placed is not None:
             answer["words"] = [list(part) for part in stretches(found.example, placed)]
@@ -158,7 +161,7 @@ def _decision(decision: Any) -> dict[str, Any]:
 SINGULAR = {"labels": "label", "values": "value"}
 
 
-def one(found: dict[str, Sequence[Any]], i: int) -> dict[str, Any]:
+def one(found: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
     """The answer for one example.
 
     >>> one({"labels": ["a", "b"], "scores": [[1.0, -1.0], [-2.0, 2.0]]}, 1)

@@ -58,7 +58,9 @@ class Workers:
         """What `work` returns for this request, from one of the threads."""
         if self.jobs >= self.limits.waiting + self.limits.threads:
             raise RequestError(
-                503, f"{self.jobs} requests are being answered or wait, the most allowed: try again", {"Retry-After": "1"}
+                503,
+                f"{self.jobs} requests are being answered or wait, the most allowed: try again",
+                {"Retry-After": "1"},
             )
         job = Job(work, request, size, asyncio.get_running_loop().create_future())
         self.jobs += 1

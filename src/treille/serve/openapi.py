@@ -10,6 +10,7 @@ from treille.serve.errors import KINDS
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 from treille.serve.limits import Limits
 
+FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 NUMBERS = {"type": "array", "items": NUMBER}
 LATTICE = {
@@ -28,7 +29,10 @@ GRAPH = {
     "type": "object",
     "properties": {
         "nodes": {"description": "The labels of the nodes, or their number.", "type": ["array", "integer"]},
-        "edges": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}},
+        "edges": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+        },
         "edge_labels": {"type": "array"},
         "weights": NUMBERS,
         "node_attr": {"type": "array", "items": NUMBERS},
@@ -58,7 +62,9 @@ def description(served: Served, limits: Limits) -> dict[str, Any]:
         "info": {"title": served.name or "treille", "description": about, "version": treille.__version__},
         "paths": {
             "/predict": {"post": _post("predict", "Predict one example, or several.", "PredictRequest", "Predict")},
-            "/explain": {"post": _post("explain", "What each part contributes to the score.", "ExplainRequest", "Explain")},
+            "/explain": {
+                "post": _post("explain", "What each part contributes to the score.", "ExplainRequest", "Explain")
+            },
             "/model": {"get": _get("model", "The model: kernel, classes, kind of data, report.", {"type": "object"})},
             "/healthz": {"get": _get("healthz", "Whether the server answers.", _object({"status": {"const": "ok"}}))},
             "/openapi.json": {"get": _get("openapi", "This document.", {"type": "object"})},
@@ -68,7 +74,9 @@ def description(served: Served, limits: Limits) -> dict[str, Any]:
 
 
 def _schemas(served: Served) -> dict[str, Any]:
-    label = {"enum": served.classes} if served.classes else {"type": "integer", "description": "The number of a target."}
+    label = (
+        {"enum": served.classes} if served.classes else {"type": "integer", "description": "The number of a target."}
+    )
     examples = {"example": _ref("Example"), "examples": {"type": "array", "items": _ref("Example")}}
     either = [{"required": ["example"]}, {"required": ["examples"]}]
     options = {"class": label, "html": {"type": "boolean", "default": False}}
@@ -78,7 +86,8 @@ def _schemas(served: Served) -> dict[str, Any]:
     return {
         "Example": _example(served.reader) | {"description": served.reader.expected},
         "PredictRequest": _object(examples, required=False) | {"oneOf": either, "additionalProperties": False},
-        "ExplainRequest": _object(examples | options, required=False) | {"oneOf": either, "additionalProperties": False},
+        "ExplainRequest": _object(examples | options, required=False)
+        | {"oneOf": either, "additionalProperties": False},
         "Prediction": single,
         "Predictions": several,
         "Explanation": explanation,
@@ -114,7 +123,8 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.reader.kind == SENTENCES:
         token = _object({"token": TOKEN, "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    optional = {"html": {"type": "string", "description": "The example painted, if asked for."}, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
+    html = {"type": "string", "description": "The example painted, if asked for."}
+    optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
     known = {name: schema for name, schema in single["properties"].items() if name not in ("classes", "value")}
     described = _object(known | own | {"base": NUMBER})
     return described | {"properties": described["properties"] | optional}
@@ -138,7 +148,7 @@ def _get(name: str, summary: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _post(name: str, summary: str, request: str, answer: str) -> dict[str, Any]:
     answers = {"Predict": ("Prediction", "Predictions"), "Explain": ("Explanation", "Explanations")}[answer]
-    failures = {str(status): {"description": KINDS[status]} | _json(_ref("Error")) for status in (400, 408, 413, 415, 422, 503, 504)}
+    failures = {str(status): {"description": KINDS[status]} | _json(_ref("Error")) for status in FAILURES}
     return {
         "operationId": name,
         "summary": summary,

@@ -50,7 +50,9 @@ def check_length(headers: Mapping[str, str], most: int) -> None:
 
 def too_large(most: int) -> RequestError:
     """For a body of more bytes than allowed."""
-    return RequestError(413, f"the body is longer than {most:,} bytes, the limit: send fewer examples", {"Connection": "close"})
+    return RequestError(
+        413, f"the body is longer than {most:,} bytes, the limit: send fewer examples", {"Connection": "close"}
+    )
 
 
 def parsed(body: bytes) -> dict[str, Any]:
