@@ -12,6 +12,7 @@
 #include "text/pattern_features.hpp"
 #include "text/pattern_gram.hpp"
 #include "text/subsequence.hpp"
+#include "text/subsequence_shares.hpp"
 
 using namespace nb::literals;
 
@@ -86,6 +87,17 @@ void bind_patterns(nb::module_& m) {
             return give_matrix(std::move(out), n, n_functions);
           },
           "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a, "What each symbol adds to functions of the rows.")
+      .def(
+          "contributions_of_arcs",
+          [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, Matrix weights, int threads) {
+            const Lattices lattices = data.view();
+            const std::size_t n = lattices.symbols.size(), n_functions = weights.shape(1);
+            Buffer<double> out(n * n_functions);
+            unlocked(
+                [&] { self.contributions(lattices, view(recode), {weights.data(), weights.size()}, n_functions, threads, out.data()); });
+            return give_matrix(std::move(out), n, n_functions);
+          },
+          "data"_a, "recode"_a, "weights"_a, "threads"_a, "What each arc adds to functions of the rows.")
       .def(
           "families",
           [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {
@@ -166,6 +178,19 @@ void bind_patterns(nb::module_& m) {
         return give(std::move(out));
       },
       "symbols"_a, "offsets"_a, "n"_a, "decay"_a, "threads"_a, "k(x, x) of each.");
+  m.def(
+      "subsequence_shares",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> right_symbols, In<std::int64_t> right_offsets, int n,
+         double decay, Matrix beta, int threads) {
+        const std::span<const double> coefficients{beta.data(), beta.size()};
+        auto shares = unlocked([&] {
+          return subsequence_shares({view(symbols), view(offsets)}, {view(right_symbols), view(right_offsets)}, n, decay, coefficients,
+                                    beta.shape(1), threads);
+        });
+        return give_matrix(std::move(shares), symbols.size(), beta.shape(1));
+      },
+      "symbols"_a, "offsets"_a, "right_symbols"_a, "right_offsets"_a, "n"_a, "decay"_a, "beta"_a, "threads"_a,
+      "What each symbol adds to the sum of beta times kernel values, a column per function.");
 }
 
 }  // namespace treille

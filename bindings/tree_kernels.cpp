@@ -15,6 +15,7 @@
 #include "trees/subtree_features.hpp"
 #include "trees/tree_gram.hpp"
 #include "trees/tree_index.hpp"
+#include "trees/tree_shares.hpp"
 
 using namespace nb::literals;
 
@@ -41,6 +42,15 @@ void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index)
       },
       "left"_a, "rule"_a, "own"_a, "threads"_a,
       "The values of the trees `left` with those of the index, row by row; `own`: `left` are the trees of the index.");
+  index.def(
+      "shares",
+      [](const Index& self, const ForestIn& left, const Rule& rule, Matrix beta, int threads) {
+        const std::span<const double> coefficients{beta.data(), beta.size()};
+        auto shares = unlocked([&] { return tree_shares(self, read(left), rule, coefficients, beta.shape(1), threads); });
+        return give_matrix(std::move(shares), std::get<0>(left).size(), beta.shape(1));
+      },
+      "left"_a, "rule"_a, "beta"_a, "threads"_a,
+      "What each node of the trees `left` adds to the sum of beta times kernel values, a column per function.");
   m.def(
       "tree_diagonal",
       [](const ForestIn& all, const Rule& rule, int threads) {

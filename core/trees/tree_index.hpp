@@ -35,6 +35,7 @@ class TreeIndex {
   explicit TreeIndex(const Forest& forest);
 
   std::size_t size() const { return n_trees_; }
+  std::size_t n_subtrees() const { return child_starts_.size() - 1; }
 
   // A family: places start .. start + size of the subtrees with this key that stand in the trees 0 .. last.
   struct Family {

@@ -8,8 +8,14 @@ import treille
 def test_a_model_shows_its_kernel_classes_report_and_most_telling_features(cli, model):
     answer = cli("inspect", model, "--top", 3)
     assert answer.code == 0
-    for said in ("kernel:   ngram(3).normalized()", "classes:  red, white", "converged, duality gap", "· is a blank"):
+    for said in (
+        "kernel:   ngram(3).normalized()",
+        "classes:  red, white",
+        "converged, duality gap",
+        "overlapping ones joined",
+    ):
         assert said in answer.out
+    assert "cherries" in answer.out
     value = cli("inspect", model, "--top", 3, "--json").json()
     assert value["kind"] == "model"
     top = treille.load(model).top_features(3)

@@ -19,6 +19,7 @@ VERBS = (
     "predict",
     "evaluate",
     "explain",
+    "report",
     "serve",
     "inspect",
     "features",

@@ -5,7 +5,7 @@ import pytest
 
 import treille
 from treille import SVC, SVR, InputError, LogisticRegression, Ridge
-from treille.kernels import Columns, Linear, NGram, Subsequence
+from treille.kernels import Columns, Linear, NGram
 
 RANDOM = np.random.default_rng(0)
 CODES = np.array([0, 1, 2] * 10)
@@ -84,8 +84,6 @@ def test_what_does_not_exist_is_refused():
         model.explain("ab").parts("w")
     with pytest.raises(InputError, match="there is no target 3: there are 1, counted from 0"):
         Ridge(NGram(1)).fit(["a", "b"], [0.0, 1.0]).explain("ab").contributions(3)
-    with pytest.raises(InputError, match="has no explicit features, so the parts of an example have no weights"):
-        SVC(Subsequence(2)).fit(TEXTS, LABELS).explain("ab")
 
 
 def test_the_largest_parts_are_in_order_of_size():

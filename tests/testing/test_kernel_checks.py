@@ -165,6 +165,11 @@ class Halfhearted(Mapped):
             return super().contributions(batch, 0.5 * weights, n_jobs)
 
 
+class Generous(NGram):
+    def contributions(self, batch, support, coefficients, n_jobs=None):
+        return super().contributions(batch, support, 2 * coefficients, n_jobs)
+
+
 class Unmerged(Mapped):
     class map(NGramMap):
         def merge(self, other):
@@ -199,6 +204,7 @@ MUTANTS = {
     "weighted columns multiply values": Unweighted,
     "occurrences sum to values": Doubled,
     "contributions sum to outputs": Halfhearted,
+    "contributions sum to applied coefficients": Generous,
     "features of parts merge to those of all": Unmerged,
     "is applied to coefficients as it is": Misapplied,
     "has one optimum in every space": Crooked,

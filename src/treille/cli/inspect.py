@@ -7,8 +7,8 @@ Examples:
   treille inspect news.jsonl.gz --text title+body --label topics=acq
   head -100 mail.txt | treille inspect -
 
-For a model: kernel, classes, size, how training ended and the features with the largest weights, for each class; for
-a tagger: kernel, tags, templates, sizes, how training ended.
+For a model: kernel, classes, size, how training ended and the features with the largest weights, for each class,
+n-grams that overlap joined (--json: one by one); for a tagger: kernel, tags, templates, sizes, how training ended.
 For a data file: how it was understood, its fields and classes, sizes and first examples; for lattices and other
 machines: states, arcs, paths, words, empty arcs, cycles and totals.
 """
@@ -77,7 +77,10 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     if top and features:
         printer.print()
         title = "most telling features of each class" if len(features) == len(names) else "largest weights of features"
-        print_features(printer, features, weights=True, title=title)
+        joined = top_features(model, top, merge=True)
+        print_features(
+            printer, joined, weights=True, title=title + (", overlapping ones joined" * (joined != features))
+        )
     printer.result(
         {
             "kind": "model",

@@ -13,7 +13,8 @@ from safetensors import SafetensorError
 
 from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
-from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
+from treille.data.format import count, legend, listed, seconds, visible, visible_label
+from treille.explain.scores import unknown_labels
 from treille.io import Examples
 from treille.io.labels import label_text
 from treille.io.model import read_spec
@@ -63,12 +64,16 @@ def class_scores(model: Any, X: Any) -> np.ndarray:
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
-def top_features(model: Any, n: int) -> dict[str, list[tuple[str, float]]]:
-    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ."""
+def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
+    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ.
+
+    With `merge`, overlapping n-grams of a classifier are joined.
+    """
     if not hasattr(model, "features_"):
         return {}
     if hasattr(model, "top_features"):
-        return dict(zip(class_names(model), model.top_features(n).values(), strict=True))
+        found = model.top_features(n, merge=merge).values()
+        return {name: [(one[0], one[1]) for one in each] for name, each in zip(class_names(model), found, strict=True)}
     weights = np.atleast_2d(model.coef_)
     names = ["weights"] if len(weights) == 1 else [f"target {k}" for k in range(1, len(weights) + 1)]
     orders = (np.argsort(-np.abs(row), kind="stable")[:n] for row in weights)
@@ -167,14 +172,13 @@ def print_features(
 
 def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
     """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid."""
-    unknown = class_counts(label for label in labels if label not in names)
-    found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
+    unknown, warning = unknown_labels(names, labels)
     if sum(unknown.values()) == len(labels):
+        found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
         raise InputError(
             f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
             " Give the --label that the model was trained with, or labels from a file with --labels"
         )
     if unknown:
-        n = count(sum(unknown.values()), "example")
-        printer.warn(f"{n} with a label that the model does not know, counted as errors: {found}")
+        printer.warn(warning)
     return unknown

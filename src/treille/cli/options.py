@@ -230,6 +230,7 @@ Force = Annotated[
     bool, typer.Option("--force", help="Overwrite what this command would not: other files, and its input.")
 ]
 
+ReportPath = Annotated[Path | None, typer.Option("--report", metavar="PATH", help="Also write a report page, HTML.")]
 ModelPath = Annotated[Path | None, typer.Option("--model", metavar="PATH", help="Where to save the model.")]
 Cs = Annotated[
     str, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; with --cv, the best of several: 0.1,1,10.")

@@ -33,6 +33,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
+from treille.cli.report import check_report, write_training_report
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
@@ -59,6 +60,7 @@ def run(
     cv: options.Folds = None,
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
+    report: options.ReportPath = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
@@ -69,6 +71,8 @@ def run(
     _check_choices(model, cv, holdout, test)
     if model is not None:
         check_writable(model, "model", reading.inputs(*files, *(test or ())), force)
+    if report is not None:
+        check_report(report, reading.inputs(*files, *(test or ()), str(model or "")), force)
     kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
     if cv is None and max(len(kernels), len(Cs)) > 1:
         raise typer.BadParameter(
@@ -102,7 +106,7 @@ def run(
     batch = chosen.batch(X, machine.n_jobs)  # read once, for all folds and the final model
     if isinstance(batch, Lattices):
         printer.note(f"read as distributions: {batch.report}")
-    candidates, scored = list[dict[str, Any]](), None
+    candidates, scored, splits = list[dict[str, Any]](), None, None
     if cv:
         splits, how = fold_splits(labels, cv, seed, printer), f"in {cv}-fold cross-validation"
         found = choose(machine, kernels or [chosen], Cs, batch, labels, splits, how)
@@ -110,15 +114,23 @@ def run(
     else:
         if holdout:
             how = f"on {holdout:.0%} held out"
-            scored = held_out(machine, batch, labels, part_split(labels, holdout, seed), how)
+            splits = part_split(labels, holdout, seed)
+            scored = held_out(machine, batch, labels, splits, how)
         fit(machine, batch, labels)
     machine.reading_ |= reading.remembered()
     if model:
         machine.save(model)
     if tested:
         scored = HeldOut(f"on {tested.source}", [score(machine, X_test, truth, labels)])
+    if report:
+        compared = (tested, X_test) if tested else None
+        write_training_report(report, printer, machine, model, (examples, X), scored, splits, compared)
     _print(printer, machine, why, scored, model, reading, candidates)
-    printer.result(_as_dict(machine, examples, scored, model) | {"candidates": candidates})
+    if report:
+        printer.field("report", f"{report}: open it in a browser")
+    printer.result(
+        _as_dict(machine, examples, scored, model) | {"candidates": candidates, "page": report and str(report)}
+    )
     if machine.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -14,6 +14,7 @@ from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights
+from treille.explain.merged import MergedFeature, merged_features
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.solvers import Problem
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 class Classifier(ClassifierMixin, KernelMachine):
     """A classifier of structured examples, one class against the rest; subclasses name the loss."""
 
-    C: float
+    C: float = 1.0
     class_weight: dict[Any, float] | str | None
     fit_intercept: bool | str
     classes_: np.ndarray
@@ -64,16 +65,36 @@ class Classifier(ClassifierMixin, KernelMachine):
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def top_features(self, count: int = 10) -> dict[Any, list[tuple[str, float]]]:
+    @overload
+    def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...
+
+    @overload
+    def top_features(
+        self, count: int = 10, *, merge: Literal[True], examples: Any = None
+    ) -> dict[Any, list[MergedFeature]]: ...
+
+    def top_features(self, count: int = 10, merge: bool = False, examples: Any = None) -> Any:
         """For every class, the features with the largest weights in its favour.
 
+        With `merge`, n-grams that overlap are joined to the longer stretches that they come from, as
+        `treille.explain.MergedFeature`: name, weight, and, with `examples` such as the training texts, document frequency and a
+        sentence in which it occurs. Without examples, n-grams are joined by their strings alone.
+
         >>> import treille
-        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
-        >>> {label: top[0][0] for label, top in model.top_features(1).items()}
-        {0: 'a', 1: 'c'}
+        >>> texts = ["the transport strike", "a strike of transport", "the price of corn", "corn and its price"]
+        >>> model = treille.SVC(treille.kernels.NGram(4)).fit(texts, ["strike", "strike", "corn", "corn"])
+        >>> [name for name, weight in model.top_features(3)["strike"]]
+        [' tra', 'tran', 'rans']
+        >>> top = model.top_features(2, merge=True, examples=texts)["strike"]
+        >>> [(one.name, one.frequency, one.sentence) for one in top]
+        [('transport', 2, 'the transport strike'), ('strike', 2, 'the transport strike')]
         """
         functions = self._linear()
         columns = functions.weights if len(self.classes_) > 2 else np.hstack([-functions.weights, functions.weights])
+        if merge:
+            batch = None if examples is None else self._read_batch(examples)
+            found = merged_features(self.features_, columns, count, batch, examples)
+            return dict(zip(self.classes_.tolist(), found, strict=True))
         top = {}
         for label, column in zip(self.classes_.tolist(), columns.T, strict=True):
             best = np.argsort(-column, kind="stable")[:count]

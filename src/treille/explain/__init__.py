@@ -1,5 +1,7 @@
 """Explanations: what in an example made the decision."""
 
 from treille.explain.explanation import Explanation
+from treille.explain.merged import MergedFeature
+from treille.explain.support import SupportExample
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "MergedFeature", "SupportExample"]

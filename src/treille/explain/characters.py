@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treille.explain.explanation import Explanation
+from treille.data import Strings
+from treille.io.units import TextUnit
+
+if TYPE_CHECKING:
+    from treille.explain.explanation import Explanation
 
 
 def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarray | None:
@@ -34,6 +39,23 @@ def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarr
             np.add.at(out, owners[begin:end], value / (end - begin))
         first += size
     return out
+
+
+def text_of(found: Explanation) -> str | None:
+    """The text that an explanation is about: as it was given, or its characters; None for anything else.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], [0, 1])
+    >>> text_of(model.explain(treille.Strings(["abc"])))
+    'abc'
+    """
+    batches = [batch for batch, _ in found.leaves if isinstance(batch, Strings)]
+    if not batches or len(batches) < len(found.leaves):
+        return None
+    if isinstance(found.example, str):
+        return found.example
+    characters = len(batches) == 1 and not TextUnit.of(batches[0].unit).separator
+    return "".join(found.names) if characters and all(len(name) == 1 for name in found.names) else None
 
 
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch
-from treille.data.aligned import AlignedBatches
+from treille.data.aligned import leaf_batches
+from treille.explain.display import notebook
 from treille.explain.painting import painted
+from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
 from treille.io.errors import InputError
 
@@ -45,6 +47,8 @@ class Explanation:
         The example as it was given.
     leaves : tuple of (Batch, int)
         Where the parts of each column are: a batch, and the example's place in it.
+    by_support : bool
+        Whether the parts are the support examples of the model: the kernel has no features and is not split by part.
 
     Examples
     --------
@@ -65,6 +69,8 @@ class Explanation:
     columns: tuple[tuple[str, int], ...] = ()
     example: Any = None
     leaves: tuple[tuple[Batch, int], ...] = ()
+    by_support: bool = False
+    support_shares: SupportShares | None = None
 
     @property
     def scores(self) -> np.ndarray:
@@ -109,9 +115,29 @@ class Explanation:
         k = self.classes.index(label)
         return (0, 1.0 if k else -1.0) if len(self.classes) == 2 else (k, 1.0)
 
+    @property
+    def support(self) -> list[SupportExample]:
+        """The support examples with their shares, those with the largest for the predicted class first.
+
+        Their shares sum to the scores minus the intercept. Models with weights of features have none.
+
+        >>> import treille
+        >>> model = treille.SVC(treille.kernels.Subsequence(2)).fit(["cat", "cart", "dog"], ["pet", "cart", "pet"])
+        >>> found = model.explain("carts")
+        >>> found.support[0].place, found.support[0].example
+        (1, 'cart')
+        >>> shares = sum(one.shares for one in found.support)
+        >>> bool(abs(shares - (found.scores - found.intercept)).max() < 1e-9)
+        True
+        """
+        return [] if self.support_shares is None else self.support_shares.examples(self.function()[0])
+
     def html(self, label: Any = None) -> str:
         """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
         return painted(self, label)
+
+    def _repr_html_(self) -> str:
+        return notebook(self)
 
     def __str__(self) -> str:
         values = self.contributions()
@@ -121,9 +147,24 @@ class Explanation:
 
 
 def explanations(
-    X: Any, batch: Batch, found: Contributions, intercept: np.ndarray, classes: list[Any] | None
+    X: Any,
+    batch: Batch,
+    found: Contributions | None,
+    intercept: np.ndarray,
+    classes: list[Any] | None,
+    support: list[SupportShares] | None = None,
 ) -> list[Explanation]:
-    """One for each example X of a batch."""
+    """One for each example X of a batch; by support example where there are no contributions by part."""
+    examples = [X[i] if isinstance(X, Sequence) else None for i in range(len(batch))]
+    supports = [None] * len(batch) if support is None else support
+    if found is None:
+        return [
+            Explanation(
+                own.names(), own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own
+            )
+            for example, own in zip(examples, supports, strict=True)
+            if own is not None
+        ]
     leaves = leaf_batches(batch)
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
     explained = []
@@ -134,16 +175,7 @@ def explanations(
             values.append(shares[leaf.part_offsets[i] : leaf.part_offsets[i + 1]])
             columns.append((name, len(values[-1])))
         own = tuple(columns) if len(leaves) > 1 else ()
-        example = X[i] if isinstance(X, Sequence) else None
         places = tuple((leaf, i) for _, leaf, _ in read)
-        explained.append(
-            Explanation(names, np.concatenate(values), found.base[i], intercept, classes, own, example, places)
-        )
+        parts = names, np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
+        explained.append(Explanation(*parts, support_shares=supports[i]))
     return explained
-
-
-def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
-    """The batches that a batch of several columns, or several units, consists of, with their names."""
-    if not isinstance(batch, AlignedBatches):
-        return [(name, batch)]
-    return [leaf for own, column in batch.columns.items() for leaf in leaf_batches(column, str(own))]

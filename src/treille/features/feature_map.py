@@ -92,6 +92,10 @@ class FeatureMap(ABC):
         """
         return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        """How many features of the examples each of these features multiplies: 1; more if it is a product, 0 if it is a constant."""
+        return np.ones(len(ids), np.int64)
+
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         """The map with the features of both maps, and the new ids of the features of each.
 

@@ -86,6 +86,13 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
         return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
 
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        each = zip(self.terms(), self.batches(batch), self.batches(support), strict=True)
+        terms = [kernel.contributions(x, y, coefficients, n_jobs) for (_, kernel), x, y in each]
+        return None if any(term is None for term in terms) else reduce(add, terms)
+
 
 def unit_of(kernel: Any) -> str:
     """How a kernel reads texts, "word" or "char" for example, to tell the features of terms apart; "" if it does not say."""
@@ -160,6 +167,13 @@ class AdditiveMap(FeatureMap):
         each = zip(self.maps, self.kernel.batches(batch), pairwise(self.cuts), strict=True)
         terms = (features.contributions(own, weights[a:b], n_jobs) for features, own, (a, b) in each)
         return reduce(add, terms)
+
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        counts = np.empty(len(ids), np.int64)
+        for each, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True):
+            own = (a <= ids) & (ids < b)
+            counts[own] = each.n_factors(ids[own] - a)
+        return counts
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         if not isinstance(other, AdditiveMap) or other.prefixes != self.prefixes:

@@ -208,6 +208,11 @@ class Scaled(WrappedKernel):
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         return self.scale * self.kernel.apply(left, right, coefficients, n_jobs)
 
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        return self.kernel.contributions(batch, support, self.scale * coefficients, n_jobs)
+
 
 class ScaledMap(WrappedMap):
     """The features of another map, every value times a number."""
@@ -285,11 +290,23 @@ class ConstantMap(FeatureMap):
         own = np.sqrt(self.value) * weights.sum(axis=0)
         return Contributions({}, np.tile(own, (len(batch), 1)))
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return np.zeros(len(ids), np.int64)
+
     def name(self, id: int) -> str:
         return "constant"
 
     def restrict(self, ids: np.ndarray) -> ConstantMap:
         return ConstantMap(self.value, len(ids))
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, ConstantMap) or other.value != self.value:
+            raise InputError("the features are of different kernels: merge features of the same kernel")
+        larger = self if self.count else other
+        return larger, np.arange(self.count), np.arange(other.count)
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return ConstantMap(self.value)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}

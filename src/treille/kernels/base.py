@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from treille.automata import Fst
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import FeatureMap, FeatureRows
+from treille.features import Contributions, FeatureMap, FeatureRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
@@ -158,6 +158,18 @@ class Kernel(BaseEstimator, ABC):
                 # Not a matrix product: its rounding would depend on the number of rows.
                 out[i] = (columns * row).sum(axis=1)
         return out
+
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        """What each part of the examples adds to ``apply(batch, support, coefficients)``; None if k is not split by part."""
+        if not self.prefers_features(support, n_jobs):
+            return None
+        features, rows = self.fit_features(support, n_jobs)
+        try:
+            return features.contributions(batch, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), n_jobs)
+        except InputError:
+            return None
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X).

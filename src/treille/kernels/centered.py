@@ -124,6 +124,9 @@ class CenteredMap(FeatureMap):
             weights = every
         return self.inner.contributions(batch, weights, n_jobs).plus(-(self.mean @ weights))
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return self.inner.n_factors(ids if self.kept is None else self.kept[ids])
+
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())
 

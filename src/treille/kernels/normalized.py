@@ -57,6 +57,15 @@ class Normalized(WrappedKernel):
         rows = _inverse_norms(self.inside().diagonal(left, n_jobs))
         return self.inside().apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        if self.prefers_features(support, n_jobs):
+            return super().contributions(batch, support, coefficients, n_jobs)
+        columns = _inverse_norms(self.inside().diagonal(support, n_jobs))
+        found = self.inside().contributions(batch, support, columns[:, None] * coefficients, n_jobs)
+        return None if found is None else found.scaled(_inverse_norms(self.inside().diagonal(batch, n_jobs)))
+
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
         return (self.inside().diagonal(batch, n_jobs) > 0).astype(np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from treille.data import Batch, Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.features import FeatureMap, Rows
+from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -127,6 +127,14 @@ class CountMap(SequenceMap):
         else:
             rows = features.transform(batch.symbols, batch.offsets, codes, *options, threads)
         return Rows.from_core(rows, self.n_features)
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, (Strings, Lattices))
+        options = self.recode(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
+        if isinstance(batch, Lattices):
+            data = lattices_to_count(batch, self.counts)
+            return Contributions.of(batch, self.features.contributions_of_arcs(data, *options))
+        return Contributions.of(batch, self.features.contributions(batch.symbols, batch.offsets, *options))
 
 
 def narrow(cells: np.ndarray, size: int) -> np.ndarray:

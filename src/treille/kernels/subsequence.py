@@ -5,6 +5,7 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
+from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
@@ -64,3 +65,17 @@ class Subsequence(SequenceKernel):
         assert isinstance(batch, Strings)
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         return _core.subsequence_diagonal(batch.symbols, batch.offsets, n, decay, threads)
+
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        self.check()
+        assert isinstance(batch, Strings)
+        assert isinstance(support, Strings)
+        check_units_agree(batch, support)
+        symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
+        beta = np.ascontiguousarray(coefficients, np.float64)
+        n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
+        right = support.symbols, support.offsets
+        values = _core.subsequence_shares(symbols, batch.offsets, *right, n, decay, beta, threads)
+        return Contributions.of(batch, values)

@@ -1,15 +1,19 @@
 """The common base of tree kernels: reading examples, and kernel matrices from matching nodes."""
 
 from abc import abstractmethod
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treille import _core
 from treille.data import Batch, Trees
+from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
+
+PAIRS = 1 << 27  # of nodes whose values are in memory at a time, at most
 
 
 class TreeKernel(Kernel):
@@ -31,15 +35,32 @@ class MatchedNodes(TreeKernel):
     def rule(self) -> Any:
         """The value of a pair of matching nodes, for the core."""
 
+    def _index(self, trees: Trees) -> Any:
+        return trees.derived(self.index, lambda: self.index(trees.arrays))
+
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         self.check()
         assert isinstance(left, Trees)
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
         assert isinstance(whole, Trees)
-        index = whole.derived(self.index, lambda: self.index(whole.arrays))
+        index = self._index(whole)
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
         K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
         return check_finite(self, K)
+
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        self.check()
+        assert isinstance(batch, Trees)
+        assert isinstance(support, Trees)
+        values = np.zeros((len(batch.labels), coefficients.shape[1]))
+        for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
+            some = support if stop - start == len(support) else support[start:stop]
+            index = self._index(some)
+            beta = np.ascontiguousarray(coefficients[start:stop], np.float64)
+            values += index.shares(batch.arrays_over(some.alphabet), self.rule(), beta, effective_n_jobs(n_jobs))
+        return Contributions.of(batch, check_finite(self, values))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -50,6 +71,13 @@ class MatchedNodes(TreeKernel):
         values: np.ndarray = _core.tree_diagonal(batch.arrays, self.rule(), effective_n_jobs(n_jobs))
         check_finite(self, values).flags.writeable = False
         return values
+
+
+def _blocks(support: Trees, largest: int) -> list[tuple[int, int]]:
+    """Runs of support trees, so that a tree of `largest` nodes has at most PAIRS pairs of nodes with a run."""
+    of_node = support.offsets[:-1] // max(1, PAIRS // largest)
+    cuts = [0, *(np.flatnonzero(np.diff(of_node)) + 1).tolist(), len(support)]
+    return [(a, b) for a, b in pairwise(cuts) if b > a]
 
 
 def check_choice(name: str, value: Any) -> None:

@@ -94,6 +94,9 @@ class WrappedMap(FeatureMap):
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts()
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return self.inner.n_factors(ids)
+
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         return self.around(self.inner.restrict(ids))
 

@@ -36,8 +36,8 @@ class Functions(ABC):
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
     @abstractmethod
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        """What each part of the examples adds to the outputs, without the intercept."""
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        """What each part of the examples adds to the outputs, without the intercept; None where it is not defined by part."""
 
     @abstractmethod
     def sizes(self) -> str:
@@ -104,8 +104,8 @@ class KernelFunctions(Functions):
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.kernel.apply(batch, self.support, self.coefficients, n_jobs) + self.intercept
 
-    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        raise InputError(f"{self.kernel!r} has no explicit features, so the parts of an example have no weights")
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        return self.kernel.contributions(batch, self.support, self.coefficients, n_jobs)
 
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"

@@ -1,0 +1,302 @@
+"""Overlapping n-grams joined to the longer stretches that they come from: `transport`, not `ransp`, `anspo` and `nspor`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treille.data import Batch, Strings
+from treille.data.alphabet import align
+from treille.data.base import running_sum
+from treille.features import FeatureMap
+from treille.io.units import TextUnit
+from treille.kernels.additive import AdditiveMap
+from treille.kernels.centered import CenteredMap
+from treille.kernels.ngram import NGramMap
+from treille.kernels.wrapped import WrappedMap
+
+CANDIDATES = 50  # features examined for each one asked for
+LONGEST = 60  # symbols of a stretch
+SHARED = 0.5  # of the examples with the first n-gram, and more, have the joined stretch
+ALIKE = 0.5  # of the weight of the first n-gram: what others have at least, where there are no examples
+CONTEXT = 0.9  # of the examples with a stretch have the same character beside it: then it belongs to the stretch
+WIDTH = 100  # characters of a sentence
+
+Leaf = tuple[str, NGramMap, np.ndarray, Batch | None]
+
+
+class MergedFeature(NamedTuple):
+    """A stretch of symbols, the sum of the weights of the features in it, and where it occurs.
+
+    `frequency` is the number of examples with it, `sentence` the text around one occurrence; both are None without examples.
+    """
+
+    name: str
+    weight: float
+    frequency: int | None = None
+    sentence: str | None = None
+
+
+def merged_features(
+    features: FeatureMap, weights: np.ndarray, count: int, batch: Batch | None = None, examples: Any = None
+) -> list[list[MergedFeature]]:
+    """For every column of weights, the `count` stretches with the largest weights.
+
+    Begins with the heaviest n-gram and joins others that overlap it in all symbols but one. With examples, a batch of them and
+    the texts: where more than half of the examples with the first n-gram have the joined stretch, and at least two, unless it
+    is within a word; characters within a word that nearly all occurrences share are added. Without examples: within words,
+    where each n-gram is the heaviest to follow, or to precede, the other, and has at least half of the first one's weight.
+    Parts of other words at the ends are left out, and so are stretches that mostly repeat others.
+    """
+    leaves = list(_leaves(features, np.arange(features.n_features), batch))
+    read = {id(own): own for *_, own in leaves if isinstance(own, Strings) and len(own)}
+    places = {key: _Places(own) for key, own in read.items()}
+    return [_merged(features, column, count, leaves, places, examples) for column in weights.T]
+
+
+def _merged(
+    features: FeatureMap, weights: np.ndarray, count: int, leaves: list[Leaf], places: dict[int, _Places], examples: Any
+) -> list[MergedFeature]:
+    best = np.argsort(-weights, kind="stable")[: CANDIDATES * count]
+    best = best[weights[best] > 0]
+    pools: dict[tuple[str, str], _Pool] = {}
+    for prefix, own, columns, read in leaves:
+        pool = _Pool(prefix, TextUnit.of(own.unit), places.get(id(read)), weights)
+        pools.setdefault((prefix, own.unit), pool).add(own, columns, best)
+    owner = {column: pool for pool in pools.values() for column in pool.grams}
+    used: set[int] = set()
+    found: dict[str, MergedFeature] = {}
+    for column in best.tolist():
+        if column in used or len(found) >= 2 * count:
+            continue
+        one, inside = MergedFeature(features.name(column), float(weights[column])), {column}
+        if column in owner:
+            one, inside = owner[column].stretch(column, used, examples)
+        new = sum(weights[each] for each in inside - used)
+        used |= inside
+        if new > 0.5 * one.weight and one.name not in found:  # otherwise it mostly repeats others
+            found[one.name] = one
+    return sorted(found.values(), key=lambda one: -one.weight)[:count]
+
+
+class _Places:
+    """Where strings of symbols occur in a batch."""
+
+    def __init__(self, batch: Strings):
+        self.batch = batch
+        self.codes = {symbol: code for code, symbol in enumerate(batch.alphabet)}
+        self.order = np.argsort(batch.symbols, kind="stable")
+        self.starts = running_sum(np.bincount(batch.symbols, minlength=len(batch.alphabet)))
+
+    def of(self, symbols: Sequence[Any]) -> np.ndarray:
+        """Where each occurrence begins."""
+        codes = [self.codes.get(symbol, -1) for symbol in symbols]
+        if -1 in codes:
+            return np.empty(0, np.int64)
+        rarest = min(range(len(codes)), key=lambda step: self.starts[codes[step] + 1] - self.starts[codes[step]])
+        at = self.order[self.starts[codes[rarest]] : self.starts[codes[rarest] + 1]] - rarest
+        at = at[(at >= 0) & (at + len(codes) <= len(self.batch.symbols))]
+        for step, code in enumerate(codes):
+            at = at[self.batch.symbols[at + step] == code]
+        return at[at + len(codes) <= self.batch.offsets[self.examples(at) + 1]]
+
+    def examples(self, at: np.ndarray) -> np.ndarray:
+        """The example of each place."""
+        return np.searchsorted(self.batch.offsets, at, side="right") - 1
+
+    def frequency(self, at: np.ndarray) -> int:
+        """In how many examples the places are."""
+        return len(np.unique(self.examples(at)))
+
+    def beside(self, at: np.ndarray, length: int, right: bool) -> tuple[Any, np.ndarray, int]:
+        """The symbol that most examples have beside a stretch, where it then begins, and in how many examples; None: no symbol."""
+        batch, owners = self.batch, self.examples(at)
+        beside = at + length if right else at - 1
+        inside = beside < batch.offsets[owners + 1] if right else beside >= batch.offsets[owners]
+        if not inside.any():
+            return None, at, 0
+        codes = batch.symbols[beside[inside]].astype(np.int64)
+        kinds, counts = np.unique(np.unique(codes * len(batch) + owners[inside]) // len(batch), return_counts=True)
+        code = int(kinds[counts.argmax()])
+        places = at[inside][codes == code]
+        return batch.alphabet[code], places if right else places - 1, int(counts.max())
+
+
+@dataclass(eq=False)
+class _Pool:
+    """The n-grams of one unit: maps that hold them, each with the columns of its features."""
+
+    prefix: str
+    unit: TextUnit
+    places: _Places | None
+    weights: np.ndarray
+    maps: list[tuple[NGramMap, np.ndarray]] = field(default_factory=list)
+    grams: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # of the candidates, by column
+
+    def add(self, own: NGramMap, columns: np.ndarray, best: np.ndarray) -> None:
+        self.maps.append((own, columns))
+        for place in np.flatnonzero(np.isin(columns, best)).tolist():
+            self.grams[int(columns[place])] = tuple(own.alphabet[code] for code in own.features.gram(place))
+
+    def stretch(self, id: int, used: set[int], examples: Any) -> tuple[MergedFeature, set[int]]:
+        """The stretch around a candidate, and the columns of all features in it."""
+        gram = list(self.grams[id])
+        places = self.places
+        found = None if places is None else self.in_examples(gram, places)
+        symbols = self._whole_words(self.chained(gram, used), 2) if found is None else found
+        inside = np.concatenate([self._columns_in(symbols, *each) for each in self.maps])
+        weight = float(self.weights[inside].sum())
+        while self._has_blanks and len(symbols) > 1 and str(symbols[-1]).isspace():
+            symbols = symbols[:-1]
+        while self._has_blanks and len(symbols) > 1 and str(symbols[0]).isspace():
+            symbols = symbols[1:]
+        name = self.maps[0][0].joined(symbols)
+        frequency, sentence = None, None
+        if places is not None:
+            at = places.of(symbols)
+            frequency = places.frequency(at)
+            sentence = self._sentence(int(at[0]), name, places, examples) if len(at) else None
+        return MergedFeature(self.prefix + name, weight, frequency, sentence), {id, *inside.tolist()}
+
+    @property
+    def _has_blanks(self) -> bool:
+        return self.unit.base in ("char", "char_wb")
+
+    def _whole_words(self, symbols: list[Any], shorter: int) -> list[Any]:
+        """Without parts of other words at the ends: at most `shorter` characters and a blank."""
+        if not self._has_blanks:
+            return symbols
+        blanks = [place for place, symbol in enumerate(symbols) if str(symbol).isspace()]
+        first = max((b for b in blanks if 0 < b <= shorter), default=0)
+        last = min((b + 1 for b in blanks if len(symbols) - 1 - shorter <= b < len(symbols) - 1), default=len(symbols))
+        trimmed = symbols[first:last]
+        return trimmed if sum(not str(symbol).isspace() for symbol in trimmed) > 2 else symbols
+
+    def _columns_in(self, symbols: Sequence[Any], own: NGramMap, columns: np.ndarray) -> np.ndarray:
+        codes = align(list(symbols), own._codes)  # each symbol is a code of its own
+        ends = np.array([0, len(symbols)])
+        ids, _, _ = own.features.occurrences(np.arange(len(symbols), dtype=np.int32), ends, codes, 1)
+        found = columns[ids]
+        return found[found >= 0]
+
+    @cached_property
+    def _heaviest(self) -> tuple[dict[Any, tuple[Any, ...]], dict[Any, tuple[Any, ...]]]:
+        """The heaviest candidate that begins, and that ends, with some symbols: all of its own but one."""
+        begins: dict[Any, tuple[Any, ...]] = {}
+        ends: dict[Any, tuple[Any, ...]] = {}
+        for id in sorted(self.grams, key=lambda id: -self.weights[id]):
+            gram = self.grams[id]
+            if len(gram) > 1:
+                begins.setdefault(gram[:-1], gram)
+                ends.setdefault(gram[1:], gram)
+        return begins, ends
+
+    @cached_property
+    def _ids(self) -> dict[tuple[Any, ...], int]:
+        return {gram: id for id, gram in self.grams.items()}
+
+    def chained(self, gram: list[Any], used: set[int]) -> list[Any]:
+        """The n-gram with those that overlap it, by their strings alone."""
+        begins, ends = self._heaviest
+        symbols, n, taken = list(gram), len(gram), {tuple(gram)}
+        for right in (True, False):
+            while n > 1 and len(symbols) < LONGEST:
+                edge = tuple(symbols[-n:] if right else symbols[:n])
+                shared = edge[1:] if right else edge[:-1]
+                new = (begins if right else ends).get(shared)
+                mutual = (ends if right else begins).get(shared) == edge
+                if new is None or new in taken or not mutual or self._ids[new] in used:
+                    break
+                if self.weights[self._ids[new]] < ALIKE * self.weights[self._ids[tuple(gram)]]:
+                    break
+                if self.unit.separator == "" and str(new[-1] if right else new[0]).isspace():
+                    break
+                taken.add(new)
+                symbols = [*symbols, new[-1]] if right else [new[0], *symbols]
+        return symbols
+
+    def in_examples(self, gram: list[Any], places: _Places) -> list[Any] | None:
+        """The n-gram with those that overlap it in most examples; None if it occurs in none."""
+        at, symbols, n = places.of(gram), list(gram), len(gram)
+        whole, spare = places.frequency(at), {True: n, False: n}
+        growing = whole > 0
+        while growing and len(symbols) < LONGEST:
+            growing = False
+            for right in (True, False):
+                symbol, new, frequency = places.beside(at, len(symbols), right)
+                longer = [*symbols, symbol] if right else [symbol, *symbols]
+                edge = tuple(longer[-n:] if right else longer[:n])
+                if n > 1 and edge in self._ids:
+                    accepted = frequency > SHARED * whole and (frequency > 1 or self._in_a_word(symbol))
+                else:
+                    inner = symbols[-1] if right else symbols[0]
+                    accepted = self._in_a_word(symbol) and self._in_a_word(inner) and spare[right] > 0
+                    accepted = accepted and frequency >= CONTEXT * places.frequency(at)
+                    spare[right] -= accepted
+                if accepted:
+                    symbols, at, growing = longer, new, True
+        return self._whole_words(symbols, n - 2) if whole else None
+
+    def _in_a_word(self, symbol: Any) -> bool:
+        return self._has_blanks and isinstance(symbol, str) and symbol.isalnum()
+
+    def _sentence(self, at: int, name: str, places: _Places, examples: Any) -> str:
+        batch, i = places.batch, int(places.examples(np.array([at]))[0])
+        text = examples[i] if isinstance(examples, Sequence) else None
+        if not isinstance(text, str) or _span(name, text) is None:
+            codes = batch.symbols[batch.offsets[i] : batch.offsets[i + 1]]
+            text = self.maps[0][0].joined(batch.alphabet[code] for code in codes)
+        return sentence_around(name, text)
+
+
+def sentence_around(name: str, text: str) -> str:
+    """The sentence of a text in which a name first occurs, at most about 100 characters of it.
+
+    >>> sentence_around("port", "Ships left. A transport\\n came! Then nothing.")
+    'A transport came!'
+    """
+    begin, end = _span(name, text) or (0, 0)
+    before = [m.end() for m in re.finditer(r"[.!?]\s+|\n\s*\n", text[:begin])]
+    after = re.search(r"[.!?](?=\s)|\n\s*\n", text[end:])
+    first, last = before[-1] if before else 0, end + after.end() if after else len(text)
+    spare = max(0, WIDTH - (end - begin)) // 2
+    if begin - first > spare:
+        first = text.find(" ", begin - spare, begin) + 1 or begin - spare
+    if last - end > spare:
+        cut = text.rfind(" ", end, end + spare)
+        last = cut if cut > 0 else end + spare
+    return " ".join(text[first:last].split())
+
+
+def _span(name: str, text: str) -> tuple[int, int] | None:
+    """Where a name first occurs, preferably as a word, and in the same case."""
+    pattern = r"\s+".join(re.escape(word) for word in name.split()) or re.escape(name)
+    for whole in (rf"(?<!\w){pattern}(?!\w)", pattern):
+        found = re.search(whole, text) or re.search(whole, text, re.IGNORECASE)
+        if found:
+            return found.span()
+    return None
+
+
+def _leaves(features: FeatureMap, columns: np.ndarray, batch: Batch | None, prefix: str = "") -> Iterable[Leaf]:
+    """The maps of n-grams inside a map, with their prefix, the columns of their features (-1: none) and what they read."""
+    if isinstance(features, NGramMap):
+        yield prefix, features, columns, batch
+    elif isinstance(features, CenteredMap):
+        inner = columns
+        if features.kept is not None:
+            inner = np.full(features.inner.n_features, -1)
+            inner[features.kept] = columns
+        yield from _leaves(features.inner, inner, batch, prefix)
+    elif isinstance(features, WrappedMap):
+        yield from _leaves(features.inner, columns, batch, prefix)
+    elif isinstance(features, AdditiveMap):
+        batches = [None] * len(features.maps) if batch is None else features.kernel.batches(batch)
+        for place, (own, read) in enumerate(zip(features.maps, batches, strict=True)):
+            some = columns[features.cuts[place] : features.cuts[place + 1]]
+            yield from _leaves(own, some, read, prefix + features.prefixes[place])
