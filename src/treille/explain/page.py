@@ -167,7 +167,8 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        css, script = _asset("painting.css") + _asset("report.css"), _asset("report.js")
+        css = "".join(map(_asset, ("palette.css", "painting.css", "report.css")))
+        script = _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         return (
             _environment()

@@ -125,6 +125,10 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
     html = {"type": "string", "description": "The example painted, if asked for."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
+    optional["by_support"] = {
+        "const": True,
+        "description": "The parts are training examples, the kernel has no others.",
+    }
     known = {name: schema for name, schema in single["properties"].items() if name not in ("classes", "value")}
     described = _object(known | own | {"base": NUMBER})
     return described | {"properties": described["properties"] | optional}

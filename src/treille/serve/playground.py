@@ -18,7 +18,7 @@ from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 
-STYLES = (("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
+STYLES = (("treille.explain", "palette.css"), ("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
 HINTS = {
     TEXTS: "Type or paste a text",
     TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
