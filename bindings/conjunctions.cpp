@@ -109,6 +109,22 @@ void bind_features(nb::module_& m) {
           "indptr"_a, "items"_a, "degree"_a, "threads"_a, "How many conjunctions of 1, 2, ... items each row has.")
       .def("items_of", &Features::items_of, "id"_a, "The items of a feature; none for the constant.")
       .def(
+          "items_of_all",
+          [](const Features& self, In<std::int64_t> ids) {
+            std::vector<Item> items;
+            std::vector<std::int64_t> offsets{0};
+            unlocked([&] {
+              for (std::size_t k = 0; k < ids.size(); ++k) {
+                poll();
+                const auto own = self.items_of(static_cast<std::size_t>(ids.data()[k]));
+                items.insert(items.end(), own.begin(), own.end());
+                offsets.push_back(static_cast<std::int64_t>(items.size()));
+              }
+            });
+            return std::pair(give(offsets), give(items));
+          },
+          "ids"_a, "The items of these features, one after another, after where those of each begin.")
+      .def(
           "trees",
           [](const Features& self) -> TreesOut {
             return {copied(self.patterns().levels()), copied(self.patterns().items()), give(self.kept())};

@@ -92,6 +92,21 @@ void bind_lattices(nb::module_& m) {
             return give_rows(unlocked([&] { return self.transform(machine, data.view(), view(recode), threads); }));
           },
           "machine"_a, "data"_a, "recode"_a, "threads"_a)
+      .def(
+          "contributions",
+          [](const RationalFeatures& self, const Machine& machine, const LatticesIn& data, In<std::int32_t> recode, Matrix weights,
+             int threads) {
+            const Lattices lattices = data.view();
+            const std::size_t n = lattices.symbols.size(), n_functions = weights.shape(1);
+            Buffer<double> out(n * n_functions), base(lattices.size() * n_functions);
+            unlocked([&] {
+              self.contributions(machine, lattices, view(recode), {weights.data(), weights.size()}, n_functions, threads, out.data(),
+                                 base.data());
+            });
+            return std::tuple(give_matrix(std::move(out), n, n_functions), give_matrix(std::move(base), lattices.size(), n_functions));
+          },
+          "machine"_a, "data"_a, "recode"_a, "weights"_a, "threads"_a,
+          "What each arc adds to functions of the rows, and what none does, by lattice.")
       .def("__len__", &RationalFeatures::size)
       .def("string", &RationalFeatures::string, "id"_a)
       .def("strings", [](const RationalFeatures& self) {

@@ -88,6 +88,17 @@ void bind_patterns(nb::module_& m) {
           },
           "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a, "What each symbol adds to functions of the rows.")
       .def(
+          "contributions_of_arcs",
+          [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, Matrix weights, int threads) {
+            const Lattices lattices = data.view();
+            const std::size_t n = lattices.symbols.size(), n_functions = weights.shape(1);
+            Buffer<double> out(n * n_functions);
+            unlocked(
+                [&] { self.contributions(lattices, view(recode), {weights.data(), weights.size()}, n_functions, threads, out.data()); });
+            return give_matrix(std::move(out), n, n_functions);
+          },
+          "data"_a, "recode"_a, "weights"_a, "threads"_a, "What each arc adds to functions of the rows.")
+      .def(
           "families",
           [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {
             const auto families = self.families();

@@ -55,6 +55,17 @@ void bind_products(nb::module_& m) {
           },
           "id"_a, "The ids of the factors of a feature.")
       .def(
+          "tuples_of",
+          [](const ProductFeatures& self, In<std::int64_t> ids) {
+            Buffer<std::int64_t> out(ids.size() * self.steps());
+            unlocked([&] {
+              for (std::size_t k = 0; k < ids.size(); ++k)
+                self.tuple(static_cast<std::size_t>(ids.data()[k]), out.data() + k * self.steps());
+            });
+            return give(std::move(out));
+          },
+          "ids"_a, "The ids of the factors of these features, one after another.")
+      .def(
           "tuples", [](const ProductFeatures& self, int threads) { return give(unlocked([&] { return self.tuples(threads); })); },
           "threads"_a, "The ids of the factors of all features, one after another.");
   m.def(

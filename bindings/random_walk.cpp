@@ -117,6 +117,16 @@ void bind_random_walk(nb::module_& m) {
             return give_rows(unlocked([&] { return self.transform(read(graphs), threads); }));
           },
           "graphs"_a, "threads"_a)
+      .def(
+          "contributions",
+          [](const WalkFeatures& self, const GraphsIn& graphs, Matrix weights) {
+            const Graphs read_graphs = read(graphs);
+            const std::size_t n = read_graphs.labels.size(), n_arcs = read_graphs.targets.size(), n_functions = weights.shape(1);
+            Buffer<double> nodes(n * n_functions), arcs(n_arcs * n_functions);
+            unlocked([&] { self.contributions(read_graphs, {weights.data(), weights.size()}, n_functions, nodes.data(), arcs.data()); });
+            return std::tuple(give_matrix(std::move(nodes), n, n_functions), give_matrix(std::move(arcs), n_arcs, n_functions));
+          },
+          "graphs"_a, "weights"_a, "What each node and each arc adds to functions of the rows.")
       .def("__len__", &WalkFeatures::size)
       .def("labels", &WalkFeatures::labels, "id"_a, "Labels of a sequence: node, edge, node, ...");
 }

@@ -1,6 +1,7 @@
 // core/solve for Python.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -54,7 +55,8 @@ void bind_solve(nb::module_& m) {
       .def_ro("primal", &Answers::primal, nb::rv_policy::automatic)
       .def_ro("dual", &Answers::dual, nb::rv_policy::automatic)
       .def_ro("epochs", &Answers::epochs)
-      .def_ro("status", &Answers::status);
+      .def_ro("status", &Answers::status)
+      .def_ro("history", &Answers::history);
 
   nb::class_<DenseIn>(m, "DenseRows", "Dense rows as solvers take them.")
       .def(nb::init<In<double>, std::size_t, std::size_t>(), "values"_a, "n_rows"_a, "n_features"_a);

@@ -15,9 +15,10 @@ struct Answers {
   Out<double> weights, bias, alpha, primal, dual;
   std::vector<std::int64_t> epochs;
   std::vector<std::string> status;
+  std::vector<std::vector<Moment>> history;
 
   Answers(std::size_t K, std::size_t n, std::size_t F)
-      : weights(zeros(F * K)), bias(zeros(K)), alpha(zeros(K * n)), primal(zeros(K)), dual(zeros(K)), epochs(K), status(K) {}
+      : weights(zeros(F * K)), bias(zeros(K)), alpha(zeros(K * n)), primal(zeros(K)), dual(zeros(K)), epochs(K), status(K), history(K) {}
 
   template <class Solution>
   void keep(std::size_t k, const Solution& solution) {
@@ -27,6 +28,7 @@ struct Answers {
     dual.data()[k] = solution.dual;
     epochs[k] = solution.epochs;
     status[k] = name(solution.status);
+    history[k] = solution.history;
   }
 };
 

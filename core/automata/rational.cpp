@@ -1,164 +1,17 @@
 #include "automata/rational.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "automata/components.hpp"
 #include "automata/in_range.hpp"
-#include "automata/reading.hpp"
+#include "automata/rational_propagator.hpp"
 #include "features/dictionary_fit.hpp"
 #include "parallel.hpp"
 
 namespace treille {
 namespace {
-
-// phi(X) of one lattice after another, in numbers W.
-template <class W>
-class Propagator {
- public:
-  Propagator(const Machine& T, std::span<const State> order) : T_(T), order_(order) {}
-
-  void propagate(const Lattice& x, std::span<const std::int32_t> recode) {
-    trie_.clear();
-    values_.assign(1, W{});
-    is_found_.assign(1, 0);
-    found_.clear();
-    if (x.size() == 0 || T_.start() == kNoState) return;
-    x_ = x;
-    recode_ = recode;
-    heads_ = arc_heads(x);
-    find_pairs();
-    if (!live(pair(0, T_.start()))) return;
-    waiting_.resize(x.size() * width());
-    waiting_[pair(0, T_.start())].push_back({0, 1.0});
-    for (std::size_t q = 0; q < x.size(); ++q) {
-      poll();
-      for (const State p : order_)
-        if (live(pair(q, p))) leave(q, p);
-    }
-  }
-
-  // Calls sink(labels, value) for every string of which the value is not 0, by where it is first found.
-  template <class Sink>
-  void give(Sink&& sink) {
-    for (const std::uint32_t node : found_)
-      if (values_[node] != W{}) {
-        trie_.spell(node, labels_);
-        sink(labels_, values_[node]);
-      }
-  }
-
-  // Whether an underflow has cost nothing that counts: no number is multiplied by more than 2^20 after it.
-  bool only_loses_the_lightest() const {
-    const auto small = [](double weight) { return 0 <= weight && weight <= 0x1p20; };
-    const auto few = [&](const Arc& arc) { return small(arc.weight); };
-    return std::ranges::all_of(rest_, small) && std::ranges::all_of(x_.weights, small) && std::ranges::all_of(x_.finals, small) &&
-           std::ranges::all_of(T_.all_arcs(), few) && std::ranges::all_of(T_.finals(), small) &&
-           std::ranges::all_of(values_, [](double value) { return std::isfinite(value); });
-  }
-
- private:
-  struct Waiting {
-    std::uint32_t string;
-    W value;
-  };
-  static constexpr std::uint8_t kReached = 1, kAccepts = 2, kWrites = 4;  // kWrites: some way to the end has output
-
-  std::size_t width() const { return at(T_.size()); }
-  std::size_t pair(std::size_t q, State p) const { return q * width() + at(p); }
-  bool live(std::size_t pair) const { return (marks_[pair] & (kReached | kAccepts)) == (kReached | kAccepts); }
-
-  // Calls use(pair it leads to, output, weight) for every transition of a pair.
-  template <class Use>
-  void transitions(std::size_t q, State p, Use&& use) const {
-    for (const Arc& arc : reading(T_, p, kEpsilon))
-      if (arc.weight != 0) use(pair(q, arc.target), arc.output, W(arc.weight));
-    for (std::size_t a = heads_[q]; a < heads_[q + 1]; ++a) {
-      const Label label = recode_[at(x_.symbols[a])];
-      if (label == kEpsilon) continue;
-      for (const Arc& arc : reading(T_, p, label))
-        if (arc.weight != 0) use(pair(at(x_.targets[a]), arc.target), arc.output, W(x_.weights[a]) * arc.weight);
-    }
-  }
-
-  // Which pairs are reached, which accept, which may still write; and the weight of all ways to the end.
-  void find_pairs() {
-    marks_.assign(x_.size() * width(), 0);
-    rest_.assign(x_.size() * width(), W{});
-    marks_[pair(0, T_.start())] = kReached;
-    for (std::size_t q = 0; q < x_.size(); ++q)
-      for (const State p : order_)
-        if (marks_[pair(q, p)]) transitions(q, p, [&](std::size_t next, Label, const W&) { marks_[next] |= kReached; });
-    for (std::size_t q = x_.size(); q-- > 0;)
-      for (std::size_t k = order_.size(); k-- > 0;) {
-        const State p = order_[k];
-        const std::size_t here = pair(q, p);
-        if (!marks_[here]) continue;
-        rest_[here] = W(x_.finals[q]) * T_.final_weight(p);
-        if (rest_[here] != W{}) marks_[here] |= kAccepts;
-        transitions(q, p, [&](std::size_t next, Label output, const W& weight) {
-          if (!live(next)) return;
-          rest_[here] += weight * rest_[next];
-          marks_[here] |= kAccepts | (marks_[next] & kWrites) | (output != kEpsilon ? kWrites : 0);
-        });
-      }
-  }
-
-  void leave(std::size_t q, State p) {
-    const std::size_t here = pair(q, p);
-    auto& waiting = waiting_[here];
-    add_up(waiting);
-    if (!(marks_[here] & kWrites)) {
-      for (const Waiting& w : waiting) accept(w.string, w.value * rest_[here]);
-    } else {
-      const W last = W(x_.finals[q]) * T_.final_weight(p);
-      if (last != W{})
-        for (const Waiting& w : waiting) accept(w.string, w.value * last);
-      transitions(q, p, [&](std::size_t next, Label output, const W& weight) {
-        if (!live(next)) return;
-        for (const Waiting& w : waiting)
-          waiting_[next].push_back({output == kEpsilon ? w.string : trie_.child(w.string, output), w.value * weight});
-      });
-    }
-    waiting.clear();
-  }
-
-  void accept(std::uint32_t string, const W& value) {
-    if (string >= values_.size()) {
-      values_.resize(trie_.size(), W{});
-      is_found_.resize(trie_.size(), 0);
-    }
-    if (!std::exchange(is_found_[string], 1)) found_.push_back(string);
-    values_[string] += value;
-  }
-
-  static void add_up(std::vector<Waiting>& here) {
-    if (here.size() < 2) return;
-    std::stable_sort(here.begin(), here.end(), [](const Waiting& a, const Waiting& b) { return a.string < b.string; });
-    std::size_t n = 0;
-    for (const Waiting& w : here)
-      if (n > 0 && here[n - 1].string == w.string)
-        here[n - 1].value += w.value;
-      else
-        here[n++] = w;
-    here.resize(n);
-  }
-
-  const Machine& T_;
-  std::span<const State> order_;
-  Lattice x_;
-  std::span<const std::int32_t> recode_;
-  std::vector<std::size_t> heads_;
-  std::vector<std::uint8_t> marks_;
-  std::vector<W> rest_, values_;
-  std::vector<char> is_found_;
-  std::vector<std::uint32_t> found_;
-  std::vector<std::vector<Waiting>> waiting_;  // by pair
-  InternedStrings trie_;
-  std::vector<std::int32_t> labels_;
-};
 
 // phi(X) in doubles, computed with scaled numbers where doubles are too small or too large on the way.
 class Features {

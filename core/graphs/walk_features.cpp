@@ -75,11 +75,6 @@ class SequenceCounter {
   std::size_t first_ = 0;
 };
 
-struct Step {
-  std::int32_t cells[3];
-  Step(std::uint32_t prefix, std::int32_t edge, std::int32_t label) : cells{static_cast<std::int32_t>(prefix), edge, label} {}
-};
-
 }  // namespace
 
 WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts counts, RowsWithNorms& rows) {
@@ -89,7 +84,8 @@ WalkFeatures WalkFeatures::fit(const Graphs& graphs, int min_k, int k, Counts co
   Array<std::uint32_t> holders;
   std::size_t row = 0;
   const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) {
-    const std::uint32_t id = self.known_.add(Step(prefix, edge, label).cells);
+    const std::int32_t cells[3]{static_cast<std::int32_t>(prefix), edge, label};
+    const std::uint32_t id = self.known_.add(cells);
     if (id == holders.size()) holders.push_back(0);
     return id;
   };
@@ -126,9 +122,7 @@ RowsWithNorms WalkFeatures::transform(const Graphs& graphs, int threads) const {
   run_parts(n_parts, [&](int part) {
     const auto p = static_cast<std::size_t>(part);
     std::size_t row = cuts[p];
-    const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) {
-      return known_.find(Step(prefix, edge, label).cells);
-    };
+    const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) { return find(prefix, edge, label); };
     const auto visit = [&](std::uint32_t id, double count) {
       const double value = transformed(counts_, count);
       rows.sq_norms[row] += value * value;

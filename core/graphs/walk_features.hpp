@@ -36,11 +36,21 @@ class WalkFeatures {
   // Labels are numbered as in fit; those never seen have numbers never used there.
   RowsWithNorms transform(const Graphs& graphs, int threads) const;
 
+  // What each node and each arc adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times
+  // the value of each walk, shared equally among its visits of nodes and arcs. Written to `nodes` and `arcs`, a row for each.
+  void contributions(const Graphs& graphs, std::span<const double> weights, std::size_t n_functions, double* nodes, double* arcs) const;
+
   std::size_t size() const { return sequences_.size(); }
   // Labels: node, edge, node, ...
   std::vector<std::int32_t> labels(std::uint32_t id) const;
 
  private:
+  // The number of a longer prefix, or Interner::kAbsent.
+  std::uint32_t find(std::uint32_t prefix, std::int32_t edge, std::int32_t label) const {
+    const std::int32_t cells[3]{static_cast<std::int32_t>(prefix), edge, label};
+    return known_.find(cells);
+  }
+
   WalkFeatures(int min_k, int k, Counts counts) : min_k_(min_k), k_(k), counts_(counts) {}
 
   int min_k_, k_;

@@ -59,6 +59,7 @@ struct Solution {
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
   bool separates = false;  // no example has a loss: as good for every larger C
+  std::vector<Moment> history;
 
   double gap() const { return primal - dual; }
 };
@@ -86,8 +87,8 @@ class DualCD {
   // The same problem with other C, from the last solution: variables that were at their bound move to the new one. Examples that rest go on
   // resting, so that little is visited but what may move, until the gap is measured.
   Solution<Weights> solve_next(const Loss& loss) {
-    s_ = {};
-    visits_ = 0, evaluated_ = -1, ratio_ = 1;
+    s_ = Solution<Weights>();
+    visits_ = 0, evaluated_ = -1, ratio_ = 1, sq_norm_ = std::numeric_limits<double>::quiet_NaN();
     terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity(), epoch_begin_ = 0, idle_epochs_ = 0;
     std::vector<bool> moved(examples_.size());
     for (const ExampleIndex i : all_) {
@@ -109,6 +110,7 @@ class DualCD {
     const auto n = static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1));
     while (visits_ < options_.max_epochs * n) {
       const Sweep sweep = visit_awake();
+      if (monitor_.due()) record();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       if (monitor_.stop) break;
       if (stuck(sweep)) return finish(Status::rounding);
@@ -146,14 +148,16 @@ class DualCD {
       s_.primal += loss_->value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
       if (!start.empty() && start[i] != 0) move(i, loss_->feasible(e.target, start[i]));
     }
+    if (start.empty()) monitor_.record(s_.primal, 0.0), sq_norm_ = 0;
   }
 
-  void move(std::size_t i, double alpha) {
+  double move(std::size_t i, double alpha) {
     Example& e = examples_[i];
     const double step = (alpha - e.alpha) * loss_->sign(e.target);
     e.alpha = alpha;
     rows_.axpy(i, step, w_);
     b_ += step * options_.bias;
+    return step;
   }
 
   Sweep visit_awake() {
@@ -181,8 +185,10 @@ class DualCD {
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
       if (strength < faint || strength < 1e-12 * scale) return;
-      if (e.q < 0) e.q = rows_.sq_norm(i) + B * B + loss_->diagonal(e.target);
-      move(i, loss_->step(e.target, a, f, e.q));
+      const double beyond = B * B + loss_->diagonal(e.target);
+      if (e.q < 0) e.q = rows_.sq_norm(i) + beyond;
+      const double step = move(i, loss_->step(e.target, a, f, e.q));
+      sq_norm_ += step * (2 * output + step * (e.q - beyond));
     });
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
@@ -246,8 +252,26 @@ class DualCD {
 
   void measure() {
     sum_weights();
-    for (const ExampleIndex i : all_) outputs_[i] = rows_.dot(i, s_.w);
+    sq_norm_ = 0;
+    for (const ExampleIndex i : all_) {
+      outputs_[i] = rows_.dot(i, s_.w);
+      sq_norm_ += examples_[i].alpha * loss_->sign(examples_[i].target) * outputs_[i];
+    }
     evaluate();
+  }
+
+  // For the history: the dual value, and the primal value of the outputs as last read. The part of the dual that is the loss's own is
+  // what an example's term of the gap is at f = 0, but for its loss there.
+  void record() {
+    if (std::isnan(sq_norm_)) return;
+    const double half = 0.5 * (sq_norm_ + b_ * b_);
+    double losses = 0, own = 0;
+    for (const ExampleIndex i : all_) {
+      const Example& e = examples_[i];
+      losses += loss_->value(e.target, e.output + options_.bias * b_);
+      own += loss_->term(e.target, e.alpha, 0.0) - loss_->value(e.target, 0.0);
+    }
+    monitor_.record(half + losses, -half - own);
   }
 
   // Primal and dual value, from the outputs and the bias; those at a multiple of alpha where they prove more.
@@ -311,6 +335,8 @@ class DualCD {
   Solution<Weights> s_;                   // its w: as last measured; its b: as last evaluated
   typename R::template Weights<Real> w_;  // w(alpha), as precise as Real is
   double b_ = 0;                          // and its bias
+  // |w|^2 without it, from the steps since it was 0 or measured.
+  double sq_norm_ = std::numeric_limits<double>::quiet_NaN();
   Array<Example> examples_;
   Array<double> outputs_;                  // as last evaluated
   std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now

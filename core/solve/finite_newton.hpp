@@ -147,6 +147,7 @@ class FiniteNewton {
     primal_ = 0.5 * inner(w_, w_) + losses;
     gap_ = 0.5 * inner(g_, g_);
     monitor_.relative_gap = primal_ > 0 ? gap_ / primal_ : 0.0;
+    monitor_.record(primal_, primal_ - gap_);
   }
 
   // H s = -g. The residual r is minus the gradient at w + s if the active examples remain the same, so the steps end when it is small.
@@ -225,6 +226,7 @@ class FiniteNewton {
     solution.dual = primal_ - gap_;
     solution.epochs = monitor_.epochs;
     solution.status = status;
+    solution.history = std::move(monitor_.history);
     return solution;
   }
 

@@ -28,6 +28,8 @@ Solution<typename R::template Weights<double>> solve_problem(const R& rows, cons
     solution = solve.template operator()<double>(solution.alpha);
     solution.epochs += epochs;
   }
+  monitor.record(solution.primal, solution.dual);
+  solution.history = std::move(monitor.history);
   return solution;
 }
 

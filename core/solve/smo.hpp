@@ -55,6 +55,7 @@ struct SMOSolution {
   std::vector<double> alpha;
   double b = 0;
   double primal = 0, dual = 0;
+  std::vector<Moment> history;
   std::int64_t epochs = 0;
   Status status = Status::max_epochs;
 };
@@ -300,6 +301,7 @@ class SMO : SMOVariables {
     gap = std::max(gap, 0.0);
     primal_ = dual_ + gap;
     monitor_.relative_gap = primal_ != 0 ? gap / std::abs(primal_) : 0.0;
+    if (monitor_.due()) monitor_.record(primal_, dual_);
     return !options_.violation_stop && gap <= (active_ == all_ ? 1.0 : trust_) * options_.tol * std::abs(primal_);
   }
 
@@ -314,6 +316,8 @@ class SMO : SMOVariables {
     s.status = status;
     if (status != Status::converged && !options_.violation_stop && primal_ - dual_ <= options_.tol * std::abs(primal_))
       s.status = Status::converged;
+    monitor_.record(s.primal, s.dual);
+    s.history = std::move(monitor_.history);
     return s;
   }
 

@@ -37,6 +37,7 @@ void solve_watched(std::size_t n_problems, int threads, const Poll& poll, Solve&
   auto work = [&](int) {
     for (std::size_t k; (k = next++) < n_problems; ++done) {
       try {
+        monitors[k].begun = std::chrono::steady_clock::now();
         solve(k, monitors[k]);
       } catch (...) {
         next = n_problems;

@@ -39,6 +39,13 @@ struct RollingHash {
   std::uint64_t top, seed;
 };
 
+// One for each order.
+inline std::vector<RollingHash> rolling_hashes(int min_order, int max_order) {
+  std::vector<RollingHash> hashes;
+  for (int order = min_order; order <= max_order; ++order) hashes.emplace_back(order);
+  return hashes;
+}
+
 template <class Symbol>
 class NGramCounter {
  public:

@@ -21,11 +21,7 @@ struct Orders {
   bool mixed() const { return min != max; }
 };
 
-std::vector<RollingHash> hashes_of(const Orders& orders) {
-  std::vector<RollingHash> hashes;
-  for (int order = orders.min; order <= orders.max; ++order) hashes.emplace_back(order);
-  return hashes;
-}
+std::vector<RollingHash> hashes_of(const Orders& orders) { return rolling_hashes(orders.min, orders.max); }
 
 // Reads sequences first..last-1 and writes their rows. `resolve(gram, symbols, order)` gives a gram's id, or kAbsent to leave it out.
 template <class Symbol, class Dictionary, class Resolve>

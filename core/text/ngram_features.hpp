@@ -47,6 +47,14 @@ class NGramFeatures {
   // Every occurrence of a fitted n-gram; its length is that of the n-gram.
   Occurrences occurrences(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
 
+  // What each symbol, or arc, adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the
+  // value of each occurrence of an n-gram, shared equally among its symbols. Occurrences in a lattice count as they are expected.
+  // Written to `out`, a row for each symbol or arc.
+  void contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
+                     int threads, double* out) const;
+  void contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
+                     int threads, double* out) const;
+
   // The n-grams of both: these with their ids, then those of `other` that are new, in their order; and the ids of `other` here.
   // Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
   std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;

@@ -53,9 +53,12 @@ class PatternFeatures {
   RowsWithNorms transform(const Sequences& data, std::span<const std::int32_t> recode, int threads) const;
   RowsWithNorms transform(const Lattices& data, std::span<const std::int32_t> recode, int threads) const;
 
-  // What each symbol adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the value of
-  // each occurrence of a pattern, shared equally among the symbols that it covers. Written to `out`, a row for each symbol of the data.
+  // What each symbol, or arc, adds to functions of the rows, `weights` a row of n_functions numbers for each feature: the weight times the
+  // value of each occurrence of a pattern, shared equally among the symbols that it covers. Occurrences in a lattice count as they are
+  // expected. Written to `out`, a row for each symbol or arc.
   void contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
+                     int threads, double* out) const;
+  void contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights, std::size_t n_functions,
                      int threads, double* out) const;
 
   // Patterns that are shifts of each other, A.C... and .A.C.., are one family of nearly equal columns: gapped k-mers in a table only.

@@ -25,14 +25,15 @@ class PatternValues {
   const Family& summed() const { return unscaled_ ? *unscaled_ : family_; }
   double of(double sum, const std::int32_t* cells) const { return transformed(counts_, sum) * scale(cells); }
   double of_expected(double sum, const std::int32_t* cells) const { return transformed_expected(counts_, sum) * scale(cells); }
-
- private:
-  static constexpr bool kScaled = requires(const Family& family) { family.unscaled(); };
+  // The common factor of a pattern's occurrences that summed() leaves out.
   double scale([[maybe_unused]] const std::int32_t* cells) const {
     if constexpr (kScaled)
       if (unscaled_) return family_.scale(cells);
     return 1.0;
   }
+
+ private:
+  static constexpr bool kScaled = requires(const Family& family) { family.unscaled(); };
 
   const Family& family_;
   Counts counts_;

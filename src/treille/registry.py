@@ -105,7 +105,7 @@ def known(group: str) -> dict[str, type[Any]]:
     >>> sorted(known("solvers"))[:2]
     ['Cholesky', 'ConjugateGradient']
     """
-    found = _built_in(group)
+    found = dict(_built_in(group))
     for name, point in _entry_points(group).items():
         try:
             found.setdefault(name, _load(point))
@@ -114,6 +114,7 @@ def known(group: str) -> dict[str, type[Any]]:
     return found | {name: cls for (own, name), cls in _registered.items() if own == group and name not in found}
 
 
+@cache
 def _built_in(group: str) -> dict[str, type[Any]]:
     """The classes that the package of a group exports; its other exports, and abstract classes, are none of them."""
     package, method = import_module(f"treille.{group}"), GROUPS[group][1]

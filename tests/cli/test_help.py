@@ -19,6 +19,8 @@ VERBS = (
     "predict",
     "evaluate",
     "explain",
+    "report",
+    "serve",
     "inspect",
     "features",
     "gram",

@@ -81,5 +81,5 @@ def test_lattices_are_not_converted_onto_themselves(cli, tmp_path):
 
 def test_the_report_of_quickstart_replaces_reports_only(cli, tmp_path):
     (tmp_path / "thesis.html").write_text("<title>my thesis")
-    assert "is no report of quickstart" in refused(cli("quickstart", "--report", "thesis.html"))
+    assert "is no report of treille" in refused(cli("quickstart", "--report", "thesis.html"))
     assert (tmp_path / "thesis.html").read_text() == "<title>my thesis"

@@ -31,7 +31,7 @@ from treille.kernels import (
     WeisfeilerLehman,
     Wildcard,
 )
-from treille.kernels.graph_features import PatternKernel
+from treille.kernels.graph_features import GraphPatternKernel
 from treille.kernels.parse import format_kernel, parse_kernel
 from treille.solvers import SMO, CuttingPlane
 from treille.spaces import ProductSpace
@@ -357,7 +357,7 @@ def test_kernels_as_text_have_counts(text):
 def test_other_counts_are_refused(kernel, counts):
     X = (
         [Graph(2, [(0, 1)])]
-        if isinstance(kernel, PatternKernel)
+        if isinstance(kernel, GraphPatternKernel)
         else TREES
         if isinstance(kernel, (SubTree, Subpath, RootPaths))
         else ["abab", "ab"]

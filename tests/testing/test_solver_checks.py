@@ -5,7 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from treille.solvers import SMO, Cholesky, ConjugateGradient, CuttingPlane, DualCD, FiniteNewton, NormalEquations
+from treille.solvers import (
+    SMO,
+    Cholesky,
+    ConjugateGradient,
+    CuttingPlane,
+    DualCD,
+    FiniteNewton,
+    NormalEquations,
+    Perceptron,
+)
 from treille.testing import check_solver
 
 SOLVERS = [
@@ -21,6 +30,9 @@ SOLVERS = [
     NormalEquations(),
     ConjugateGradient(),
     Cholesky(),
+    Perceptron(),
+    Perceptron(averaged=False, representation="trie"),
+    Perceptron(cache_mb=0.005),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.automata.drawing import dot_text, svg_picture
+from treille.automata.drawing import dot_text, picture
 from treille.automata.symbols import code_string, merge_tables
 from treille.automata.validation import ZERO, call_core
 from treille.io.errors import InputError
@@ -155,8 +155,8 @@ class FstProperties:
         """
         return dot_text(self.parts())
 
-    def _repr_svg_(self) -> str | None:
-        return svg_picture(self.parts())
+    def _repr_svg_(self) -> str:
+        return picture(self.parts())
 
     @cached_property
     def _codes(self) -> list[dict[str, int] | None]:

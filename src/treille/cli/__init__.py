@@ -19,6 +19,8 @@ from treille.cli import (
     learn,
     predict,
     quickstart,
+    report,
+    serve,
     tag,
     train,
 )
@@ -32,6 +34,7 @@ Start here:
   treille train reviews.csv --model reviews.treille --cv 5
   treille train pos.fa neg.fa --alphabet dna --model sites.treille
   treille predict reviews.treille new.csv
+  treille serve reviews.treille --open
   treille tag train chunks.txt --model chunks.treille --holdout 0.1
 
 \b
@@ -56,7 +59,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (quickstart, train, learn, predict, evaluate, explain, inspect, features, gram, convert, completion):
+for module in (
+    quickstart,
+    train,
+    learn,
+    predict,
+    evaluate,
+    explain,
+    report,
+    serve,
+    inspect,
+    features,
+    gram,
+    convert,
+    completion,
+):
     app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")

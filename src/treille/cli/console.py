@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.cells import cell_len
@@ -41,6 +41,7 @@ class Printer:
     json: bool = False
     quiet: bool = False
     notes: bool = True  # False: results, warnings and errors only
+    warnings: list[str] = field(default_factory=list)  # all that were printed
 
     def note(self, text: str) -> None:
         """Prints information on standard error."""
@@ -49,6 +50,7 @@ class Printer:
 
     def warn(self, text: str) -> None:
         """Prints a warning on standard error, also when quiet."""
+        self.warnings.append(text)
         _write(_console(stderr=True), f"treille: warning: {text}", "", wrap=True)
 
     def print(self, text: str = "", *, style: str = "", wrap: bool = True) -> None:

@@ -28,8 +28,10 @@ from treille.cli.console import Printer, aligned
 from treille.cli.matrices import write_lines
 from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading
-from treille.cli.scores import Scores, area, measure, positive_class
+from treille.cli.pages import check_report, commands, names_of
 from treille.data.format import count, one_line, visible_label
+from treille.explain.report import Source, write_report
+from treille.explain.scores import Scores, area, measure, positive_class
 from treille.io import Examples
 
 MOST_CONFUSED = 10
@@ -43,6 +45,7 @@ def run(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="PATH", help="Write a table of all examples here.")
     ] = None,
+    report: options.ReportPath = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.QuietNotes = False,
@@ -51,20 +54,25 @@ def run(
     printer = Printer(json, notes=not quiet)
     if output is not None:
         check_writable(output, "table", reading.inputs(str(model), *files), force)
+    if report is not None:
+        check_report(report, reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
     names, kernel = class_names(estimator), estimator.plan_.kernel
     reading = reading.like(estimator)
     if not names:
-        printer.result({"model": str(model)} | _evaluate_numbers(printer, estimator, reading, files, output))
+        printer.result(
+            {"model": str(model)} | _evaluate_numbers(printer, estimator, reading, files, output, report, model)
+        )
         return
     try:
         examples, truth = reading.read_labelled(printer, files, kernel)
         unknown = warn_unknown(printer, names, examples, truth)
     except InputError as error:
         raise InputError(f"{error}{_hint(names, reading.label)}") from None
+    X = reading.data(printer, examples, kernel)
     with printer.busy("predicting"):
-        found = class_scores(estimator, reading.data(printer, examples, kernel))
+        found = class_scores(estimator, X)
     positive, predicted = positive_class(names, truth), [names[k] for k in found.argmax(axis=1)]
     scores = measure(truth, predicted, positive)
     if positive is not None:
@@ -74,6 +82,7 @@ def run(
     value = {"model": str(model), "file": examples.source, "examples": len(truth), "unknown_labels": unknown}
     ids = _ids(examples)
     _write(printer, output, ["id", "label", "predicted", *names], zip(ids, truth, predicted, *found.T, strict=True))
+    _write_report(printer, report, estimator, model, X, truth, examples)
     value["wrong"] = [
         {"id": id, "label": label, "predicted": other}
         for id, label, other in zip(ids, truth, predicted, strict=True)
@@ -95,14 +104,21 @@ def _write(printer: Printer, path: Path | None, header: list[str], rows: Iterabl
 
 
 def _evaluate_numbers(
-    printer: Printer, estimator: Any, reading: Reading, files: list[str], output: Path | None
+    printer: Printer,
+    estimator: Any,
+    reading: Reading,
+    files: list[str],
+    output: Path | None,
+    report: Path | None,
+    model: Path,
 ) -> dict[str, Any]:
     """Errors of a regressor."""
     kernel = estimator.plan_.kernel
     examples, _ = reading.read_labelled(printer, files, kernel)
     truth = np.array(examples.targets())
+    X = reading.data(printer, examples, kernel)
     with printer.busy("predicting"):
-        predicted = estimator.predict(reading.data(printer, examples, kernel))
+        predicted = estimator.predict(X)
     if predicted.ndim == 2:
         raise InputError(
             f"the model predicts {predicted.shape[1]} numbers per example, and {examples.source} has one label for each: "
@@ -113,8 +129,18 @@ def _evaluate_numbers(
     printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(len(truth), 'example')}", style="bold")
     printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
     _write(printer, output, ["id", "label", "predicted"], zip(_ids(examples), truth, predicted, strict=True))
+    _write_report(printer, report, estimator, model, X, truth, examples)
     value = {"file": examples.source, "examples": len(truth)}
     return value | {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
+
+
+def _write_report(
+    printer: Printer, path: Path | None, estimator: Any, model: Path, X: Any, truth: Any, examples: Examples
+) -> None:
+    if path is not None:
+        source = Source(examples.source, names=names_of(examples), commands=commands(estimator, model))
+        write_report(estimator, X, truth, path, source=replace(source, warnings=printer.warnings))
+        printer.note(f"report written to {path}: open it in a browser")
 
 
 def _hint(names: list[str], label: str | None) -> str:

@@ -13,7 +13,8 @@ from safetensors import SafetensorError
 
 from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
-from treille.data.format import class_counts, count, legend, listed, seconds, visible, visible_label
+from treille.data.format import count, legend, listed, seconds, visible, visible_label
+from treille.explain.scores import unknown_labels
 from treille.io import Examples
 from treille.io.labels import label_text
 from treille.io.model import read_spec
@@ -146,6 +147,16 @@ def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    if report.mistakes:
+        if report.status == "stream":
+            return (
+                f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {seconds(report.seconds)}"
+            )
+        separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
+        return (
+            f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {several}"
+            f"{sum(report.mistakes):,} in all, {seconds(report.seconds)}"
+        )
     if pairs and several:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
@@ -171,14 +182,13 @@ def print_features(
 
 def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
     """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid."""
-    unknown = class_counts(label for label in labels if label not in names)
-    found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
+    unknown, warning = unknown_labels(names, labels)
     if sum(unknown.values()) == len(labels):
+        found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
         raise InputError(
             f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
             " Give the --label that the model was trained with, or labels from a file with --labels"
         )
     if unknown:
-        n = count(sum(unknown.values()), "example")
-        printer.warn(f"{n} with a label that the model does not know, counted as errors: {found}")
+        printer.warn(warning)
     return unknown

@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from treille import SVCCV, Batch, ConvergenceWarning, InputError, LogisticRegression, LogisticRegressionCV
 from treille.cli.console import Printer
 from treille.cli.models import class_names
-from treille.cli.scores import Scores, describe, measure, positive_class, summary
 from treille.data.format import class_counts
+from treille.explain.scores import Scores, describe, measure, positive_class, summary
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
 
@@ -27,6 +27,7 @@ class HeldOut:
     how: str
     folds: Sequence[Scores]
     not_converged: int = 0
+    fitted: Any = None  # the model of a single split
 
     def __str__(self) -> str:
         return f"{describe(summary(self.folds), self.folds[0].positive)}, {self.how}"
@@ -102,7 +103,7 @@ def held_out(model: Any, batch: Batch, labels: Sequence[str], splits: Splits, ho
         fitted = fit(clone(model), batch[train], y[train])
         folds.append(score(fitted, batch[test], y[test].tolist(), labels))
         failed += fitted.report_.status != "converged"
-    return HeldOut(how, folds, failed)
+    return HeldOut(how, folds, failed, fitted if len(folds) == 1 else None)
 
 
 def fold_splits(labels: Sequence[str], k: int, seed: int, printer: Printer) -> Splits:

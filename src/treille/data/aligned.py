@@ -67,6 +67,13 @@ class AlignedBatches(Batch):
         return f"{type(self).__name__}({len(self):,} examples, {{{inside}}})"
 
 
+def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
+    """The batches that a batch of several columns, or several units, consists of, with their names."""
+    if not isinstance(batch, AlignedBatches):
+        return [(name, batch)]
+    return [leaf for own, column in batch.columns.items() for leaf in leaf_batches(column, str(own))]
+
+
 def same_batch(one: Batch, other: Batch) -> bool:
     """Whether two batches hold the same examples."""
     if one is other:

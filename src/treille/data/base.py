@@ -106,6 +106,13 @@ class Batch(ABC):
         """What the parts of example i are called."""
         raise InputError(f"{self.title} have no parts that could be explained")
 
+    def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str | None:
+        """A drawing of example i, as SVG to put into a page; None for kinds that are not drawn.
+
+        `shares` has one number for each part, from -1 (against a class) to 1 (for it); `hints` a text for each.
+        """
+        return None
+
     def chunks(self, n_symbols: int) -> Iterator[Any]:
         """Runs of examples of about `n_symbols` symbols each, to bound the memory of what is computed from them."""
         yield self

@@ -20,7 +20,7 @@ from treille.io.errors import InputError
 from treille.io.graph_arrays import adjacency_graph, edge_index_graph
 from treille.io.graph_checks import check_parts
 from treille.io.graph_objects import graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, pack
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, graph_picture, pack
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph
 
@@ -342,6 +342,14 @@ class Graphs(FlatBatch):
         labels = [""] * graph.n_nodes if isinstance(graph.nodes, int) else graph.nodes
         nodes = [f"{node} {label}".rstrip() for node, label in enumerate(labels)]
         return [*nodes, *(f"{nodes[u]} - {nodes[v]}" for u, v in graph.edges)]
+
+    def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str:
+        """A drawing of graph i, with shares of its nodes, then of its edges.
+
+        >>> Graphs([Graph(["O", "H", "H"], [(0, 1), (0, 2)])]).svg(0).count("<path")
+        2
+        """
+        return graph_picture(self[i], shares, hints)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec = {"alphabet": self.alphabet, "edge_alphabet": self.edge_alphabet, "directed": self.directed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
-from treille.data.lattice_summary import LatticeReport, summarise_machines
+from treille.data.lattice_summary import LatticeReport, draw_lattice, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
 from treille.io import lattices as lattice_formats
@@ -218,6 +218,18 @@ class Lattices(FlatBatch):
             self._without_epsilon = _core.Lattices(*_core.without_epsilon(self.for_core(), threads))
         return self._without_epsilon
 
+    def part_names(self, i: int) -> list[str]:
+        """The arcs of lattice i: states and symbol.
+
+        >>> from treille import Lattices
+        >>> Lattices([["the", "cat"]]).part_names(0)
+        ['0→1 the', '1→2 cat']
+        """
+        arcs = slice(self.offsets[i], self.offsets[i + 1])
+        names = [*map(str, self.alphabet), EPSILON]
+        columns = (each[arcs].tolist() for each in (self.sources, self.targets, self.symbols))
+        return [f"{s}→{t} {names[symbol]}" for s, t, symbol in zip(*columns, strict=True)]
+
     def __getitem__(self, key: Any) -> Any:
         key = as_index(key, len(self))
         if isinstance(key, int):
@@ -245,6 +257,18 @@ class Lattices(FlatBatch):
         columns = (self.sources[arcs], labels, labels, self.weights[arcs], self.targets[arcs], last, finals[last])
         start = 0 if len(finals) else -1
         return Fst.from_parts(MachineParts(start, len(finals), *columns, "real", symbols, symbols))
+
+    def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str:
+        """A drawing of lattice i, with shares of its arcs, in the order of the batch.
+
+        >>> from treille import Lattices
+        >>> Lattices(["ab"]).svg(0).count("<path")
+        2
+        """
+        arcs = slice(self.offsets[i], self.offsets[i + 1])
+        finals = self.finals[self.states[i] : self.states[i + 1]]
+        names = ["ε" if code < 0 else str(self.alphabet[code]) for code in self.symbols[arcs].tolist()]
+        return draw_lattice(self.sources[arcs], self.targets[arcs], names, self.weights[arcs], finals, shares, hints)
 
     def prune(self, posterior: float, n_jobs: int | None = None) -> Lattices:
         """Removes arcs with a posterior probability below `posterior`; the heaviest path always stays.

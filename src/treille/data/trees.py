@@ -13,6 +13,8 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import listed, visible
+from treille.drawing.svg import Shares
+from treille.drawing.tidy_tree import draw_tree
 from treille.io import brackets, marked, stored
 from treille.io import trees as tree_files
 from treille.io.ast_trees import ast_tree
@@ -262,6 +264,15 @@ class Trees(FlatBatch):
     def part_names(self, i: int) -> list[str]:
         """The labels of the nodes of tree i."""
         return list(self[i].labels)
+
+    def svg(self, i: int, shares: Any = None, hints: Sequence[str] | None = None) -> str:
+        """A drawing of tree i, with shares of its nodes.
+
+        >>> Trees(["(S (NP he))"]).svg(0).count("<rect")
+        3
+        """
+        tree = self[i]
+        return draw_tree(tree.labels, tree.parents, Shares(shares, hints))
 
     def to_brackets(self) -> list[str]:
         """Every tree in brackets, as `Trees` and `from_brackets` read them. An only child that is a leaf is written as a word.

@@ -6,6 +6,7 @@ from treille.estimators.learned_cv import LearnedRidgeCV, LearnedSVCCV
 from treille.estimators.logistic_regression import LogisticRegression
 from treille.estimators.logistic_regression_cv import LogisticRegressionCV
 from treille.estimators.one_class_svm import OneClassSVM
+from treille.estimators.perceptron import Perceptron
 from treille.estimators.persistence import load
 from treille.estimators.plan import Plan
 from treille.estimators.ridge import Ridge
@@ -29,6 +30,7 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "OneClassSVM",
+    "Perceptron",
     "Plan",
     "Ridge",
     "RidgeCV",

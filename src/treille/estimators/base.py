@@ -13,18 +13,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
+from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
+from treille.explain.report import write_report
 from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
-from treille.solvers.problem import Loss, check_intercept
+from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, stage
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
@@ -33,7 +35,7 @@ from treille.spaces.functions import Functions, LinearFunctions, read_functions
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(LearnedDisplay, BaseEstimator):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
     The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose`
@@ -81,7 +83,9 @@ class KernelMachine(BaseEstimator):
 
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
-        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+        measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
+        verbose = getattr(self, "verbose", 0)
+        with progress_bar(problem.n_problems, self.tol, verbose, measure=measure) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,
@@ -162,10 +166,12 @@ class KernelMachine(BaseEstimator):
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
-        check_is_fitted(self, "functions_")
+        if not hasattr(self, "functions_"):  # the check takes a while
+            check_is_fitted(self, "functions_")
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
-        return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), self.n_jobs)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), n_jobs)
 
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
@@ -184,10 +190,31 @@ class KernelMachine(BaseEstimator):
     def explain_all(self, X: Any) -> list[Explanation]:
         """The explanation of every example."""
         batch = self._read_batch(X)
-        found = self.functions_.contributions(batch, self.n_jobs)
+        found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
+
+        Parameters
+        ----------
+        X, y : examples and their labels, or numbers
+            Which the model has not seen. Without y there are no scores. With neither, the report is of `train`, the training
+            examples, clearly marked, or of the model alone.
+        path : str or path
+        train : pair (X, y), optional
+            The training examples, for baselines: the majority class, or the mean, and for texts TF-IDF with LinearSVC.
+
+        Examples
+        --------
+        >>> import treille
+        >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
+        >>> model.report(["ab", "cc"], [0, 1], "report.html")
+        """
+        check_is_fitted(self, "functions_")
+        write_report(self, X, y, path, train)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
         spec = estimator_spec(self)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 class Classifier(ClassifierMixin, KernelMachine):
     """A classifier of structured examples, one class against the rest; subclasses name the loss."""
 
-    C: float
+    C: float = 1.0
     class_weight: dict[Any, float] | str | None
     fit_intercept: bool | str
     classes_: np.ndarray

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from treille.data import Batch
+from treille.drawing.tables import facts
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
@@ -59,13 +60,24 @@ class Plan:
     representation: str = ""
     sizes: str = ""
 
-    def __str__(self) -> str:
+    def rows(self) -> dict[str, str]:
+        """What is said of each choice.
+
+        >>> Plan(default_kernel(["ab"])[0], "as given").rows()["kernel"][-8:]
+        'as given'
+        """
         lines = {"kernel": f"{self.kernel!r}, {self.kernel_why}"}
         if self.space is not None:
             lines["space"] = f"{self.space.name}, {self.space_why}"
             lines["solver"] = f"{self.solver!r}, {self.solver_why}"
         lines |= {"representation": self.representation, "sizes": self.sizes}
-        return "\n".join(f"{name}: {said}" for name, said in lines.items() if said)
+        return {name: said for name, said in lines.items() if said}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {said}" for name, said in self.rows().items())
+
+    def _repr_html_(self) -> str:
+        return facts("Plan", self.rows())
 
 
 def choose_kernel(kernel: Any, X: Any, labels: bool = False) -> tuple[Kernel, str]:
@@ -106,6 +118,8 @@ def plan(
     else:
         check_supported(solver, loss, intercept)
         solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
+        if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs):
+            order = sorted(solver.spaces, key=lambda s: s is RowsSpace)  # stable: rows last
     pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)

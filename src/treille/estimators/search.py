@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.display import LearnedDisplay
 from treille.estimators.held_out import (
     HeldOutClassifier,
     HeldOutRegressor,
@@ -71,7 +72,7 @@ class Examples:
         return self.last[1:]
 
 
-class SearchCV(BaseEstimator):
+class SearchCV(LearnedDisplay, BaseEstimator):
     """An estimator that chooses parameters by cross-validation, and is then the model with the best, fitted on all examples.
 
     A subclass names the estimator and its parameter on the path, and may replace `_evaluate`.

@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
+from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
+from treille.explain.tagger_report import write_tagger_report
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -52,7 +54,7 @@ class Decision(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Tagger(BaseEstimator):
+class Tagger(LearnedDisplay, BaseEstimator):
     """Tags the tokens of sentences: parts of speech, chunks, names. One support vector machine per tag, and a beam over sequences.
 
     A token's features come from templates: the words, affixes and parts of speech around it, and the tags given before it. A kernel
@@ -332,6 +334,11 @@ class Tagger(BaseEstimator):
                 )
             )
         return decisions
+
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.report`."""
+        check_is_fitted(self, "weights_")
+        write_tagger_report(self, X, y, path, train)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads."""

@@ -12,6 +12,16 @@ from treille.solvers.report import first_level_outside
 
 
 def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes, at least two, and for every example the index of its class."""
+    classes, codes = found_labels(y, n)
+    if len(classes) < 2:
+        raise InputError(
+            f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two to tell apart"
+        )
+    return classes, codes
+
+
+def found_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, and for every example the index of its class."""
     if y is None:
         raise InputError("labels are missing: fit(X, y) requires y to be passed, but the target y is None")
@@ -36,10 +46,6 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
                 f"labels are of several types ({', '.join(sorted(k.__name__ for k in kinds))}), expected one"
             )
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise InputError(
-            f"all labels are {classes.tolist()[0]!r}: there is one class, expected at least two to tell apart"
-        )
     return classes, codes.astype(np.int32)
 
 
@@ -76,11 +82,11 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def check_weights(
-    C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any
+    C: float, codes: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any, least: int = 2
 ) -> np.ndarray:
-    """C times class weight times sample weight, for every example."""
+    """C times class weight times sample weight, for every example; at least so many classes must have any weight."""
     given = check_sample_weight(sample_weight, len(codes))
-    if len(np.unique(codes[given > 0])) < 2:
+    if len(np.unique(codes[given > 0])) < least:
         raise InputError("sample_weight leaves fewer than two classes with any weight")
     weights = float(C) * given
     if class_weight is None:

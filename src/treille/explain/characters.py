@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treille.explain.explanation import Explanation
+from treille.data import Strings
+from treille.io.units import TextUnit
+
+if TYPE_CHECKING:
+    from treille.explain.explanation import Explanation
 
 
 def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarray | None:
@@ -30,10 +35,29 @@ def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarr
         placed = _placed(plain, found.names[first : first + size])
         if placed is None:
             return None
-        for (begin, end), value in zip(placed, values[first : first + size], strict=True):
-            np.add.at(out, owners[begin:end], value / (end - begin))
+        starts, lengths = placed[:, 0], placed[:, 1] - placed[:, 0]
+        characters = np.arange(lengths.sum()) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        shares = np.repeat(values[first : first + size] / lengths, lengths)
+        out += np.bincount(owners[characters], shares, minlength=len(text))
         first += size
     return out
+
+
+def text_of(found: Explanation) -> str | None:
+    """The text that an explanation is about: as it was given, or its characters; None for anything else.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], [0, 1])
+    >>> text_of(model.explain(treille.Strings(["abc"])))
+    'abc'
+    """
+    batches = [batch for batch, _ in found.leaves if isinstance(batch, Strings)]
+    if not batches or len(batches) < len(found.leaves):
+        return None
+    if isinstance(found.example, str):
+        return found.example
+    characters = len(batches) == 1 and not TextUnit.of(batches[0].unit).separator
+    return "".join(found.names) if characters and all(len(name) == 1 for name in found.names) else None
 
 
 def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
@@ -53,7 +77,7 @@ def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
     return [(text[a:b], float(contributions[a:b].sum())) for a, b in spans]
 
 
-def _placed(text: str, symbols: Sequence[str]) -> list[tuple[int, int]] | None:
+def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:
     """Where each symbol is in the text, one after the other; blanks that were added have the place of what precedes them."""
     at, places = 0, list[tuple[int, int]]()
     for symbol in symbols:
@@ -72,4 +96,4 @@ def _placed(text: str, symbols: Sequence[str]) -> list[tuple[int, int]] | None:
             return None
         at = begin + len(wanted)
         places.append((begin, at))
-    return places
+    return np.array(places, int).reshape(-1, 2)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch
-from treille.data.aligned import AlignedBatches
+from treille.data.aligned import leaf_batches
+from treille.explain.display import notebook
 from treille.explain.painting import painted
 from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
@@ -135,6 +136,9 @@ class Explanation:
         """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
         return painted(self, label)
 
+    def _repr_html_(self) -> str:
+        return notebook(self)
+
     def __str__(self) -> str:
         values = self.contributions()
         most = [f"{part.name!r} {part.contribution:+.3g}" for part in self.parts(count=10)]
@@ -175,10 +179,3 @@ def explanations(
         parts = names, np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
         explained.append(Explanation(*parts, support_shares=supports[i]))
     return explained
-
-
-def leaf_batches(batch: Batch, name: str = "") -> list[tuple[str, Batch]]:
-    """The batches that a batch of several columns, or several units, consists of, with their names."""
-    if not isinstance(batch, AlignedBatches):
-        return [(name, batch)]
-    return [leaf for own, column in batch.columns.items() for leaf in leaf_batches(column, str(own))]

@@ -1,32 +1,215 @@
-"""Explanations as HTML: contributions as colours on the example itself."""
+"""Explanations as HTML: contributions as colours on the example itself, without scripts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
 from html import escape
+from itertools import groupby, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treille.data.format import visible
+from treille.data import Batch, Strings
+from treille.data.format import clipped, visible
+from treille.explain.characters import on_characters, text_of
+from treille.explain.logo import logo
+from treille.io.units import TextUnit
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explanation
+
+MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
+LONGEST_NAME = 120  # of a part, in a table
+STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, and make pages long
+RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
 def painted(found: Explanation, label: Any = None) -> str:
     """The example with a colour for each part: one kind speaks for the class, by default the predicted one, another against it.
 
-    The fragment has no style of its own: `templates/painting.css` has it. A part's strength, 0 to 1, is its property `--share`.
+    Texts are painted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
+    examples are shown in part, with a note. The fragment has no style of its own: `stylesheet` returns it. A part's strength, from
+    0 to 1, is its property `--share`.
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    spans = "".join(span(visible(name), float(value), most) for name, value in zip(found.names, values, strict=True))
-    return f'<div class="painted">{spans}</div>'
+    if found.by_support:
+        return _painting([_support(found.names, values, most)])
+    if not len(values):
+        return _painting(
+            [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
+        )
+    text = text_of(found)
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        return _painting([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
+    columns, first, pieces = found.columns or (("", len(values)),), 0, []
+    for k, (name, size) in enumerate(columns):
+        own = slice(first, first + size)
+        leaf = found.leaves[k] if k < len(found.leaves) else None
+        if found.columns:
+            pieces.append(f'<p class="column">{escape(visible(name, blanks=False))}</p>')
+        pieces.append(_column(found.names[own], values[own], most, leaf))
+        first += size
+    return _painting(pieces)
+
+
+def painted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
+    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
+
+    With the true tags, `truth`, those that differ are marked.
+    """
+    true = [None] * len(decisions) if truth is None else truth
+    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
+
+
+def stylesheet() -> str:
+    """The style of paintings, for a page: all its rules are for elements inside ``.painted``."""
+    return (Path(__file__).parent / "templates" / "painting.css").read_text("utf-8")
 
 
 def span(text: str, value: float, most: float) -> str:
     """A text with its colour, and its contribution as a hint."""
-    if value == 0:
+    if abs(value) < 0.005 * most:
         return escape(text)
-    side = "for" if value > 0 else "against"
-    return f'<span class="{side}" style="--share: {abs(value) / most:.2f}" title="{value:+.3g}">{escape(text)}</span>'
+    return f'<span {_attributes(value, most)} title="{value:+.3g}">{escape(text)}</span>'
+
+
+def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: int = MOST_BARS) -> str:
+    """A table of the parts that contribute most, by size: name, bar, number.
+
+    >>> bars([("red", 0.5), ("ale", -0.25)]).count("<tr")
+    2
+    """
+    largest = sorted(parts, key=lambda part: -abs(part[1]))[:count]
+    shown = [(name, value) for name, value in largest if value]
+    if not shown:
+        return note("no part of it is known to the model")
+    most = most or abs(shown[0][1])
+    rows = "".join(
+        f'<tr {_attributes(value, most)}><th scope="row">{escape(clipped(visible(name, blanks=len(name) == 1), LONGEST_NAME))}'
+        f'</th><td class="strip"><i></i></td><td class="amount">{value:+.3g}</td></tr>'
+        for name, value in shown
+    )
+    rest = sum(value != 0 for _, value in parts) - len(shown)
+    more = note(f"and {rest:,} more, which contribute less") if rest > 0 else ""
+    return f'<table class="contributions"><tbody>{rows}</tbody></table>{more}'
+
+
+def note(text: str) -> str:
+    """A remark below a painting."""
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def _painting(pieces: Sequence[str]) -> str:
+    return f'<div class="painted">{"".join(pieces)}</div>'
+
+
+def _attributes(value: float, most: float) -> str:
+    return f'class="{"for" if value > 0 else "against"}" style="--share: {min(abs(value) / most, 1.0):.2f}"'
+
+
+def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
+    """The parts of one column, in the way that its kind is painted."""
+    batch = None if leaf is None else leaf[0]
+    if isinstance(batch, Strings) and len(names):
+        if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
+            return _sequence("".join(names), values, batch)
+        pieces = [(visible(name, blanks=False), float(v)) for name, v in zip(names, values, strict=True)]
+        joint = " " if TextUnit.of(batch.unit).separator else ""
+        return _tokens(pieces, most, joint)
+    if leaf is not None and len(names):
+        drawing = leaf[0].svg(leaf[1], values / most, [f"{value:+.3g}" for value in values])
+        if drawing is not None:
+            return f'<div class="scroll" tabindex="0" role="group" aria-label="{leaf[0].title}">{drawing}</div>'
+    return bars(list(zip(names, values.tolist(), strict=True)), most)
+
+
+def _sequence(text: str, values: np.ndarray, batch: Batch | None) -> str:
+    """A text, or a logo if it is one of residues."""
+    residues = isinstance(batch, Strings) and batch.unit == "char" and len(text) >= SHORTEST
+    if residues and (getattr(batch, "residues", None) or set(text.upper()) <= RESIDUES):
+        return logo(text, values)
+    return _text(text, values)
+
+
+def _text(text: str, values: np.ndarray) -> str:
+    """A text by character; of a long one, the blocks that contribute most."""
+    most = float(np.abs(values).max(initial=0.0)) or 1.0
+    starts = list(range(0, len(text), BLOCK))
+    sums = np.add.reduceat(np.abs(values), starts)
+    kept = set(np.argsort(-sums, kind="stable")[: MOST_CHARACTERS // BLOCK].tolist())
+    pieces = []
+    for whole, group in groupby(range(len(starts)), key=kept.__contains__):
+        blocks = list(group)
+        a, b = starts[blocks[0]], min(starts[blocks[-1]] + BLOCK, len(text))
+        pieces.append(_runs(text[a:b], values[a:b], most) if whole else f'<i class="gap">… {b - a:,} characters …</i>')
+    shown = (
+        note(f"{MOST_CHARACTERS:,} of {len(text):,} characters: those that contribute most")
+        if len(kept) < len(starts)
+        else ""
+    )
+    return f'<div class="text">{"".join(pieces)}</div>{shown}'
+
+
+def _runs(text: str, values: np.ndarray, most: float) -> str:
+    """Runs of characters of about one strength as one element, with their sum as a hint."""
+    steps = np.round(STEPS * values / most).astype(int)
+    cuts = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(text)]
+    sums = np.add.reduceat(values, cuts[:-1]).tolist()
+    pieces = []
+    for (a, b), step, total in zip(pairwise(cuts), steps[cuts[:-1]].tolist(), sums, strict=True):
+        shown = escape(_readable(text[a:b]))
+        side = _attributes(step / STEPS, 1.0)
+        pieces.append(f'<span {side} title="{total:+.2g}">{shown}</span>' if step else shown)
+    return "".join(pieces)
+
+
+def _readable(text: str) -> str:
+    """Ends of lines stay; other characters that have no glyph are escaped."""
+    return text if text.isprintable() else "\n".join(visible(line, blanks=False) for line in text.split("\n"))
+
+
+def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str:
+    limit = MOST_CHARACTERS // 4
+    kept = set(np.argsort([-abs(value) for _, value in pieces], kind="stable")[:limit].tolist())
+    shown = [span(text, value, most) for k, (text, value) in enumerate(pieces) if k in kept]
+    more = note(f"{limit:,} of {len(pieces):,} symbols: those that contribute most") if len(pieces) > limit else ""
+    return f'<div class="text">{joint.join(shown)}</div>{more}'
+
+
+def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
+    """Training examples with their shares."""
+    head = note("training examples, by what their similarity to this example contributes")
+    return head + bars(list(zip(names, values.tolist(), strict=True)), most)
+
+
+def _token(decision: Any, true: str | None = None) -> str:
+    word, *others = _words(decision.token)
+    more = f" <small>{escape(' '.join(others))}</small>" if others else ""
+    tag = escape(visible(str(decision.tag)))
+    plain = " plain" if str(decision.tag) in ("O", "_") else ""
+    table = bars(decision.shares)
+    largest = [(name, value) for name, value in decision.conjunctions if " & " in name]
+    if largest:
+        table += note("conjunctions of features") + bars(largest)
+    head = note(f"{decision.tag}: score {decision.score:+.3g}, intercept {decision.intercept:+.3g}; features:")
+    wrong, other = "", ""
+    if true is not None and true != decision.tag:
+        wrong, other = ' class="wrong"', f' <span class="tag">true: {escape(visible(true))}</span>'
+    return (
+        f'<li{wrong}><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b>{other}</summary>'
+        f"<div>{more}{head}{table}</div></details></li>"
+    )
+
+
+def _words(token: Any) -> list[str]:
+    """The word of a token, and its other columns."""
+    if isinstance(token, Mapping):
+        parts = [f"{name}={value}" for name, value in token.items()]
+    elif isinstance(token, (list, tuple, Set)) and not isinstance(token, str):
+        parts = [str(part) for part in (sorted(token, key=str) if isinstance(token, Set) else token)]
+    else:
+        parts = [str(token)]
+    return [visible(clipped(part, LONGEST_NAME), blanks=False) for part in parts[:6]] or ["(none)"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from treille.data.aligned import leaf_batches
 from treille.data.base import Batch
 from treille.features.occurrences import Occurrences
 
@@ -49,6 +50,22 @@ class Contributions:
         for k, column in enumerate(weights.T):
             values[:, k] = np.bincount(places, np.repeat(each * column[found.features], sizes), n_parts)
         return cls.of(batch, values)
+
+    @classmethod
+    def of_each(cls, batch: Batch, n_functions: int, one: Callable[[Batch], Contributions]) -> Contributions:
+        """Of the examples one by one, each as a batch of its own."""
+        leaves = [leaf for _, leaf in leaf_batches(batch)]
+        shares: Shares = {}
+        base = np.zeros((len(batch), n_functions))
+        for i in range(len(batch)):
+            example = batch if len(batch) == 1 else batch[i : i + 1]
+            found = one(example)
+            base[i] = found.base[0]
+            for leaf, (_, own) in zip(leaves, leaf_batches(example), strict=True):
+                if id(own) in found.shares:
+                    _, values = shares.setdefault(id(leaf), (leaf, np.zeros((int(leaf.part_offsets[-1]), n_functions))))
+                    values[leaf.part_offsets[i] : leaf.part_offsets[i + 1]] = found.shares[id(own)][1]
+        return cls(shares, base)
 
     @classmethod
     def concatenated(cls, batch: Batch, each: Sequence[Contributions], n_functions: int) -> Contributions:

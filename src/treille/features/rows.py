@@ -13,6 +13,8 @@ import scipy.sparse as sp
 from treille import _core
 from treille.io.errors import InputError
 
+FEW = 4  # features for each entry, from which on products are computed by entry
+
 
 class FeatureRows(ABC):
     """The interface of feature rows in any layout: one row per example, one column per feature.
@@ -204,9 +206,20 @@ class Rows(FeatureRows):
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
-            squares = np.ones(self.n_features) if self.column_weights is None else self.column_weights**2
-        return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
+        weights = np.empty(0) if self.column_weights is None else self.column_weights
+        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
+
+    def _over_entries(self) -> tuple[Any, Rows]:
+        """For few entries and many features, the features of the entries, and the rows over these: an entry, a column.
+
+        A product then costs no pass over all features, and sums the same numbers in the same order. Otherwise all, and the rows.
+        """
+        if not 0 < FEW * self.n_entries <= self.n_features:
+            return slice(None), self
+        ids, codes = self.entries >> self.code_bits, self.entries & ((1 << self.code_bits) - 1)
+        entries = (np.arange(len(ids), dtype=ids.dtype) << self.code_bits) | codes
+        own = None if self.column_weights is None else self.column_weights[ids]
+        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
         """The rows with other values, unscaled, as the core takes them."""
@@ -239,9 +252,10 @@ class Rows(FeatureRows):
         return matrix
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
-        weights = weights if self.column_weights is None else weights * self.column_weights[:, None]
+        ids, rows = (slice(None), self) if self.column_weights is None else self._over_entries()
+        weights = weights if rows.column_weights is None else weights[ids] * rows.column_weights[:, None]
         flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
-        out = _core.matvec(self.coded(), flat, weights.shape[1], threads)
+        out = _core.matvec(rows.coded(), flat, weights.shape[1], threads)
         return out.reshape(len(self), weights.shape[1])
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille import _core
+from treille.drawing.graph_layout import Graph as Drawn
+from treille.drawing.graph_layout import draw_graph
+from treille.drawing.svg import Shares
 
 from .errors import InputError
 
@@ -50,6 +53,19 @@ class Graph(NamedTuple):
         return ", ".join(
             " ".join([count, *map(str, what)]) for count, what in zip(counts, (labels, edges), strict=True)
         )
+
+    def _repr_svg_(self) -> str:
+        return graph_picture(self, alone=True)
+
+
+def graph_picture(graph: Graph, shares: Any = None, hints: Sequence[str] | None = None, alone: bool = False) -> str:
+    """A drawing of a graph as SVG, with shares of its nodes, then of its edges, from -1 to 1, and a hint for each."""
+    nodes = [
+        str(label) for label in (range(graph.n_nodes) if isinstance(graph.nodes, (int, np.integer)) else graph.nodes)
+    ]
+    edges = [(int(u), int(v)) for u, v in graph.edges]
+    labels = [] if graph.edge_labels is None else [str(label) for label in graph.edge_labels]
+    return draw_graph(Drawn(nodes, edges, labels, bool(graph.directed)), Shares(shares, hints), alone)
 
 
 @dataclass(frozen=True, repr=False)

@@ -79,7 +79,7 @@ def _json_lines(stream: Iterator[str], request: Request) -> Examples:
         raise InputError(f"{request.source}: holds no graph, expected at least one")
     place = _lines(found.found, request.source)
     graphs, facts = _indexed(found.texts, place)
-    _check_sizes(graphs, place)
+    check_sizes(graphs, place)
     if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
         found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
     ids = unique(found.ids) if found.id_field else None
@@ -121,7 +121,7 @@ def _lines(found: Found, source: str) -> Callable[[int], str]:
     return lambda i: f"{source}, line {found[i][0]}"
 
 
-def _check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
+def check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
     """Refuses a small file that asks for much memory by the numbers of nodes that it states."""
     allowed = UNLISTED
     for i, graph in enumerate(graphs):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treille import _core
+from treille.drawing.tidy_tree import draw_tree
 
 from .errors import InputError
 
@@ -25,6 +26,10 @@ class Tree(NamedTuple):
 
     def __str__(self) -> str:
         return spell(self.labels, self.parents)
+
+    def _repr_svg_(self) -> str:
+        tree = pack([self])  # in preorder
+        return draw_tree([tree.alphabet[label] for label in tree.labels], tree.parents.tolist(), alone=True)
 
 
 @dataclass(frozen=True, repr=False)

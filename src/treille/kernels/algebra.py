@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -230,8 +230,8 @@ class ScaledMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         return self.inner.occurrences(batch).scaled(self.factor)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        return self.inner.contributions(batch, self.factor * weights, n_jobs)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        return self.inner.contributor(self.factor * weights)
 
 
 class Constant(Kernel):
@@ -290,11 +290,23 @@ class ConstantMap(FeatureMap):
         own = np.sqrt(self.value) * weights.sum(axis=0)
         return Contributions({}, np.tile(own, (len(batch), 1)))
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return np.zeros(len(ids), np.int64)
+
     def name(self, id: int) -> str:
         return "constant"
 
     def restrict(self, ids: np.ndarray) -> ConstantMap:
         return ConstantMap(self.value, len(ids))
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, ConstantMap) or other.value != self.value:
+            raise InputError("the features are of different kernels: merge features of the same kernel")
+        larger = self if self.count else other
+        return larger, np.arange(self.count), np.arange(other.count)
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return ConstantMap(self.value)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}
@@ -315,7 +327,7 @@ def raise_to(values: np.ndarray, degree: int) -> np.ndarray:
 def _units(kernel: Kernel) -> list[Any]:
     """The different units of the parts of a kernel. Columns are not examined: each has its own texts."""
     units: list[Any] = []
-    for name, value in kernel.get_params(deep=False).items():
+    for name, value in vars(kernel).items():  # those of get_params, which inspects signatures: every prediction asks
         found = [canonical(value)] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
         units += [unit for unit in found if unit not in units]
     return units

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import Batch, Vectors
 from treille.data.base import available_memory, readable_size
-from treille.features import FeatureMap, FeatureRows, Rows
+from treille.features import Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.feature_map import check_id
 from treille.io import stored
@@ -191,6 +191,27 @@ class ConjunctionMap(FeatureMap):
             return replace(rows, sq_norms=rows.squares(threads))
         counts = self.patterns.level_counts(indptr, items, powers.degree, threads)
         return replace(rows, sq_norms=counts @ squares[1:] + squares[0] * self.patterns.constant)
+
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return np.diff(self.patterns.items_of_all(np.ascontiguousarray(ids, np.int64))[0])
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        """A conjunction is shared equally among its columns."""
+        return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
+
+    def _contributions(self, example: Batch, weights: np.ndarray, n_jobs: int | None) -> Contributions:
+        """The contributions in one example."""
+        assert isinstance(example, Vectors)
+        rows = self.transform(example, n_jobs)
+        row = (rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows).to_csr()
+        offsets, items = self.patterns.items_of_all(row.indices.astype(np.int64))
+        sizes = np.diff(offsets)
+        own = row.data[:, None] * weights[row.indices]
+        shares = np.zeros((self.columns.n_features, weights.shape[1]))
+        np.add.at(shares, items, np.repeat(own / np.maximum(sizes, 1)[:, None], sizes, axis=0))
+        ids = self.columns.ids_of(example)[example.columns]
+        values = np.where(ids[:, None] >= 0, shares[ids], 0.0) if len(shares) else np.zeros((len(ids), own.shape[1]))
+        return Contributions.of(example, values).plus(own[sizes == 0].sum(axis=0))
 
     def row_products(self, weights: np.ndarray) -> ConjunctionProducts:
         return ConjunctionProducts(self, weights)

@@ -205,3 +205,14 @@ def edges_of_arcs(batch: Graphs) -> np.ndarray:
     ends = base + np.minimum(batch.sources, batch.targets), base + np.maximum(batch.sources, batch.targets)
     _, edges = np.unique(ends[0] * (len(batch.labels) + 1) + ends[1], return_inverse=True)
     return edges - first[graphs]
+
+
+def by_part(batch: Graphs, nodes: np.ndarray, arcs: np.ndarray) -> np.ndarray:
+    """Values of nodes and of arcs, one row each, as values of parts: an undirected edge has those of both its arcs."""
+    n_nodes = np.diff(batch.offsets)
+    values = np.zeros((int(batch.part_offsets[-1]), nodes.shape[1]))
+    owners = np.repeat(np.arange(len(batch)), n_nodes)
+    values[np.arange(len(nodes)) + (batch.part_offsets - batch.offsets)[owners]] = nodes
+    graphs = np.repeat(np.arange(len(batch)), np.diff(batch.arcs[batch.offsets]))
+    np.add.at(values, (batch.part_offsets[:-1] + n_nodes)[graphs] + edges_of_arcs(batch), arcs)
+    return values

@@ -124,6 +124,25 @@ class ColumnMap(FeatureMap):
         names = None if self.names is None else [self.names[i] for i in ids]
         return ColumnMap(self.columns[ids], names, self.n_columns)
 
+    def merge(self, other: FeatureMap) -> tuple[ColumnMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, ColumnMap) or (self.names is None) != (other.names is None):
+            raise InputError("the features are not columns alike: name the columns of both, or of neither")
+        if self.names is None and self.n_columns != other.n_columns:
+            raise InputError(f"the new rows have {other.n_columns} columns, expected {self.n_columns} as those before")
+        mine: list[Any] = self.columns.tolist() if self.names is None else self.names
+        ids = align(other.columns.tolist() if other.names is None else other.names, mine)
+        new = ids >= len(mine)
+        columns = np.concatenate([self.columns, other.columns[new]])
+        theirs, own = ids.astype(np.int64), np.arange(len(mine))
+        if self.names is None or other.names is None:
+            return ColumnMap(columns, None, self.n_columns), own, theirs
+        names = [*self.names, *(name for name, is_new in zip(other.names, new, strict=True) if is_new)]
+        return ColumnMap(np.arange(len(names)), names, len(names)), own, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> ColumnMap:
+        assert isinstance(batch, Vectors)
+        return self.merge(ColumnMap(np.arange(batch.n_columns), batch.names, batch.n_columns))[0]
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"names": self.names, "n_columns": self.n_columns}, {"columns": self.columns}
 

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Batch, Graphs
-from treille.features import FeatureMap, FeatureRows, Rows
+from treille.data.base import running_sum
+from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -83,23 +84,36 @@ class NodeAttributesMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         assert isinstance(batch, Graphs)
-        if len(batch.labels) == 0:
-            return Rows.from_csr(sp.csr_matrix((len(batch), self.n_features)))
+        pairs, values, kept = self._pairs(batch)
+        indptr = self.width * batch.offsets if len(batch.labels) else np.zeros(len(batch) + 1)
+        matrix = sp.csr_matrix((values.ravel(), pairs.ravel(), indptr), shape=(len(batch), len(kept)))
+        matrix.sum_duplicates()
+        return Rows.from_csr(matrix, ids=kept, n_features=self.n_features, threads=effective_n_jobs(n_jobs))
+
+    def occurrences(self, batch: Batch) -> Occurrences:
+        assert isinstance(batch, Graphs)
+        pairs, values, kept = self._pairs(batch)
+        nodes, attributes = np.nonzero(kept[pairs] >= 0)
+        owners = np.searchsorted(batch.offsets, nodes, side="right") - 1
+        return Occurrences(
+            kept[pairs[nodes, attributes]],
+            values[nodes, attributes],
+            np.arange(len(nodes) + 1),
+            nodes - batch.offsets[owners],
+            running_sum(np.bincount(owners, minlength=len(batch))),
+        )
+
+    def _pairs(self, batch: Graphs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The pairs of each node and their values, one row each; and the feature of each pair, -1 for none."""
         found = batch.attributes.shape[1]
-        if found != self.width:
+        if len(batch.labels) and found != self.width:
             raise InputError(f"the nodes have {found} attributes, expected {self.width}, as in fitting")
         sizes = np.diff(batch.offsets)
-        owners = np.repeat(np.arange(len(batch)), sizes)
         codes = batch.core_arrays_over(self.alphabet, batch.edge_alphabet, self.kernel.labels)[0].astype(np.int64)
-        n_codes = max(1, len(self.alphabet), codes.max(initial=0) + 1)
-        values = batch.attributes / (sizes[owners][:, None] if self.kernel.mean else 1)  # a copy
-        columns = codes[:, None] * self.width + np.arange(self.width)
-        indptr = self.width * np.concatenate([[0], np.cumsum(sizes)])
-        matrix = sp.csr_matrix((values.ravel(), columns.ravel(), indptr), shape=(len(batch), n_codes * self.width))
-        matrix.sum_duplicates()
-        kept = np.full(matrix.shape[1], -1)
+        values = batch.attributes / (np.repeat(sizes, sizes)[:, None] if self.kernel.mean else 1)  # a copy
+        kept = np.full(max(1, len(self.alphabet), codes.max(initial=0) + 1) * self.width, -1)
         kept[self.ids] = np.arange(self.n_features)
-        return Rows.from_csr(matrix, ids=kept, n_features=self.n_features, threads=effective_n_jobs(n_jobs))
+        return codes[:, None] * self.width + np.arange(self.width), values, kept
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,12 @@ class NormalizedMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         return self.inner.occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        rows = self.inner.transform(batch, n_jobs)
-        each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
-        norms = np.column_stack([inverse_norms(own.diag()) for own in each])
-        return self.inner.contributions(batch, weights, n_jobs).scaled(norms)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        inner = self.inner.contributor(weights)
+
+        def scaled(batch: Batch, n_jobs: int | None) -> Contributions:
+            rows = self.inner.transform(batch, n_jobs)
+            each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
+            return inner(batch, n_jobs).scaled(np.column_stack([inverse_norms(own.diag()) for own in each]))
+
+        return scaled

@@ -9,7 +9,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -115,12 +115,6 @@ class PatternMap(CountMap):
         """The symbols of the cells."""
         return [self.alphabet[cell - 1] if cell else any_symbol for cell in cells]
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        if not isinstance(batch, Strings):
-            return super().contributions(batch, weights, n_jobs)
-        options = self.recode(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
-        return Contributions.of(batch, self.features.contributions(batch.symbols, batch.offsets, *options))
-
     def _parts(self, ids: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         cells = self.features.patterns().reshape(-1, self.features.width)[ids]
         lengths = self.features.lengths()
@@ -128,6 +122,30 @@ class PatternMap(CountMap):
 
     def restrict(self, ids: np.ndarray) -> PatternMap:
         return _rebuild(*self._parts(ids), self.alphabet, self.unit, self.kernel)
+
+    def merge(self, other: FeatureMap) -> tuple[PatternMap, np.ndarray, np.ndarray]:
+        same = isinstance(other, PatternMap) and repr(other.kernel) == repr(self.kernel) and other.unit == self.unit
+        if not isinstance(other, PatternMap) or not same:
+            raise InputError("the features are of different kernels or units: merge features of the same kernel")
+        alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
+        codes = {symbol: code for code, symbol in enumerate(alphabet, 1)}
+        recode = np.array([0, *(codes[symbol] for symbol in other.alphabet)], np.int32)
+        (cells, lengths), (more, longer), n = self._parts(), other._parts(), self.n_features
+        symbols = more if len(longer) == 0 else more[:, 1:]  # otherwise the first cell is a position
+        symbols[:] = recode[symbols]
+        cells, lengths = np.concatenate([cells, more]), np.concatenate([lengths, longer])
+        keys = cells if len(lengths) == 0 else np.column_stack([cells, lengths])
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        found = first[which.ravel()][n:]  # where each pattern of `other` comes first
+        new = np.flatnonzero(found >= n)
+        theirs = found.astype(np.int64)
+        theirs[new] = n + np.arange(len(new))
+        kept = np.concatenate([np.arange(n), n + new])
+        united = np.ascontiguousarray(cells[kept]), lengths[kept] if len(lengths) else lengths
+        return _rebuild(*united, alphabet, self.unit, self.kernel), np.arange(n), theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         cells, lengths = self._parts()

@@ -246,6 +246,40 @@ class ProductMap(FeatureMap):
         coded = self.products.transform([_arrays(each, threads) for each in plain], self.degree, threads)
         return Rows(*coded, scale, sq_norms, self.n_features)
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return self._factors(ids)[1].sum(axis=1)
+
+    def _factors(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factors of features, one row each, and how many features each of these multiplies itself."""
+        width = len(self.maps) * self.degree
+        tuples = self.products.tuples_of(np.ascontiguousarray(ids, np.int64)).reshape(len(ids), width)
+        counts = np.empty_like(tuples)
+        for step, column in enumerate(tuples.T):
+            counts[:, step] = self.maps[step % len(self.maps)].n_factors(column)
+        return tuples, counts
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        """A product is shared equally among the features that it multiplies, and the share of each is shared as it is by itself."""
+        return Contributions.of_each(batch, weights.shape[1], lambda one: self._contributions(one, weights, n_jobs))
+
+    def _contributions(self, example: Batch, weights: np.ndarray, n_jobs: int | None) -> Contributions:
+        """The contributions in one example."""
+        row = self.transform(example, n_jobs).to_csr()
+        tuples, counts = self._factors(row.indices)
+        total = counts.sum(axis=1)
+        own = row.data[:, None] * weights[row.indices]
+        found = Contributions({}, own[total == 0].sum(axis=0, keepdims=True))
+        each = own / np.maximum(total, 1)[:, None]
+        for place, (factor, features) in enumerate(zip(self.kernel.factors(), self.maps, strict=True)):
+            part = own_part(factor, example)
+            values = features.transform(part, n_jobs).to_csr().toarray()[0]
+            shares = np.zeros((features.n_features, weights.shape[1]))
+            for step in range(place, tuples.shape[1], len(self.maps)):
+                np.add.at(shares, tuples[:, step], counts[:, [step]] * each)
+            inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values != 0)
+            found += features.contributions(part, shares * inverse[:, None], n_jobs)
+        return found
+
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
         maps = self.maps * self.degree

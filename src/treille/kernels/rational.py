@@ -14,7 +14,7 @@ from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
-from treille.features import FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features import Contributions, FeatureMap, FeatureRows, FeatureStrings, Rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
@@ -156,6 +156,14 @@ class RationalMap(SequenceMap):
         rows = call_core(self.features.transform, self.kernel._machine(), data, codes, threads)
         return Rows.from_core(rows, self.n_features)
 
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, (Strings, Lattices))
+        codes = _codes(batch, self.kernel.T.input_symbols)  # epsilon arcs stay, since they are parts
+        values = np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
+        arguments = self.kernel._machine(), as_lattices(batch).for_core(), codes, *values
+        shares, base = call_core(self.features.contributions, *arguments)
+        return Contributions.of(batch, shares).plus(base)
+
     def spell(self, id: int) -> str:
         labels = self.features.string(id)
         return self.joined(_name(self.kernel.T.output_symbols, label) for label in labels) if labels else EPSILON
@@ -213,17 +221,21 @@ def _name(table: Sequence[str] | None, label: int) -> str:
 
 
 def _read(batch: Strings | Lattices, table: Sequence[str] | None, threads: int) -> tuple[_core.Lattices, np.ndarray]:
-    """A batch as lattices without epsilon arcs, and the label of each symbol on one side of T, 0 for none."""
+    """A batch as lattices without epsilon arcs, and the label of each symbol on one side of T."""
+    codes = _codes(batch, table)
+    return as_lattices(batch).without_epsilon(threads), codes
+
+
+def _codes(batch: Strings | Lattices, table: Sequence[str] | None) -> np.ndarray:
+    """The label of each symbol on one side of T, 0 for none."""
     if table is None:
         wrong = next((symbol for symbol in batch.alphabet if not isinstance(symbol, int)), None)
         if wrong is not None:
             raise InputError(
                 f"the symbols of T are numbers, but those of the examples are not ({wrong!r}): give T symbol tables"
             )
-        codes = np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
-    else:
-        codes = align(batch.alphabet, table, unknown=0)
-    return as_lattices(batch).without_epsilon(threads), codes
+        return np.array([symbol if 0 < symbol < 2**31 else 0 for symbol in batch.alphabet], np.int32)
+    return align(batch.alphabet, table, unknown=0)
 
 
 def _check_known(batch: Strings | Lattices, codes: np.ndarray, table: Sequence[str] | None) -> None:

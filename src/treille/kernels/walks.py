@@ -9,13 +9,14 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Graphs
 from treille.data.graphs import Labels
-from treille.features import FeatureMap, Rows
+from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
+from treille.kernels.graph_features import by_part
 from treille.kernels.graph_kernels import GraphKernel, check_labels
 from treille.kernels.walk_matrices import WalkSums
 
@@ -160,6 +161,13 @@ class WalkMap(FeatureMap):
         self.kernel._check_batch(batch)
         arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
         return Rows.from_core(self.features.transform(arrays, effective_n_jobs(n_jobs)), self.n_features)
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, Graphs)
+        self.kernel._check_batch(batch)
+        arrays = batch.core_arrays_over(self.alphabet, self.edge_alphabet, self.kernel.labels)
+        nodes, arcs = self.features.contributions(arrays, np.ascontiguousarray(weights, np.float64))
+        return Contributions.of(batch, by_part(batch, nodes, arcs))
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

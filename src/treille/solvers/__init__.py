@@ -6,6 +6,7 @@ from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
 from treille.solvers.kernel_learning import Learned, learn_features, learn_groups
 from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
+from treille.solvers.perceptron import Perceptron
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution
 from treille.solvers.smo import SMO
@@ -21,6 +22,7 @@ __all__ = [
     "FiniteNewton",
     "Learned",
     "NormalEquations",
+    "Perceptron",
     "Problem",
     "Report",
     "Solution",

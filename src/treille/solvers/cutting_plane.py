@@ -6,7 +6,7 @@ import numpy as np
 
 from treille import _core
 from treille.solvers.problem import Hinge, Problem, SquaredHinge
-from treille.solvers.report import Report, Solution
+from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
@@ -67,7 +67,7 @@ class CuttingPlane(BaseSolver):
         return Solution(
             float(problem.intercept) * coefficients.sum(axis=0),
             np.stack([bundle.alpha for bundle in bundles]),
-            Report.combined([Report(b.primal, b.dual, b.epochs, 0.0, b.status, seed=0) for b in bundles]),
+            Report.combined([bundle.report() for bundle in bundles]),
             coefficients=coefficients,
         )
 
@@ -93,7 +93,8 @@ class Bundle:
         self.alpha, self.dual = np.zeros(n), 0.0
         self.best, self.best_outputs = np.zeros(n), np.zeros(n)
         self.primal = self._primal(self.best, self.best_outputs)
-        self.epochs, self.status = 0, ""
+        self.epochs, self.status, self.recorder = 0, "", Recorder()
+        self.recorder.add(self.primal, self.dual)
         # The best w and its primal value when the gap was first small.
         self.reached: tuple[np.ndarray, float] | None = None
         self.gram, self.offsets, self.mixture = np.zeros((1, 1)), np.zeros(1), np.ones(1)
@@ -138,6 +139,12 @@ class Bundle:
         if status != "converged" and self.reached is not None:
             (self.best, self.primal), self.status = self.reached, "converged"
 
+    def report(self) -> Report:
+        """Of the rounds so far."""
+        self.recorder.add(self.primal, self.dual, last=True)
+        history = tuple(self.recorder.history)
+        return Report(self.primal, self.dual, self.epochs, 0.0, self.status, seed=0, history=history)
+
     def _improve(self) -> tuple[np.ndarray, np.ndarray]:
         """Updates the best dual point and the best w from the current mixture; returns its coefficients and decision values."""
         alpha, outputs = np.zeros_like(self.C), np.zeros_like(self.C)
@@ -169,6 +176,7 @@ class Bundle:
             self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
 
     def _judge(self, tol: float, max_epochs: int) -> None:
+        self.recorder.add(self.primal, self.dual)
         gap = self.primal - self.dual
         if gap < 0.99 * self.least:
             self.least, self.since = gap, self.epochs

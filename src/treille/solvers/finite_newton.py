@@ -11,7 +11,7 @@ from scipy.special import expit
 from treille import _core
 from treille.io.parameters import effective_n_jobs
 from treille.solvers.problem import Logistic, Problem, SquaredHinge
-from treille.solvers.report import Report, Solution, summary
+from treille.solvers.report import Recorder, Report, Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 
@@ -118,7 +118,7 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
                 for newton in each:
                     newton.time_left = False
     coefficients = np.stack([newton.beta for newton in each], axis=1)
-    reports = [Report(own.primal, own.primal - own.gap, own.epochs, 0.0, own.status, run.seed) for own in each]
+    reports = [own.report() for own in each]
     return Solution(
         float(problem.intercept) * coefficients.sum(axis=0),
         np.stack([newton.alpha for newton in each]),
@@ -146,6 +146,13 @@ class Newton:
         self.primal, self.gap = np.inf, np.inf
         self.epochs, self.status, self.time_left = 0, "", True
         self.least_primal, self.least_gap, self.idle = np.inf, np.inf, 0
+        self.recorder = Recorder()
+
+    def report(self) -> Report:
+        """Of the steps so far."""
+        dual, seed = self.primal - self.gap, self.run.seed
+        self.recorder.add(self.primal, dual, last=True)
+        return Report(self.primal, dual, self.epochs, 0.0, self.status, seed, history=tuple(self.recorder.history))
 
     @property
     def relative_gap(self) -> float:
@@ -210,6 +217,7 @@ class Newton:
         return s, Ks
 
     def _judge(self) -> None:
+        self.recorder.add(self.primal, self.primal - self.gap)
         better = self.primal < self.least_primal * (1 - 1e-14) or self.gap < 0.9 * self.least_gap
         self.least_primal, self.least_gap = min(self.least_primal, self.primal), min(self.least_gap, self.gap)
         self.idle = 0 if better else self.idle + 1

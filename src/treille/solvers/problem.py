@@ -116,6 +116,16 @@ class OneClass(Loss):
         return np.zeros_like(beta)
 
 
+@dataclass(frozen=True)
+class Separation(Loss):
+    """Separate the classes by a large margin: not a sum of losses, see `Problem`. All examples with C > 0 count alike."""
+
+    of_classes = True
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return np.where((f > 0) == (y > 0), 0.0, 1.0)
+
+
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 REGRESSION_LOSSES = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -130,6 +140,10 @@ class Problem:
     The intercept b is part of the problem: ``False``: there is none; ``True``: it is the weight of a constant feature of
     value 1 and regularised, which adds 1/2 b^2 (LIBLINEAR's -B 1; the kernel becomes k + 1); ``"free"``: it is not regularised
     (LIBSVM). The optimum depends neither on the space nor on the solver.
+
+    With the loss `Separation`, the problem is max over f of the margin min_i y_i f(x_i) / |(w, b)|, over examples with C_i > 0. Its
+    primal value is minus the margin of f. Its dual value is minus |sum_i a_i y_i (phi(x_i), 1)| / sum_i a_i, since the product of
+    this sum with any unit vector (w, b) of margin m is at least m sum_i a_i.
 
     Parameters
     ----------
@@ -196,10 +210,25 @@ class Problem:
         >>> problem.primal(2.0, np.array([-1.0, 0.5]), 1.0)
         2.0
         """
+        if isinstance(self.loss, Separation):
+            norm = np.sqrt(sq_norm + intercept**2)
+            return -float((self.y(k) * f)[self.C > 0].min(initial=np.inf) / norm) if norm > 0 else 0.0
         total = 0.5 * sq_norm + float(self.C @ self.loss.value(self.y(k), f))
         if isinstance(self.loss, OneClass):
             total += self.loss.nu * float(self.C.sum()) * intercept
         return total + 0.5 * intercept**2 if self.intercept is True else total
+
+    def dual(self, beta: np.ndarray, sq_norm: float, k: int = 0) -> float:
+        """The dual value of problem k at coefficients beta of the examples, with sq_norm = beta'K beta (K + 1 with an intercept).
+
+        >>> problem = Problem(Hinge(), np.array([0, 1]), np.ones(2), classes=np.array([1]))
+        >>> problem.dual(np.array([-0.5, 0.5]), 0.5)
+        0.75
+        """
+        if isinstance(self.loss, Separation):
+            total = float(np.abs(beta).sum())
+            return -float(np.sqrt(sq_norm)) / total if total > 0 else -np.inf
+        return float(self.loss.conjugate(self.y(k), beta, self.C).sum()) - 0.5 * sq_norm
 
 
 def check_intercept(name: str, value: Any) -> None:

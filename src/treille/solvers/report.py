@@ -8,7 +8,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isfinite
+from itertools import zip_longest
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
@@ -16,11 +17,15 @@ import numpy as np
 import sklearn.exceptions
 
 from treille import _core
+from treille.drawing.tables import facts, table
 from treille.io import stored
 from treille.io.errors import InputError
 
 Progress = Callable[[int, int, float], None]  # problems done, epochs, relative gap
 Poll = Callable[[int, int, float], bool]  # the same; False: stop
+History = tuple[tuple[float, float, float], ...]  # seconds, primal, dual
+MOMENTS = 200  # at most, of several problems together
+MOST_SHOWN = 50  # problems in the table of a notebook
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
@@ -44,12 +49,20 @@ class Report:
     dual: float
     epochs: int
     seconds: float
-    status: str  # "converged", "max_epochs", "max_seconds", or "rounding" where float64 allows no smaller gap
+    # "converged", "max_epochs", "max_seconds", "rounding" where float64 allows no smaller gap, or "stream" for `partial_fit`
+    status: str
     seed: int
     per_class: tuple[Report, ...] = ()
     # The share of the kernel matrix's trace that the space lost; the gap is that of its problem.
     approximation_error: float = 0.0
     representation: str = ""  # of W', where the solver has a choice
+    # Seconds, primal and dual value on the way, for solvers that record them; with several problems the sums of values this long
+    # after each was begun. The dual value is a bound at any time; DualCD's primal value is that
+    # of outputs as last read, exact at the end.
+    history: History = ()
+    # Of a perceptron, whose objective is minus the margin: mistakes of each epoch, and the largest norm of an example.
+    mistakes: tuple[int, ...] = ()
+    radius: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -63,14 +76,56 @@ class Report:
             return max(report.relative_gap for report in self.per_class)
         return self.gap / abs(self.primal) if self.primal != 0 else 0.0
 
+    @property
+    def margin(self) -> float:
+        """Of a perceptron: the least distance of an example from the boundary, negative if one is misclassified.
+
+        With several problems, the smallest of theirs.
+        """
+        return min(report.margin for report in self.per_class) if self.per_class else -self.primal
+
+    @property
+    def mistake_bound(self) -> float:
+        """Of a perceptron with weights of 1: an upper bound of Novikoff's bound on its mistakes, (radius / margin)^2.
+
+        With several problems, the sum of theirs. Infinite where the margin found is not positive.
+
+        >>> Report(-0.5, -0.7, 3, 0.0, "converged", 0, mistakes=(3, 1, 0), radius=2.0).mistake_bound
+        16.0
+        """
+        if self.per_class:
+            return sum(report.mistake_bound for report in self.per_class)
+        return (self.radius / self.margin) ** 2 if self.margin > 0 else inf
+
     def __repr__(self) -> str:
         several = f", {len(self.per_class)} classes" if self.per_class else ""
+        if self.mistakes:
+            return (
+                f"Report(status={self.status!r}, mistakes={sum(self.mistakes)}, in the last epoch={self.mistakes[-1]}, "
+                f"margin={self.margin:.3g}, epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
+            )
         if self.approximation_error > 0:
             several += f", approximation_error={self.approximation_error:.2g}"
         return (
             f"Report(status={self.status!r}, relative_gap={self.relative_gap:.2g}, primal={self.primal:.6g}, dual={self.dual:.6g}, "
             f"epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
         )
+
+    def _repr_html_(self) -> str:
+        bound = f"primal {self.primal:.6g}, dual {self.dual:.6g}"
+        gap = f"{self.relative_gap:.2g} of the objective ({bound})"
+        lost = f"{self.approximation_error:.2g} of the trace" if self.approximation_error > 0 else ""
+        took = f"{self.epochs:,} epochs, {self.seconds:.3g} s, seed {self.seed}"
+        shown = facts("Report", {"status": self.status, "duality gap": gap, "training": took, "approximation": lost})
+        if not self.per_class:
+            return shown
+        rows = [
+            [str(k), each.status, f"{each.relative_gap:.2g}", f"{each.epochs:,}", f"{each.primal:.6g}"]
+            for k, each in enumerate(self.per_class[:MOST_SHOWN])
+        ]
+        more = f", the first {MOST_SHOWN}" if len(self.per_class) > MOST_SHOWN else ""
+        title = f"{len(self.per_class):,} problems{more}"
+        return shown + table(title, ["problem", "status", "duality gap", "epochs", "primal"], rows)
 
     @classmethod
     def combined(cls, each: Sequence[Report]) -> Report:
@@ -79,7 +134,19 @@ class Report:
             return each[0]
         worst = next((r.status for r in each if r.status != "converged"), "converged")
         primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
-        return cls(primal, dual, epochs, each[0].seconds, worst, each[0].seed, tuple(each))
+        parts = tuple(replace(report, history=()) for report in each)
+        return cls(
+            primal,
+            dual,
+            epochs,
+            each[0].seconds,
+            worst,
+            each[0].seed,
+            parts,
+            history=combined_history([report.history for report in each]),
+            mistakes=tuple(map(sum, zip_longest(*(r.mistakes for r in each), fillvalue=0))),
+            radius=max(r.radius for r in each),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values, for files and scripts."""
@@ -88,14 +155,52 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Report:
         """The inverse of `as_dict`."""
-        defaults = {"approximation_error": 0.0, "representation": ""} | values
-        numbers: dict[str, Any] = {
-            k: stored.number(defaults, k) for k in ("primal", "dual", "seconds", "approximation_error")
-        }
+        defaults = {"approximation_error": 0.0, "representation": "", "mistakes": [], "radius": 0.0} | values
+        names = ("primal", "dual", "seconds", "approximation_error", "radius")
+        numbers: dict[str, Any] = {k: stored.number(defaults, k) for k in names}
         counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
         texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
         each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
-        return cls(**numbers, **counts, **texts, per_class=each)
+        moments = np.array(stored.value({"history": []} | values, "history", list), dtype=object)
+        try:
+            history = tuple((float(s), float(p), float(d)) for s, p, d in moments)
+        except (TypeError, ValueError):
+            raise InputError("history is not a list of seconds, primal and dual values") from None
+        mistakes = tuple(stored.whole({"mistakes": n}, "mistakes") for n in stored.value(defaults, "mistakes", list))
+        return cls(**numbers, **counts, **texts, per_class=each, history=history, mistakes=mistakes)
+
+
+def combined_history(each: Sequence[History]) -> History:
+    """The sums of several problems, each with its last values. Empty if one has no history."""
+    if not all(each):
+        return ()
+    times = sorted({moment[0] for history in each for moment in history})
+    total = np.zeros((len(times), 2))
+    for history in each:
+        seconds, values = np.array(history)[:, 0], np.array(history)[:, 1:]
+        total += values[np.maximum(np.searchsorted(seconds, times, side="right") - 1, 0)]
+    step = -(-len(times) // MOMENTS)
+    kept = [*range(0, len(times) - 1, step), len(times) - 1]
+    return tuple((times[i], float(total[i, 0]), float(total[i, 1])) for i in kept)
+
+
+class Recorder:
+    """Records values at times that grow by a quarter, as the core does.
+
+    >>> recorder = Recorder()
+    >>> recorder.add(2.0, 1.0, last=True)
+    >>> [values for _, *values in recorder.history]
+    [[2.0, 1.0]]
+    """
+
+    def __init__(self) -> None:
+        self.begun, self.history = time.perf_counter(), list[tuple[float, float, float]]()
+
+    def add(self, primal: float, dual: float, last: bool = False) -> None:
+        """Keeps the values if it is time, and the last ones always."""
+        seconds = time.perf_counter() - self.begun
+        if last or not self.history or seconds >= 1.25 * self.history[-1][0]:
+            self.history.append((seconds, primal, dual))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +244,12 @@ class Solution:
 
 def reports_of(answers: _core.Answers, seed: int) -> list[Report]:
     """One report for each problem of a run in the core."""
-    each = zip(answers.primal, answers.dual, answers.epochs, answers.status, strict=True)
+    each = zip(answers.primal, answers.dual, answers.epochs, answers.status, answers.history, strict=True)
     status = {"stopped": "max_seconds"}
-    return [Report(float(p), float(d), e, 0.0, status.get(s, s), seed) for p, d, e, s in each]
+    return [
+        Report(float(p), float(d), e, 0.0, status.get(s, s), seed, history=tuple((t, v, w) for t, v, w in h))
+        for p, d, e, s, h in each
+    ]
 
 
 def summary(answers: _core.Answers, seed: int) -> Report:
@@ -160,6 +268,15 @@ def check_outcome(report: Report, tol: float) -> None:
             "or use a normalized kernel"
         )
     if report.status == "converged":
+        return
+    if report.mistakes:
+        warnings.warn(
+            f"stopped at {report.status} with {report.mistakes[-1]:,} mistakes in the last of {report.epochs:,} epochs: no weights "
+            "found separate the classes, and there may be none. Raise max_epochs, use a kernel with more features, or use "
+            "treille.SVC, which does not need classes that can be separated",
+            ConvergenceWarning,
+            stacklevel=first_level_outside(),
+        )
         return
     if report.status == "rounding":
         found, advice = "at the limits of float64", "use a larger tol"

@@ -1,4 +1,4 @@
-"""Scores of predictions, as `train` and `evaluate` print them."""
+"""Scores of predictions, as reports, `train` and `evaluate` show them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
+
+from treille.data.format import class_counts, count, listed, visible_label
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,18 @@ def area(truth: Sequence[str], scores: np.ndarray, positive: str, negative: str)
     if is_positive.all() or not is_positive.any():
         return None
     return float(roc_auc_score(is_positive, scores[known]))
+
+
+def unknown_labels(names: Sequence[str], truth: Sequence[str]) -> tuple[dict[str, int], str]:
+    """Labels that are none of the classes, with their counts: errors that a model cannot avoid; and these in words.
+
+    >>> unknown_labels(["ham", "spam"], ["ham", "eggs"])[1]
+    '1 example with a label that the model does not know, counted as errors: eggs (1)'
+    """
+    unknown = class_counts(label for label in truth if label not in names)
+    found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
+    n = count(sum(unknown.values()), "example")
+    return unknown, f"{n} with a label that the model does not know, counted as errors: {found}" if unknown else ""
 
 
 def summary(folds: Sequence[Scores]) -> dict[str, dict[str, float]]:

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+#include "automata/prefix_counter.hpp"
+#include "features/dictionary_fit.hpp"
+#include "parallel.hpp"
+#include "text/pattern_features.hpp"
+#include "text/pattern_occurrences.hpp"
+#include "text/pattern_values.hpp"
+
+namespace treille {
+namespace {
+
+template <class Family>
+constexpr bool kIsGappy = std::is_same_v<Family, GappyPatterns>;
+
+// The strings that a lattice is read in: gappy patterns themselves, windows of the others.
+template <class Family>
+GramSpan span_of(const Family& family) {
+  if constexpr (kIsGappy<Family>)
+    return {family.n, family.n, family.max_gap, family.max_total_gap, family.decay, family.contiguous};
+  else
+    return {family.width(), family.width()};
+}
+
+// visit(cells, n, value, places, n_places) for the patterns of such a string.
+template <class Family, class Visit>
+void each_in_string(const Family& family, Symbols string, Visit&& visit) {
+  if constexpr (kIsGappy<Family>) {
+    std::vector<std::int32_t> cells(string.size());
+    std::vector<std::size_t> places(string.size());
+    for (std::size_t j = 0; j < string.size(); ++j) {
+      cells[j] = string[j] + 1;
+      places[j] = j;
+    }
+    visit(cells.data(), family.n, 1.0, places.data(), places.size());
+  } else {
+    each_occurrence(family, string, visit);
+  }
+}
+
+}  // namespace
+
+void PatternFeatures::contributions(const Lattices& data, std::span<const std::int32_t> recode, std::span<const double> weights,
+                                    std::size_t n_functions, int threads, double* out) const {
+  std::fill_n(out, data.symbols.size() * n_functions, 0.0);
+  const auto cuts = shares(data, threads);
+  expect(data.size());
+  const auto share = [&]<class Family, class Stored>(const Family& family, const Stored& stored, std::size_t first, std::size_t last) {
+    const PatternValues<Family> values(family, counts_);
+    const GramSpan span = span_of(values.summed());
+    // Gappy patterns cover all symbols of their string alike.
+    const std::size_t places = kIsGappy<Family> ? 1 : static_cast<std::size_t>(span.n), columns = places * n_functions;
+    PrefixCounter counter;
+    std::vector<std::int32_t> string;
+    const auto price = [&]<class W>(const InternedStrings& trie, const std::vector<W>& expected, std::vector<W>& prices) {
+      // use(node, id, cells, value, places, n_places) for each known pattern of each string.
+      const auto each_known = [&](auto&& use) {
+        for (std::uint32_t node = 1; node < trie.size(); ++node) {
+          if (trie.length(node) != span.n || expected[node] == W{}) continue;
+          trie.spell(node, string);
+          each_in_string(values.summed(), Symbols(string),
+                         [&](const std::int32_t* cells, int n, double value, const std::size_t* at, std::size_t n_places) {
+                           poll();
+                           const std::uint32_t id = find_pattern(family, stored, alphabet_size_, cells, n);
+                           if (id != kNoPattern) use(node, id, cells, value, at, n_places);
+                         });
+        }
+      };
+      std::unordered_map<std::uint32_t, W> sums;  // of what patterns are expected, where the value is not that sum
+      if (counts_ != Counts::raw)
+        each_known([&](std::uint32_t node, std::uint32_t id, const std::int32_t*, double value, const std::size_t*, std::size_t) {
+          sums[id] += expected[node] * value;
+        });
+      each_known(
+          [&](std::uint32_t node, std::uint32_t id, const std::int32_t* cells, double value, const std::size_t* at, std::size_t n_places) {
+            W each(value / static_cast<double>(n_places));
+            if (counts_ != Counts::raw) {
+              if (sums[id] == W{}) return;
+              each = each * per_count(counts_, sums[id]) * values.scale(cells);
+            }
+            for (std::size_t j = 0; j < std::min(places, n_places); ++j)
+              for (std::size_t f = 0; f < n_functions; ++f)
+                prices[node * columns + at[j] * n_functions + f] += each * weights[id * n_functions + f];
+          });
+    };
+    for (std::size_t i = first; i < last; ++i) {
+      counter.share(data[i], recode, span, n_functions, places, price, out + static_cast<std::size_t>(data.arcs[i]) * n_functions);
+      tick();
+    }
+  };
+  std::visit(
+      [&]<class Family, class Stored>(const Family& family, const Stored& stored) {
+        if constexpr (std::is_same_v<Family, PlacedPatterns>)
+          throw std::invalid_argument("patterns at fixed places are not counted in lattices");
+        else if constexpr (kHasTable<Family> || !kIsTable<Stored>)
+          run_parts(static_cast<int>(cuts.size()) - 1, [&](int part) {
+            share(family, stored, cuts[static_cast<std::size_t>(part)], cuts[static_cast<std::size_t>(part) + 1]);
+          });
+      },
+      family_, store_);
+}
+
+}  // namespace treille

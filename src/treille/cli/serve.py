@@ -1,0 +1,162 @@
+"""Serve a model: a page to try it in a browser, and predictions as JSON.
+
+\b
+Examples:
+  treille serve reviews.treille --open
+  treille serve reviews.treille --examples new.csv --port 0
+  treille serve sites.treille --host 0.0.0.0 --port 8080 --log
+  treille serve chunks.treille --max-body 1 --time-limit 2 --queue 16
+
+\b
+  curl -H 'Content-Type: application/json' \\
+    -d '{"example": "a fine wine"}' http://127.0.0.1:8000/predict
+
+POST /predict and /explain take {"example": ...} or {"examples": [...]}; GET / is the page, /model describes the model,
+/openapi.json the interface. Only programs on this machine can connect, unless --host says otherwise: there are no
+passwords. Ctrl-C stops the server once running requests have ended. Needs the packages of treille[serve].
+"""
+
+import os
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from treille import InputError, Tagger
+from treille.cli import options
+from treille.cli.console import Printer
+from treille.cli.models import load_model
+from treille.cli.options import Reading
+from treille.data.base import kind_of
+from treille.data.format import clipped, visible
+from treille.kernels.parse import format_kernel
+from treille.tagging import read_features, read_sentences
+
+SAMPLES = 50
+EVERYWHERE = ("0.0.0.0", "::", "")
+
+
+@options.reading_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
+def run(
+    model: options.ModelFile,
+    reading: Reading,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 is any that is free.")] = 8000,
+    examples: Annotated[
+        str | None, typer.Option("--examples", metavar="FILE", help="Examples to offer on the page, the first of them.")
+    ] = None,
+    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Print method, path, status and time of every request on standard error.")
+    ] = False,
+    max_body: Annotated[
+        float, typer.Option("--max-body", metavar="MB", min=0.001, help="Megabytes of a request, at most.")
+    ] = 10.0,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", min=0.01, help="For a request, at most.")
+    ] = 10.0,
+    queue: Annotated[
+        int, typer.Option("--queue", metavar="N", min=0, help="Requests that may wait for a thread, at most.")
+    ] = 128,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A name of this machine that browsers use; repeatable."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", min=1, help="Threads.", show_default="cores, at most 4")
+    ] = None,
+    json: options.Json = False,
+    quiet: options.QuietNotes = False,
+) -> None:
+    """Loads a model and serves it until the program is interrupted."""
+    try:
+        from treille.serve.app import make_app
+        from treille.serve.limits import Limits
+        from treille.serve.run import Server, listening, url_of
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
+            raise
+        raise InputError(f"a server needs {error.name}, which is not installed: pip install 'treille[serve]'") from None
+    printer = Printer(json, notes=not quiet)
+    estimator = load_model(model)
+    estimator.n_jobs = 1  # requests run in threads of their own
+    samples = _samples(printer, estimator, reading, examples) if examples is not None else []
+    limits = Limits(int(max_body * 1_000_000), time_limit, queue, jobs or min(os.cpu_count() or 1, 4))
+    names = [*(allow_host or []), host, *([socket.gethostname()] if host in EVERYWHERE else [])]
+    app = make_app(
+        estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=_logged if log else None
+    )
+    with listening(host, port) as found:
+        url = url_of(found)
+        if not found.getsockname()[0].startswith("127.") and found.getsockname()[0] != "::1":
+            printer.warn(
+                f"listening at {host}: every machine that reaches this one can use the model, without a password"
+            )
+
+        def started() -> None:
+            kernel = format_kernel(estimator.plan_.kernel)
+            printer.print(f"{model.name} ({type(estimator).__name__}, {kernel}) at {url}", wrap=False)
+            printer.note("Ctrl-C stops it")
+            printer.result(
+                {"url": url, "host": host, "port": found.getsockname()[1], "model": str(model), "pid": os.getpid()}
+            )
+            sys.stdout.flush()
+            if browser:
+                threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+        Server(app, time_limit, started).run_on(found)
+    printer.note("stopped")
+    if app.state.workers.jobs:  # a request beyond its time limit is still in the core: the program does not wait for it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _logged(line: str) -> None:
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stderr.flush()
+
+
+def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> list[Any]:
+    """The first examples of a file, for the page, called by their label and how they begin."""
+    from treille.serve.kinds import COLUMNS, reader_of
+    from treille.serve.playground import Sample, sample_of
+
+    reader = reader_of(estimator)
+    if isinstance(estimator, Tagger):
+        X = list((read_sentences(path) if reader.n_columns else read_features(path)[0])[:SAMPLES])
+        if reader.n_columns:
+            X = [[token[: reader.n_columns] if isinstance(token, tuple) else token for token in each] for each in X]
+        return [sample_of(each, _name(i, "", each), reader.kind) for i, each in enumerate(X)]
+    kernel = estimator.plan_.kernel
+    found = reading.like(estimator).read(printer, [path], None, kernel)
+    found = found.take(range(min(SAMPLES, len(found))))
+    X, labels = reading.data(printer, found, kernel), found.labels or [""] * len(found)
+    names = [f"{found.ids[i]} " if found.ids else "" for i in range(len(found))]
+    if reader.kind == COLUMNS:
+        rows = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
+        kinds = {name: column.kind for name, column in reader.columns.items()}
+        return [
+            Sample(
+                _name(i, labels[i], next(iter(row.values()), "")),
+                {name: sample_of(value, "", kinds[name]).value for name, value in row.items() if name in kinds},
+            )
+            for i, row in enumerate(rows)
+        ]
+    batch: Any = found.X
+    if not isinstance(batch, Sequence):
+        kind: Any = kind_of(batch)
+        batch = kind(batch)
+    items = [batch[i] for i in range(len(found))]
+    return [sample_of(each, _name(i, names[i] + labels[i], each), reader.kind) for i, each in enumerate(items)]
+
+
+def _name(i: int, label: str, example: Any) -> str:
+    words = example if isinstance(example, str) else " ".join(map(str, example)) if isinstance(example, list) else ""
+    shown = visible(" ".join(words[:200].split()), blanks=False)
+    return clipped(" · ".join(filter(None, [str(i + 1), label.strip(), shown])), 60)

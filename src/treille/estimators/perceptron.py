@@ -1,0 +1,232 @@
+"""The perceptron on structured examples, for all of them at once or for a stream."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treille.data import Batch
+from treille.estimators.base import KernelParameter
+from treille.estimators.classifier import Classifier
+from treille.estimators.plan import Plan
+from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
+from treille.estimators.targets import check_weights, found_labels
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.kernels.callable import as_kernel
+from treille.kernels.parse import default_kernel
+from treille.solvers import Perceptron as PerceptronSolver
+from treille.solvers import Report
+from treille.solvers.problem import Loss, Separation
+from treille.spaces import GramSpace, Nystrom, RowsSpace
+
+if TYPE_CHECKING:  # part of typing from Python 3.11 on
+    from typing_extensions import Self
+
+
+@dataclass(eq=False, repr=False)
+class Perceptron(Classifier):
+    """Perceptron for classes of strings and other structured examples: fast, learns from streams, does not regularise.
+
+    Visits the examples in random order, and adds those that are misclassified to the weights, until an epoch has no mistake. If the
+    classes can be separated with a margin, this takes at most (R / margin)^2 mistakes, where R is the largest norm of an example.
+    If they cannot, training ends at `max_epochs` with a `ConvergenceWarning`, and `SVC` is the better choice. Several classes are
+    learned one against the rest.
+
+    Parameters
+    ----------
+    kernel : Kernel, function or None
+        As in `SVC`. For `partial_fit`, None picks the default kernel without weights that depend on all examples.
+    averaged : bool
+        Predict with the mean of the weights over all visits, which depends less on the order of the examples than the last weights.
+    max_epochs : int
+        Maximum number of passes over the data in `fit`.
+    fit_intercept : bool
+        Learn an intercept: the weight of a constant feature of value 1.
+    class_weight : dict, "balanced" or None
+        Multiplies what a mistake on an example of a class adds to the weights. `partial_fit` does not know "balanced".
+    space, n_jobs, random_state, verbose
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, plan_, features_
+        As in `SVC`.
+    report_ : Report
+        Mistakes of each epoch, the margin, the bound on mistakes, epochs, seconds, status, seed. The status "converged" means
+        that the last epoch had no mistake.
+    running_accuracy_ : float
+        After `partial_fit`: the share of all examples so far whose class was predicted right just before they were learned, with
+        the weights that were the last ones then. It is a score on unseen examples.
+
+    References
+    ----------
+    Rosenblatt: The perceptron: a probabilistic model for information storage and organization in the brain. 1958.
+    Freund, Schapire: Large margin classification using the perceptron algorithm. Machine Learning 1999.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> model = treille.Perceptron(NGram(2)).fit(["abab", "baba", "ccdd", "dccd"], ["ab", "ab", "cd", "cd"])
+    >>> model.predict(["aabb", "cdcd"]).tolist(), model.report_.status
+    (['ab', 'cd'], 'converged')
+    >>> stream = treille.Perceptron(NGram(2))
+    >>> for texts, labels in [(["abab", "ccdd"], ["ab", "cd"]), (["baba", "eff"], ["ab", "ef"])]:
+    ...     stream = stream.partial_fit(texts, labels)
+    >>> stream.predict(["abba", "cdd", "effe"]).tolist()
+    ['ab', 'cd', 'ef']
+    """
+
+    kernel: KernelParameter = None
+    averaged: bool = True
+    max_epochs: int = 100
+    fit_intercept: bool = True
+    class_weight: dict[Any, float] | str | None = None
+    space: str | Nystrom = "auto"
+    n_jobs: int | None = None
+    random_state: int = 0
+    verbose: int = 0
+
+    tol = 1.0  # there is no gap to reach
+
+    @property
+    def solver(self) -> Any:
+        """The solver, with the options of the estimator."""
+        return PerceptronSolver(averaged=bool(self.averaged))
+
+    def check_parameters(self) -> None:
+        """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
+        if isinstance(self.fit_intercept, str):
+            raise InputError(f"fit_intercept is {self.fit_intercept!r}, expected True or False")
+        if not isinstance(self.averaged, (bool, np.bool_)):
+            raise InputError(f"averaged is {self.averaged!r}, expected True or False")
+        self._check_shared(Separation, self.fit_intercept)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
+        super().fit(X, y, sample_weight)
+        for name in ("_stream", "_fixed", "running_accuracy_"):
+            self.__dict__.pop(name, None)
+        return self
+
+    def _loss(self) -> Loss:
+        return Separation()
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from more examples, in one pass in their order. Earlier examples are not needed again.
+
+        The result of many calls is that of one call with all examples in the same order, however they are divided. Features and
+        classes that occur for the first time are added. With `classes`, all classes that there will be, other labels are refused.
+        After `fit`, or when the model was read from a file, it begins with the weights of the model.
+
+        Where the kernel has features that can be added to (`NGram`, the kernels of patterns such as `Gappy`, those of graphs,
+        `Linear`, and their sums and normalised forms), only weights are kept; for other kernels the examples on which a mistake
+        was made are kept. Kernels that depend on all training examples, with `.weighted()` or `.centered()`, are refused.
+
+        >>> import treille
+        >>> model = treille.Perceptron(treille.kernels.NGram(1)).partial_fit(["a", "b"], [0, 1]).partial_fit(["ac", "c"], [0, 0])
+        >>> [model.features_.name(i) for i in range(3)], model.running_accuracy_
+        (['a', 'b', 'c'], 0.5)
+        """
+        self.check_parameters()
+        start = time.perf_counter()
+        stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
+        if begun:
+            kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
+        else:
+            kernel, why, batch = self._streamed_examples(X)
+        found, codes = found_labels(y, len(batch))
+        known, fixed = self._classes(found, classes)
+        C = self._weights(codes, found, known, sample_weight)
+        if stream is None:
+            stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
+        stream = copy(stream)  # so that a call that fails, or is interrupted, changes nothing
+        before = self.classes_ if stream.n_classes else known[:0]
+        if len(known) > stream.n_classes:
+            stream.with_classes(np.searchsorted(known, before), len(known))
+        stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+        stream.seconds += time.perf_counter() - start
+        learned = self._learned(stream, kernel, why, batch)
+        self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
+        return self
+
+    def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
+        X = list(X) if isinstance(X, Iterator) else X
+        if as_kernel(self.kernel) is not None:
+            return self._examples(X)
+        chosen, why = default_kernel(X, features=True)
+        kernel = as_streamed(chosen)
+        if kernel.needs_features != chosen.needs_features:
+            why += "; here without weights, which depend on all examples"
+        batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
+        return kernel, why, batch
+
+    def _classes(self, found: np.ndarray, given: Any) -> tuple[np.ndarray, bool]:
+        """All classes after this call, and whether there can be no others."""
+        known = self.classes_ if hasattr(self, "functions_") else None
+        fixed = bool(self.__dict__.get("_fixed"))
+        if given is not None:
+            given = found_labels(given, len(np.asarray(given)))[0]
+            if fixed and known is not None and given.tolist() != known.tolist():
+                raise InputError(
+                    f"classes is {given.tolist()}, but earlier calls had {known.tolist()}: give the same, or None"
+                )
+            fixed = True
+        parts = [each for each in (known, given, found) if each is not None]
+        if len({_kind(each) for each in parts}) > 1:
+            raise InputError(
+                f"labels are {', '.join(f'{each.tolist()[0]!r}' for each in parts)}, expected labels of one type in all calls"
+            )
+        united = np.unique(np.concatenate(parts))
+        allowed = given if given is not None else known
+        if fixed and allowed is not None:
+            for label in united[~np.isin(united, allowed)].tolist():
+                raise InputError(
+                    f"the label {label!r} is not among the classes {allowed.tolist()}: name all classes in the first call"
+                )
+        return united, fixed
+
+    def _weights(self, codes: np.ndarray, found: np.ndarray, known: np.ndarray, sample_weight: Any) -> np.ndarray:
+        if self.class_weight == "balanced":
+            raise InputError(
+                "class_weight is 'balanced', which depends on all labels: give partial_fit a dict, or use fit"
+            )
+        given = self.class_weight
+        if isinstance(given, dict):  # classes of a stream may come later
+            given = {label: weight for label, weight in given.items() if label in found}
+        return check_weights(1.0, codes, found, given, sample_weight, least=0)
+
+    def _learned(self, stream: Stream, kernel: Kernel, why: str, batch: Batch) -> dict[str, Any]:
+        """The attributes of the model after a pass."""
+        functions = stream.functions(bool(self.averaged))
+        linear = isinstance(stream, FeatureStream)
+        reason = f"because the features of the kernel can{'' if linear else 'not'} be added to"
+        chosen = Plan(kernel, why, RowsSpace if linear else GramSpace, reason, self.solver, "as given")
+        residues, each = getattr(batch, "residues", None), []
+        for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
+            bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
+            each.append(
+                Report(
+                    stream.radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=stream.radius
+                )
+            )
+        return {
+            "functions_": functions,
+            "plan_": replace(chosen, sizes=functions.sizes()),
+            "report_": Report.combined(each),
+            "running_accuracy_": stream.right / max(1, stream.steps),
+            "reading_": self.__dict__.get("reading_", {}) | ({"alphabet": residues} if residues else {}),
+            "n_iter_": 1,
+        }
+
+
+def _kind(labels: np.ndarray) -> str:
+    """What labels of one type share."""
+    kind = labels.dtype.kind
+    return "number" if kind in "iuf" else type(labels.tolist()[0]).__name__ if len(labels) else kind

@@ -1,0 +1,308 @@
+"""What a perceptron keeps of a stream of examples: weights of features that grow in number, or the examples with mistakes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.data import Batch
+from treille.features import FeatureMap, represent
+from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
+from treille.kernels import Centered, Kernel, Precomputed, Weighted
+from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
+
+BLOCK = 1000  # examples of which a kernel matrix is computed at a time
+UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far, one before the stream
+
+
+class Stream(ABC):
+    """One perceptron per class against the rest, after one pass over the examples so far, in their order.
+
+    Column k of w and b is the last function of class k, of `late` and `late_b` what its mean over all steps lacks, times the number
+    of steps: see core/solve/perceptron.hpp. A class whose first example comes late has learned nothing from the examples before it,
+    since w = 0 and b = 0 classify those correctly; so its column may as well be added when it comes.
+    """
+
+    def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
+        self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
+        self.steps, self.right, self.radius, self.seconds = 0, 0, 0.0, 0.0
+        self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
+        self.largest: np.ndarray = np.zeros(0)  # output of each class
+        self.mistakes, self.begins = (
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+        )  # the step of each class's first example
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.b)
+
+    @property
+    @abstractmethod
+    def memory(self) -> tuple[np.ndarray, np.ndarray]:
+        """w and `late`: one row per feature or example, one column per class."""
+
+    @abstractmethod
+    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
+        """Replaces what `memory` returns."""
+
+    @abstractmethod
+    def blocks(self, batch: Batch) -> list[Batch]:
+        """The parts of a batch to learn from one after the other."""
+
+    @abstractmethod
+    def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
+        """One pass over the examples; the caller keeps the intercepts."""
+
+    @abstractmethod
+    def functions(self, averaged: bool) -> Functions:
+        """The functions of the classes; for two classes, one function: that of the second minus that of the first."""
+
+    @abstractmethod
+    def norms(self) -> np.ndarray:
+        """|(w, b)| of each class."""
+
+    def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
+        """Gives class k the column ``columns[k]``; the other columns are those of new classes."""
+
+        def spread(values: np.ndarray, fill: float = 0) -> np.ndarray:
+            wide = np.full((*values.shape[:-1], n_classes), fill, values.dtype)
+            wide[..., columns] = values
+            return wide
+
+        w, late = self.memory
+        self._keep(spread(w), spread(late))
+        self.b, self.late_b, self.sums = spread(self.b), spread(self.late_b), spread(self.sums)
+        self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
+        self.begins = spread(self.begins, UNSEEN)
+
+    def begin_at(self, functions: Functions, n_classes: int) -> None:
+        """Begins with the functions of a model. The mean is over the steps from here on."""
+        w, b = self._read(functions), functions.intercept
+        if n_classes == 2:  # one function, which is the difference of two
+            w, b = np.hstack([-w, w]) / 2, np.concatenate([-b, b]) / 2
+        self._keep(w, np.zeros_like(w))
+        self.b, self.late_b = b, np.zeros_like(b)
+        self.sums, self.largest = np.full(n_classes, np.nan), np.zeros(n_classes)  # the sums are unknown
+        self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
+
+    @abstractmethod
+    def _read(self, functions: Functions) -> np.ndarray:
+        """The weights or coefficients of a model, and what they belong to."""
+
+    def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
+        """One pass over examples with the classes `codes`; an example with C = 0 is left out."""
+        batch, codes, C = (batch, codes, C) if (C > 0).all() else (batch[C > 0], codes[C > 0], C[C > 0])
+        at = 0
+        for own in self.blocks(batch):
+            self._learn(own, codes[at : at + len(own)], C[at : at + len(own)])
+            at += len(own)
+
+    def _learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
+        n, K = len(batch), self.n_classes
+        options: dict[str, Any] = {
+            "labels": codes,
+            "classes": np.arange(K, dtype=np.int32),
+            "C": C,
+            "largest": self.largest,
+            "bias": self.bias,
+            "max_epochs": 1,
+            "shuffle": False,
+            "seed": 0,
+            "threads": effective_n_jobs(self.n_jobs),
+            "poll": lambda done, epochs, share: True,
+        }
+        found = self.learn_block(batch, options)
+        y = np.where(codes == np.arange(K)[:, None], 1.0, -1.0)
+        alpha, late = self._by_class(found, n)
+        # Arrays are replaced, never changed, so that a copy of the stream is independent of it.
+        self.b = self.b + self.bias * (y * alpha).sum(axis=1)
+        self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
+        self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
+        self.mistakes = self.mistakes + np.array([sum(each) for each in found.mistakes], np.int64)
+        first = np.array([self.steps + int(np.argmax(here)) if here.any() else UNSEEN for here in y > 0])
+        self.begins = np.where(self.begins == UNSEEN, first, self.begins)
+        begins, now = self.begins[:, None], self.steps + np.arange(n)
+        known = (begins != UNSEEN) & (begins < now)  # no class is predicted before it was seen
+        predicted = np.where(known, found.outputs.reshape(K, n), -np.inf).argmax(axis=0)
+        self.right += int((known.any(axis=0) & (predicted == codes)).sum())
+        self.steps += n
+
+    def _by_class(self, found: _core.Mistakes, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """alpha and `late` of the new examples: one row per class."""
+        alpha = found.alpha.reshape(self.n_classes, n)
+        return alpha, found.late.reshape(self.n_classes, n) + self.steps * alpha
+
+    def _new_coefficients(self, found: _core.Mistakes, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The coefficients of the new examples in w and in `late`: one row per example."""
+        y = np.where(codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+        alpha, late = self._by_class(found, len(codes))
+        return np.ascontiguousarray(y * alpha.T), np.ascontiguousarray(y * late.T)
+
+    def _final(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
+        (w, late), b = self.memory, self.b
+        if averaged and self.steps:
+            w, b = w - late / self.steps, b - self.late_b / self.steps
+        return (w[:, 1:] - w[:, :1], b[1:] - b[:1]) if self.n_classes == 2 else (w.copy(), b.copy())
+
+
+class FeatureStream(Stream):
+    """Weights of features. New features are added to the map and have had the weight 0."""
+
+    features: FeatureMap | None = None
+
+    def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
+        super().__init__(kernel, bias, n_jobs)
+        self.w, self.late = np.zeros((0, 0)), np.zeros((0, 0))
+
+    @property
+    def memory(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.w, self.late
+
+    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
+        self.w, self.late = w, late
+
+    def _read(self, functions: Functions) -> np.ndarray:
+        assert isinstance(functions, LinearFunctions)
+        self.features = functions.features
+        return functions.weights
+
+    def blocks(self, batch: Batch) -> list[Batch]:
+        return [batch]
+
+    def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
+        own, rows = self.kernel.fit_features(batch, self.n_jobs)
+        if self.features is None:
+            self.features, ids = own, np.arange(own.n_features)
+        else:
+            self.features, _, ids = self.features.merge(own)
+        more = np.zeros((self.features.n_features - len(self.w), self.n_classes))
+        w, late = np.concatenate([self.w, more]), np.concatenate([self.late, more])
+        threads = effective_n_jobs(self.n_jobs)
+        before = np.ascontiguousarray((rows.matvec(w[ids], threads) + self.bias * self.b).T)
+        form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
+        found = _core.perceptron_rows(rows=form.core, before=before.ravel(), **options)
+        alpha, lack = self._new_coefficients(found, options["labels"])
+        w[ids] += rows.rmatvec(alpha, threads)
+        late[ids] += rows.rmatvec(lack, threads)
+        self._keep(w, late)
+        self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
+        return found
+
+    def functions(self, averaged: bool) -> Functions:
+        assert self.features is not None
+        return LinearFunctions(self.features, *self._final(averaged))
+
+    def norms(self) -> np.ndarray:
+        return np.sqrt(np.square(self.w).sum(axis=0) + np.square(self.b))
+
+
+class ExampleStream(Stream):
+    """Coefficients of the examples on which mistakes were made, for kernels whose features cannot be added to."""
+
+    def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
+        super().__init__(kernel, bias, n_jobs)
+        self.examples: list[Any] = []
+        self.alpha, self.late = np.zeros((0, 0)), np.zeros((0, 0))
+        self.sq_norms = np.zeros(0)
+
+    @property
+    def memory(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.alpha, self.late
+
+    def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
+        self.alpha, self.late = w, late
+
+    def _read(self, functions: Functions) -> np.ndarray:
+        assert isinstance(functions, KernelFunctions)
+        self.examples = list(functions.support)
+        return functions.coefficients
+
+    def begin_at(self, functions: Functions, n_classes: int) -> None:
+        super().begin_at(functions, n_classes)
+        support = self._support()
+        self.sq_norms = (self.alpha * self.kernel.apply(support, support, self.alpha, self.n_jobs)).sum(axis=0)
+
+    def blocks(self, batch: Batch) -> list[Batch]:
+        return [batch[start : start + BLOCK] for start in range(0, len(batch), BLOCK)]
+
+    def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
+        wide = np.zeros(n_classes)
+        wide[columns] = self.sq_norms
+        super().with_classes(columns, n_classes)
+        self.sq_norms = wide
+
+    def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
+        K = self.kernel.gram(batch, None, self.n_jobs)
+        before = np.zeros((len(batch), self.n_classes))
+        if self.examples:
+            before = self.kernel.apply(batch, self._support(), self.alpha, self.n_jobs)
+        shifted = np.ascontiguousarray((before + self.bias * self.b).T)
+        found = _core.perceptron_stored(matrix=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
+        alpha, lack = self._new_coefficients(found, options["labels"])
+        kept = np.flatnonzero(alpha.any(axis=1))
+        self.sq_norms = self.sq_norms + (alpha * (2 * before + K @ alpha)).sum(axis=0)
+        self.examples = self.examples + [batch[int(i)] for i in kept]
+        self._keep(np.concatenate([self.alpha, alpha[kept]]), np.concatenate([self.late, lack[kept]]))
+        self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
+        return found
+
+    def _support(self) -> Batch:
+        return self.kernel.batch(self.examples, self.n_jobs)
+
+    def functions(self, averaged: bool) -> Functions:
+        coefficients, intercept = self._final(averaged)
+        return KernelFunctions.of(self.kernel, self._support(), coefficients, intercept)
+
+    def norms(self) -> np.ndarray:
+        return np.sqrt(np.maximum(0.0, self.sq_norms) + np.square(self.b))
+
+
+def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, model: Any = None) -> Stream:
+    """A stream of weights where the features of the kernel can be added to, otherwise of examples; of a model, or empty."""
+    if isinstance(kernel, Precomputed):
+        raise InputError(
+            "partial_fit needs kernel values of any two examples, which a precomputed kernel does not have"
+        )
+    if kernel.needs_features:
+        raise InputError(
+            f"{kernel!r} depends on all training examples, and partial_fit has some of them at a time: leave out .weighted() and "
+            f".centered(), as in {as_streamed(kernel)!r}, or use fit"
+        )
+    linear = kernel.prefers_features(batch, n_jobs) and _merges(kernel.fit_features(batch[:1], n_jobs)[0])
+    if model is None:
+        return (FeatureStream if linear else ExampleStream)(kernel, bias, n_jobs)
+    functions = model.functions_
+    if isinstance(functions, LinearFunctions) and not linear:
+        raise InputError(
+            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of patterns "
+            "and of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
+        )
+    stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
+    stream.begin_at(functions, len(model.classes_))
+    return stream
+
+
+def _merges(features: FeatureMap) -> bool:
+    try:
+        features.merge(features)
+    except InputError:
+        return False
+    return True
+
+
+def as_streamed(kernel: Kernel) -> Kernel:
+    """The kernel without weights and means of features that depend on all training examples.
+
+    >>> from treille.kernels import NGram
+    >>> as_streamed(NGram(2).weighted("idf").normalized())
+    NGram(n=2).normalized()
+    """
+    if isinstance(kernel, (Weighted, Centered)):
+        return as_streamed(kernel.kernel)
+    return kernel.with_parts(as_streamed)

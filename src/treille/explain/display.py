@@ -1,0 +1,95 @@
+"""Explanations for notebooks and for files: the decision, the example painted, and the largest contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from treille.data.format import visible_label
+from treille.explain.characters import on_characters, stretches, text_of
+from treille.explain.painting import bars, painted, painted_sentence, stylesheet
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from treille.explain.explanation import Explanation
+
+
+class Shown(NamedTuple):
+    """What is shown of an explanation."""
+
+    name: str
+    label: str | None
+    score: str
+    parts: str
+    base: str
+    intercept: str
+    painting: Markup
+    largest: Markup | None
+
+
+def notebook(found: Explanation) -> str:
+    """The fragment that notebooks show, with its style."""
+    return _render(page=False, explained=[shown(found)])
+
+
+def page(title: str, explained: Sequence[Shown] = (), sentences: Sequence[tuple[str, Any]] = ()) -> str:
+    """A page of explanations, or of tagged sentences, each a name and what `treille.Tagger.explain` returned."""
+    from markupsafe import Markup
+
+    tagged = [(visible_label(name), Markup(painted_sentence(decisions))) for name, decisions in sentences]
+    return _render(page=True, title=visible_label(title), explained=list(explained), sentences=tagged)
+
+
+def shown(found: Explanation, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
+    """What is shown of an explanation, in favour of a class, by default the predicted one."""
+    from markupsafe import Markup
+
+    function, sign = found.function(label)
+    if found.classes is not None and label_name is None:
+        label_name = str(found.predicted if label is None else label)
+    sums = (found.scores, found.values.sum(axis=0), found.base, found.intercept)
+    score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
+    listed = largest(found, label)
+    return Shown(
+        visible_label(name),
+        None if label_name is None else visible_label(label_name),
+        score,
+        parts,
+        base if found.base[function] else "",
+        intercept,
+        Markup(painted(found, label)),
+        Markup(bars(listed)) if listed else None,
+    )
+
+
+def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
+    """Words of a text, runs of a sequence, or parts, with their contributions.
+
+    >>> import treille
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
+    >>> [(name, round(value, 2)) for name, value in largest(model.explain("abc"), "right")]
+    [('a', -0.5), ('b', 0.0), ('c', 0.5)]
+    """
+    values = found.contributions(label)
+    text = text_of(found) if len(values) else None
+    placed = None if text is None else on_characters(text, found, values)
+    if text is not None and placed is not None:
+        return stretches(text, placed)
+    return list(zip(found.names, values.tolist(), strict=True))
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    folder = Path(__file__).parent / "templates"
+    return Environment(loader=FileSystemLoader(folder), autoescape=True).get_template("explained.html")
+
+
+def _render(**values: Any) -> str:
+    from markupsafe import Markup
+
+    return str(_template().render(css=Markup(stylesheet()), **values))

@@ -1,0 +1,85 @@
+"""The outputs of a model for examples, in the terms of a report: names of classes, scores, and some of the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from treille.data import Batch
+from treille.data.base import is_frame
+from treille.io.errors import InputError
+from treille.io.labels import label_text
+from treille.io.parts import selected
+
+SIDES = ("outlier", "inlier")  # -1 and 1 of OneClassSVM
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether the model chooses among classes; a detector of outliers does between two."""
+    return hasattr(model, "classes_") or hasattr(model, "decision_function")
+
+
+def names_of(model: Any) -> list[str]:
+    """The names of the classes."""
+    return [label_name(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else list(SIDES)
+
+
+def label_name(label: Any) -> str:
+    """A label as files write it.
+
+    >>> label_name(1.0), label_name("spam"), label_name(True)
+    ('1', 'spam', 'true')
+    """
+    value = label.item() if isinstance(label, np.generic) else label
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return label_text(value) or str(value)
+
+
+def truth_of(model: Any, y: Any, n: int) -> list[str] | None:
+    """The true labels by name, None if there are none."""
+    if y is None:
+        return None
+    names = [label_name(label) for label in y]
+    if len(names) != n:
+        raise InputError(f"there are {n:,} examples in X and {len(names):,} labels in y: expected as many")
+    if not hasattr(model, "classes_"):
+        sides = {"-1": SIDES[0], "1": SIDES[1]}
+        names = [sides.get(name, name) for name in names]
+    return names
+
+
+def scores_of(model: Any, X: Any) -> np.ndarray:
+    """One column of scores for each class, also for two."""
+    scores: np.ndarray = model.decision_function(X)
+    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
+
+
+def listed_examples(X: Any) -> Any:
+    """Examples that can be read more than once."""
+    return list(X) if isinstance(X, Iterator) else X
+
+
+def size_of(X: Any) -> int:
+    """How many examples there are."""
+    return int(X.shape[0]) if issparse(X) else len(X)
+
+
+def some_of(X: Any, rows: np.ndarray) -> Any:
+    """The examples at these positions."""
+    if is_frame(X):
+        return X.iloc[rows]
+    if isinstance(X, (Batch, np.ndarray)) or issparse(X):
+        return (X.tocsr() if issparse(X) else X)[rows]
+    return selected(X, rows.tolist())
+
+
+def sample(n: int, most: int) -> np.ndarray:
+    """All of n rows, or `most` of them, drawn with a fixed seed.
+
+    >>> sample(3, 5).tolist(), len(sample(100, 5))
+    ([0, 1, 2], 5)
+    """
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))

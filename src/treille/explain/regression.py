@@ -1,0 +1,85 @@
+"""The report of a regressor: errors, and predicted against true values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
+
+from treille.explain.outputs import sample
+from treille.explain.page import Bar, Figure, Panel
+from treille.explain.plots import Line, axis_of, plot
+from treille.io.errors import InputError
+
+MOST_DOTS = 2_000
+MOST_TARGETS = 6
+
+
+def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
+    """The true numbers, one column for each target."""
+    if y is None:
+        return None
+    true = np.asarray(y, np.float64)
+    true = true[:, None] if true.ndim == 1 else true
+    if true.shape != predicted.shape:
+        raise InputError(f"y has the shape {true.shape}, expected {predicted.shape}: one row for each example")
+    return true
+
+
+def figures(true: np.ndarray, predicted: np.ndarray, trained: np.ndarray | None) -> tuple[list[Figure], str]:
+    """R2 and errors, with those of the mean beside them; of several targets, the mean over them."""
+    guess = np.tile((true if trained is None else trained).mean(axis=0), (len(true), 1))
+    pair = {"this model": predicted, "always the mean": guess}
+    shown = []
+    if len(true) > 1:
+        r2 = {name: float(r2_score(true, values)) for name, values in pair.items()}
+        bars = [Bar(name, f"{value:.3f}", min(1.0, max(0.0, value))) for name, value in r2.items()]
+        shown.append(Figure("R²", f"{r2['this model']:.3f}", bars, "1 is perfect, 0 as good as the mean"))
+    for name, measure in (("Mean absolute error", mean_absolute_error), ("Root mean squared error", _root)):
+        errors = {other: float(measure(true, values)) for other, values in pair.items()}
+        most = max(errors.values()) or 1.0
+        bars = [Bar(other, f"{value:.4g}", value / most) for other, value in errors.items()]
+        shown.append(Figure(name, f"{errors['this model']:.4g}", bars, "less is better"))
+    note = (
+        ""
+        if trained is not None
+        else "The mean is that of these examples; with train=(X, y) that of the training ones."
+    )
+    return shown, note
+
+
+def _root(true: np.ndarray, predicted: np.ndarray) -> float:
+    return float(mean_squared_error(true, predicted)) ** 0.5
+
+
+def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
+    """Predicted against true values, and the distribution of the errors."""
+    n, targets = true.shape
+    rows = sample(n, MOST_DOTS)
+    some = "" if n <= MOST_DOTS else f"; {MOST_DOTS:,} of {n:,} examples"
+    panels = []
+    for t in range(min(targets, MOST_TARGETS)):
+        a, b = true[rows, t], predicted[rows, t]
+        both = [*a.tolist(), *b.tolist()]
+        drawn = plot(
+            "predicted against true values", axis_of("true", both), axis_of("predicted", both),
+            [Line("dots", a.tolist(), b.tolist())], points=True, diagonal=True,
+        )  # fmt: skip
+        error = np.sort(predicted[:, t] - true[:, t])
+        at = np.unique(np.linspace(0, n - 1, min(n, 200)).astype(int))
+        share = ((at + 1) / n).tolist()
+        spread = plot(
+            "distribution of errors", axis_of("predicted minus true", error[at].tolist()), axis_of("share of examples", [0.0, 1.0]),
+            [Line("model", error[at].tolist(), share)],
+        )  # fmt: skip
+        panels.append(
+            Panel(
+                f"target {t}",
+                [
+                    (f"Predicted against true; the diagonal is perfect{some}", drawn),
+                    ("Share of examples with at most this error", spread),
+                ],
+            )
+        )
+    return panels

@@ -1,0 +1,113 @@
+"""Which examples a report shows, and how: painted with the contributions of their parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from treille.data.base import kind_of
+from treille.data.format import clipped, count, visible
+from treille.explain.explanation import Explanation
+from treille.explain.outputs import some_of
+from treille.explain.page import Example, Painting
+from treille.io.errors import InputError
+
+MOST = 200  # examples in a report
+MOST_BYTES = 3_000_000  # of all paintings together
+MOST_PARTS = 4_000  # of an example that is painted; of a longer one, the largest contributions are listed
+MOST_SECONDS = 20.0
+AT_ONCE = 20
+LISTED = 40
+PLAIN = 2_000  # characters of an example that is not painted
+
+Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each painting: its title, and the label that is explained
+
+
+def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -> np.ndarray:
+    """The rows to show: errors, the largest first, confident and uncertain ones in turn, two errors for each of the others.
+
+    >>> choose(np.array([-3.0, 2.0, -1.0, -2.0]), np.array([3.0, 2.0, 1.0, 2.0]), 3).tolist()
+    [1, 0, 2]
+    """
+    n = len(confidence)
+    by_confidence = np.argsort(-confidence, kind="stable")
+    wrong = np.array([], int) if error is None else np.argsort(-error, kind="stable")[: int((error > 0).sum())]
+    errors = iter(wrong)
+    queues = [errors, errors, iter(by_confidence), iter(by_confidence[::-1])]
+    rows = dict[int, None]()
+    while len(rows) < min(most, n):
+        for queue in queues:
+            row = next((int(i) for i in queue if int(i) not in rows), None)
+            if row is not None and len(rows) < most:
+                rows[row] = None
+    return np.array(list(rows), int)
+
+
+def shown_examples(
+    model: Any, X: Any, rows: np.ndarray, wanted: Wanted, describe: Callable[[int, list[Painting]], Example]
+) -> tuple[list[Example], str]:
+    """The examples of these rows with their paintings, and a note on what is missing."""
+    examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
+    for first in range(0, len(rows), AT_ONCE):
+        if size > MOST_BYTES or time.perf_counter() - begun > MOST_SECONDS:
+            break
+        some = rows[first : first + AT_ONCE]
+        own = some_of(X, some)
+        found: Sequence[Explanation | None] = [None] * len(some)
+        if not note:
+            try:
+                found = model.explain_all(own)
+            except InputError as error:
+                note = f"The examples are not painted: {error}."
+        for place, (row, each) in enumerate(zip(some.tolist(), found, strict=True)):
+            if each is None:
+                paintings = [Painting("", _plain(own, place))]
+            else:
+                paintings = [Painting(title, paint(each, label)) for title, label in wanted(row)]
+            size += sum(len(painting.html) for painting in paintings)
+            examples.append(describe(row, paintings))
+            if size > MOST_BYTES:
+                break
+    return examples, note
+
+
+def paint(found: Explanation, label: Any) -> Markup:
+    """The painted example; of a very long one, a list of the largest contributions."""
+    if len(found.names) == 0:
+        return Markup('<p class="empty">(empty: the score is the intercept)</p>')
+    if len(found.names) <= MOST_PARTS:
+        return Markup(found.html(label))
+    parts = found.parts(label, LISTED)
+    rows = Markup("").join(
+        Markup('<li><span class="{}">{:+.3g}</span> {}</li>').format(
+            "gain" if part.contribution > 0 else "loss", part.contribution, clipped(visible(part.name), 80)
+        )
+        for part in parts
+    )
+    head = f"{count(len(found.names), 'part')}, too many to paint; the {len(parts)} that contribute most:"
+    return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
+
+
+def _plain(X: Any, i: int) -> Markup:
+    """An example as a line of text."""
+    try:
+        samples = kind_of(X).summarise(some_of(X, np.array([i])), 1, PLAIN).samples
+    except (InputError, ValueError, TypeError):
+        samples = []
+    return Markup('<div class="painted">{}</div>').format(samples[0]) if samples else Markup("")
+
+
+def selection_note(shown: int, total: int, known: bool) -> str:
+    """Which examples are shown."""
+    if shown == total:
+        return f"All {count(total, 'example')}."
+    kinds = (
+        "the largest errors, the most confident and the least confident"
+        if known
+        else "the most and the least confident"
+    )
+    return f"{shown:,} of {total:,}: {kinds}."

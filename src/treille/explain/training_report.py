@@ -1,0 +1,157 @@
+"""What a report says about the model itself: its plan, how training ended, its features, and warnings."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from treille.data.format import count, seconds, visible, visible_label
+from treille.explain.outputs import names_of, sample, size_of, some_of
+from treille.explain.page import Content, Feature, Panel
+from treille.explain.plots import Line, axis_of, plot
+from treille.io.errors import InputError
+from treille.kernels.parse import format_kernel
+
+MOST_FEATURES = 60  # of each class
+MOST_FRAGMENTS = 20
+MOST_READ = 2_000  # examples in which features are looked for
+MOST_CLASSES = 40
+SPREAD = 30  # from this ratio on, the objective is shown on a logarithmic axis
+
+
+def of_model(model: Any, warnings: Sequence[str] = (), examples: Any = None) -> Content:
+    """The content of a report without examples; `examples` show where features occur."""
+    panel, note = convergence(model.report_)
+    top, told = features(model, examples) if hasattr(model, "functions_") else ({}, "")
+    return Content(
+        name="",
+        title=titled(model),
+        kernel=format_kernel(model.plan_.kernel),
+        summary=trained_in(model.report_),
+        convergence=panel,
+        convergence_note=note,
+        features=top,
+        features_note=told,
+        plan=plan(model),
+        warnings=[*warnings, *of_training(model)],
+    )
+
+
+def titled(model: Any, data: str = "") -> str:
+    """The heading: the estimator, and the data or the number of classes."""
+    name, labels = type(model).__name__, getattr(model, "classes_", getattr(model, "tags_", None))
+    if data:
+        return f"{name} on {data}"
+    return name if labels is None else f"{name}, {count(len(labels), 'tag' if hasattr(model, 'tags_') else 'class')}"
+
+
+def trained_in(report: Any) -> str:
+    """How training ended, in few words."""
+    return f"trained in {seconds(report.seconds)}" if report.seconds else "trained"
+
+
+def plan(model: Any) -> dict[str, str]:
+    """What was chosen and why, the parameters, and how training ended."""
+    chosen = dict(line.split(": ", 1) for line in str(model.plan_).splitlines() if ": " in line)
+    skipped = ("kernel", "n_jobs", "verbose", "templates")
+    values = {k: v for k, v in model.get_params(deep=False).items() if k not in skipped and v is not None}
+    chosen["parameters"] = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    report = model.report_
+    several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
+    ended = "converged" if report.status == "converged" else f"stopped at {report.status}, not converged"
+    reached = f"relative duality gap {report.relative_gap:.1e} (tol {getattr(model, 'tol', 0):g})"
+    if report.mistakes:  # a perceptron
+        reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
+    chosen["training"] = (
+        f"{ended}, {reached}{several}, {count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
+    )
+    return chosen
+
+
+def of_training(model: Any) -> list[str]:
+    """Warnings that the report of the solver gives reason for."""
+    report, said = model.report_, []
+    if report.status not in ("converged", "stream") and not report.mistakes:
+        said.append(
+            f"training stopped at {report.status} with a relative duality gap of {report.relative_gap:.2g}, "
+            f"asked for {model.tol:g}: raise max_epochs, use a larger tol, more regularisation, or a normalized kernel"
+        )
+    if report.approximation_error > 0:
+        said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
+    if getattr(getattr(model, "features_", None), "n_features", 1) == 0:
+        said.append("no training example has a feature of this kernel, so the model cannot distinguish examples")
+    return said
+
+
+def convergence(report: Any) -> tuple[Panel | None, str]:
+    """Primal and dual value over the seconds of training."""
+    points = [p for p in getattr(report, "history", ()) if all(isfinite(v) for v in p)]
+    if len(points) < 2:
+        return (
+            None,
+            "The values during training were not recorded: the solver has none, or the model was read from a file.",
+        )
+    times, primal, dual = (np.array(column, float) for column in zip(*points, strict=True))
+    log = float(dual[-1]) > 0 and float(primal.max()) > SPREAD * float(dual[-1])
+    kept = dual > 0 if log else np.full(len(dual), True)
+    values = [*primal.tolist(), *dual[kept].tolist()]
+    if log:
+        values = [v for v in values if v >= dual[-1] / SPREAD]
+    lines = [
+        Line("model", times.tolist(), primal.tolist()),
+        Line("other", times[kept].tolist(), dual[kept].tolist()),
+    ]
+    x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
+    drawn = plot("convergence", x, y, lines)
+    text = f"Primal, from above, and dual value, from below; the optimum is between them. Last gap: {report.relative_gap:.1e}"
+    return Panel("", [(text, drawn)]), ""
+
+
+def features(model: Any, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
+    """The features with the largest weights, by class or target, and a note. `examples` show where they occur."""
+    if not hasattr(model, "features_"):
+        return fragments(model)
+    if hasattr(model, "top_features"):
+        some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
+        top = model.top_features(MOST_FEATURES, merge=True, examples=some)
+        shown = _by_class(model, top)
+        note = "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
+        if any(each.documents is not None for found in shown.values() for each in found):
+            note += f" Occurrences are those in {count(size_of(some), 'example')}."
+    else:
+        weights = np.atleast_2d(model.coef_)
+        orders = [np.argsort(-np.abs(row), kind="stable")[:MOST_FEATURES] for row in weights]
+        name = model.features_.name
+        shown = {
+            f"target {t}" if len(weights) > 1 else "": [
+                Feature(visible(name(i)), float(row[i])) for i in order.tolist() if row[i]
+            ]
+            for t, (row, order) in enumerate(zip(weights, orders, strict=True))
+        }
+        note = "The largest weights, of either sign."
+    if len(shown) > MOST_CLASSES:
+        note += f" The first {MOST_CLASSES} of {len(shown)} classes."
+        shown = dict(list(shown.items())[:MOST_CLASSES])
+    return shown, f"{note} {model.features_.n_features:,} features have a weight in all."
+
+
+def fragments(model: Any) -> tuple[dict[str, list[Feature]], str]:
+    """The heaviest tree fragments of a model without features, if its kernel has such."""
+    if hasattr(model, "fragments"):
+        with contextlib.suppress(InputError):
+            top = model.fragments(MOST_FRAGMENTS)
+            return _by_class(model, top), "The tree fragments with the largest weights in favour of each class."
+    return {}, "The kernel has no explicit features, so there are no weights to list."
+
+
+def _by_class(model: Any, top: dict[Any, Any]) -> dict[str, list[Feature]]:
+    named = zip(names_of(model), top.values(), strict=True)
+    return {visible_label(name): [_feature(*each) for each in found] for name, found in named}
+
+
+def _feature(name: str, weight: float, documents: int | None = None, place: str | None = None) -> Feature:
+    return Feature(visible(name), weight, documents, visible(place or "", blanks=False))

@@ -1,0 +1,157 @@
+"""The server as a Starlette application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from treille.serve.answers import Served
+from treille.serve.api import Api, encoded, internal
+from treille.serve.errors import RequestError
+from treille.serve.guard import Guard, error_response, json_response
+from treille.serve.limits import Limits, Work, Workers
+from treille.serve.openapi import description
+from treille.serve.playground import Sample, asset, page
+from treille.serve.requests import check_length, check_type, too_large
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def make_app(
+    model: Any,
+    *,
+    name: str = "",
+    samples: Sequence[Sample] = (),
+    limits: Limits | None = None,
+    hosts: Collection[str] = (),
+    log: Callable[[str], None] | None = None,
+) -> Starlette:
+    """An ASGI application that answers for a fitted estimator; any ASGI server runs it.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, or from `treille.load`. It is shared by threads, and must not be changed while it is served.
+    name : str
+        Shown on the page.
+    samples : list of Sample
+        Offered on the page.
+    limits : Limits or None
+        Of the body of a request, of time, of requests at once.
+    hosts : list of str
+        Names of this server besides those of the local machine; see `treille.serve.guard`.
+    log : function or None
+        Called with a line for each request: method, path, status, milliseconds.
+
+    >>> import treille
+    >>> app = make_app(treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], ["a", "c"]))
+    >>> [route.path for route in app.routes if "POST" in route.methods]
+    ['/predict', '/explain']
+    """
+    limits = limits or Limits()
+    served = Served.of(model, name)
+    api, workers = Api(served), Workers(limits)
+    own = {
+        "/": ("text/html", page(served, samples).encode()),
+        "/playground.css": ("text/css", asset("playground.css")),
+        "/playground.js": ("text/javascript", asset("playground.js")),
+        "/model": ("application/json", encoded(served.description())),
+        "/openapi.json": ("application/json", encoded(description(served, limits))),
+    }
+    routes = [Route(path, _fixed(body, kind), methods=["GET"]) for path, (kind, body) in own.items()]
+    routes += [
+        Route("/healthz", _health(workers), methods=["GET"]),
+        Route("/predict", _answered(workers, api.predict), methods=["POST"]),
+        Route("/explain", _answered(workers, api.explain), methods=["POST"]),
+    ]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        workers.stop()
+
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, hosts=hosts, log=log)],
+        exception_handlers={HTTPException: _refused},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.workers = workers
+    return app
+
+
+def _fixed(body: bytes, kind: str) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return Response(body, media_type=kind)
+
+    return endpoint
+
+
+def _health(workers: Workers) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return json_response(encoded({"status": "ok", "requests": workers.jobs}))
+
+    return endpoint
+
+
+def _answered(workers: Workers, work: Work) -> Endpoint:
+    """An endpoint whose answers `work` computes in a thread."""
+    limits = workers.limits
+
+    async def endpoint(request: Request) -> Response:
+        end = time.monotonic() + limits.seconds
+        try:
+            check_type(request.headers)
+            check_length(request.headers, limits.body)
+            body = await _body(request, limits)
+            answer = await workers.run(work, body, len(body), max(0.001, end - time.monotonic()))
+        except RequestError as error:
+            return error_response(error)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:
+            return error_response(internal(error))
+        return json_response(answer)
+
+    return endpoint
+
+
+async def _body(request: Request, limits: Limits) -> bytes:
+    """The body of a request, if it arrives in time and is not too long."""
+
+    async def read() -> bytes:
+        chunks, size = list[bytes](), 0
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limits.body:
+                raise too_large(limits.body)
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    try:
+        return await asyncio.wait_for(read(), limits.seconds)
+    except (asyncio.TimeoutError, TimeoutError):
+        message = f"the body did not arrive within {limits.seconds:g} s"
+        raise RequestError(408, message, {"Connection": "close"}) from None
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Paths that do not exist, and methods that a path does not have."""
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        allowed = headers.get("Allow", "another")
+        return error_response(RequestError(405, f"{request.url.path} takes {allowed}, not {request.method}", headers))
+    message = "there is no such path: see /openapi.json, or / for the playground"
+    return error_response(RequestError(error.status_code, message, headers))

@@ -1,0 +1,161 @@
+"""The description of the server in OpenAPI 3.1, for the model that it serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import treille
+from treille.serve.answers import Served
+from treille.serve.errors import KINDS
+from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
+from treille.serve.limits import Limits
+
+FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+NUMBERS = {"type": "array", "items": NUMBER}
+LATTICE = {
+    "type": "object",
+    "description": "A lattice: arcs are [source, label, weight, target], finals the final weights of states.",
+    "properties": {
+        "arcs": {"type": "array", "items": {"type": "array", "minItems": 4, "maxItems": 5}},
+        "finals": {"type": "object", "additionalProperties": NUMBER},
+        "start": {"type": "integer", "minimum": 0},
+        "semiring": {"enum": ["real", "log", "tropical"]},
+        "plf": {"type": "string", "description": "The lattice in PLF instead."},
+        "weights": {"enum": ["cost", "logprob", "prob"], "description": "What the numbers of PLF are."},
+    },
+}
+GRAPH = {
+    "type": "object",
+    "properties": {
+        "nodes": {"description": "The labels of the nodes, or their number.", "type": ["array", "integer"]},
+        "edges": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+        },
+        "edge_labels": {"type": "array"},
+        "weights": NUMBERS,
+        "node_attr": {"type": "array", "items": NUMBERS},
+        "directed": {"type": "boolean"},
+    },
+    "required": ["edges"],
+}
+TOKEN = {"anyOf": [TEXT, {"type": "array", "items": TEXT}, {"type": "object"}]}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    TEXTS: {"anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "integer"]}}]},
+    TOKENS: {"anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "integer"]}}, LATTICE]},
+    TREES: TEXT,
+    GRAPHS: {"anyOf": [GRAPH, {"type": "string", "description": "SMILES"}]},
+    "vectors": {"anyOf": [NUMBERS, {"type": "object"}, {"type": "array", "items": TEXT}, NUMBER]},
+    SENTENCES: {"type": "array", "items": TOKEN},
+}
+
+
+def description(served: Served, limits: Limits) -> dict[str, Any]:
+    """The document at `/openapi.json`."""
+    about = (
+        f"A model of {type(served.model).__name__} that reads {served.reader.kind}. Bodies have at most {limits.body:,} bytes; "
+        f"an answer takes at most {limits.seconds:g} s."
+    )
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": served.name or "treille", "description": about, "version": treille.__version__},
+        "paths": {
+            "/predict": {"post": _post("predict", "Predict one example, or several.", "PredictRequest", "Predict")},
+            "/explain": {
+                "post": _post("explain", "What each part contributes to the score.", "ExplainRequest", "Explain")
+            },
+            "/model": {"get": _get("model", "The model: kernel, classes, kind of data, report.", {"type": "object"})},
+            "/healthz": {"get": _get("healthz", "Whether the server answers.", _object({"status": {"const": "ok"}}))},
+            "/openapi.json": {"get": _get("openapi", "This document.", {"type": "object"})},
+        },
+        "components": {"schemas": _schemas(served)},
+    }
+
+
+def _schemas(served: Served) -> dict[str, Any]:
+    label = (
+        {"enum": served.classes} if served.classes else {"type": "integer", "description": "The number of a target."}
+    )
+    examples = {"example": _ref("Example"), "examples": {"type": "array", "items": _ref("Example")}}
+    either = [{"required": ["example"]}, {"required": ["examples"]}]
+    options = {"class": label, "html": {"type": "boolean", "default": False}}
+    error = _object({"status": {"type": "integer"}, "type": TEXT, "message": TEXT})
+    single, several = _predictions(served, label)
+    explanation = _explanation(served, label, single)
+    return {
+        "Example": _example(served.reader) | {"description": served.reader.expected},
+        "PredictRequest": _object(examples, required=False) | {"oneOf": either, "additionalProperties": False},
+        "ExplainRequest": _object(examples | options, required=False)
+        | {"oneOf": either, "additionalProperties": False},
+        "Prediction": single,
+        "Predictions": several,
+        "Explanation": explanation,
+        "Explanations": _object({"explanations": {"type": "array", "items": _ref("Explanation")}}),
+        "Error": _object({"error": error}),
+    }
+
+
+def _example(reader: Reader) -> dict[str, Any]:
+    if reader.kind == COLUMNS:
+        return _object({name: _example(column) for name, column in reader.columns.items()})
+    return dict(SCHEMAS[reader.kind])
+
+
+def _predictions(served: Served, label: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers for one example, and for several."""
+    if served.reader.kind == SENTENCES:
+        tags = {"type": "array", "items": label}
+        return _object({"tags": tags}), _object({"tags": {"type": "array", "items": tags}})
+    if served.classes is None:
+        value = {"type": ["number", "array"], "description": "A number, or one for each target."}
+        return _object({"value": value}), _object({"values": {"type": "array", "items": value}})
+    rows = {"scores": NUMBERS} | ({"probabilities": NUMBERS} if hasattr(served.model, "predict_proba") else {})
+    classes = {"classes": {"type": "array", "items": label, "description": "The order of the scores."}}
+    several = {name: {"type": "array", "items": row} for name, row in rows.items()}
+    return _object(classes | {"label": label} | rows), _object(
+        classes | {"labels": {"type": "array", "items": label}} | several
+    )
+
+
+def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) -> dict[str, Any]:
+    own = {"score": NUMBER, "intercept": NUMBER, "parts": {"type": "array", "items": TEXT}, "contributions": NUMBERS}
+    if served.reader.kind == SENTENCES:
+        token = _object({"token": TOKEN, "tag": label} | own)
+        return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
+    html = {"type": "string", "description": "The example painted, if asked for."}
+    optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
+    optional["by_support"] = {
+        "const": True,
+        "description": "The parts are training examples, the kernel has no others.",
+    }
+    known = {name: schema for name, schema in single["properties"].items() if name not in ("classes", "value")}
+    described = _object(known | own | {"base": NUMBER})
+    return described | {"properties": described["properties"] | optional}
+
+
+def _object(properties: dict[str, Any], required: bool = True) -> dict[str, Any]:
+    return {"type": "object", "properties": properties} | ({"required": list(properties)} if required else {})
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def _get(name: str, summary: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"operationId": name, "summary": summary, "responses": {"200": {"description": "OK"} | _json(schema)}}
+
+
+def _post(name: str, summary: str, request: str, answer: str) -> dict[str, Any]:
+    answers = {"Predict": ("Prediction", "Predictions"), "Explain": ("Explanation", "Explanations")}[answer]
+    failures = {str(status): {"description": KINDS[status]} | _json(_ref("Error")) for status in FAILURES}
+    return {
+        "operationId": name,
+        "summary": summary,
+        "requestBody": {"required": True} | _json(_ref(request)),
+        "responses": {"200": {"description": "OK"} | _json({"anyOf": [_ref(each) for each in answers]})} | failures,
+    }

@@ -1,0 +1,104 @@
+"""The page to try a model: its HTML, style and script, and sample examples on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import treille
+from treille.io import json_arcs
+from treille.io.graphs import format_graph
+from treille.io.machine import MachineParts
+from treille.kernels.parse import format_kernel
+from treille.serve.answers import Served
+from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
+
+STYLES = (("treille.explain", "palette.css"), ("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
+HINTS = {
+    TEXTS: "Type or paste a text",
+    TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
+    '{"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1}}',
+    TREES: "(S (NP he) (VP (V sat)))",
+    GRAPHS: '{"nodes": ["C", "O"], "edges": [[0, 1]]}, or SMILES',
+    "vectors": 'Numbers with blanks or commas between them, or JSON: {"name": 1.5}',
+    SENTENCES: "A sentence, with blanks between its tokens",
+}
+SEVERAL = "One token per line, {n} columns with blanks between them; or in one line as a/b"
+FEATURES = "JSON: a list with a list of features for each token"
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An example offered on the page: its name, and the value of JSON that the server reads."""
+
+    name: str
+    value: Any
+
+
+def page(served: Served, samples: Sequence[Sample] = ()) -> str:
+    """The page as HTML. It loads its style and its script from the same server, and nothing from elsewhere."""
+    environment = Environment(
+        loader=PackageLoader("treille.serve", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    readers = served.reader.columns if served.reader.kind == COLUMNS else {"": served.reader}
+    kind = "columns" if served.reader.kind == COLUMNS else "tags" if served.reader.kind == SENTENCES else "parts"
+    fields = [
+        {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
+        for name, reader in readers.items()
+    ]
+    can_choose = kind != "tags" and hasattr(served.model, "classes_")
+    setup = {"kind": kind, "fields": fields, "classes": served.classes, "samples": [asdict(each) for each in samples]}
+    return environment.get_template("playground.html").render(
+        name=served.name or type(served.model).__name__,
+        estimator=type(served.model).__name__,
+        kernel=format_kernel(served.model.plan_.kernel),
+        classes=[str(label) for label in served.classes or []] if can_choose else [],
+        fields=fields,
+        samples=[each.name for each in samples],
+        setup=setup,
+        version=treille.__version__,
+    )
+
+
+def asset(name: str) -> bytes:
+    """A file that the page loads; its style contains that of painted explanations."""
+    parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
+    return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
+
+
+def sample_of(example: Any, name: str, kind: str) -> Sample:
+    """An example as files hold it, as a sample of this kind.
+
+    >>> import treille
+    >>> sample_of(treille.Trees(["(S (NP he))"])[0], "first", "trees")
+    Sample(name='first', value='(S (NP he))')
+    """
+    value = example
+    if kind == TREES:
+        value = str(example)
+    elif kind == GRAPHS:
+        value = json.loads(format_graph(example))
+    elif hasattr(example, "parts"):  # an Fst
+        value = json.loads(json_arcs.format_machine(_machine(example)))
+    elif hasattr(example, "tolist"):
+        value = example.tolist()
+    elif kind == SENTENCES:
+        value = [list(token) if isinstance(token, (tuple, set)) else token for token in example]
+    return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", value)
+
+
+def _machine(fst: Any) -> MachineParts:
+    parts: MachineParts = fst.parts()
+    return parts
+
+
+def _hint(reader: Reader) -> str:
+    if reader.kind == SENTENCES and reader.n_columns != 1:
+        return SEVERAL.format(n=reader.n_columns) if reader.n_columns else FEATURES
+    return HINTS[reader.kind]

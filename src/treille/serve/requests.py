@@ -1,0 +1,136 @@
+"""The bodies of requests, read and checked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treille.serve.errors import RequestError
+
+DEPTH = 32  # lists and objects inside each other
+JSON_TYPE = "expected Content-Type: application/json (curl: -H 'Content-Type: application/json')"
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """Examples, and whether there was one, not a list of them."""
+
+    examples: list[Any]
+    single: bool
+
+
+@dataclass(frozen=True)
+class ExplainRequest(PredictRequest):
+    """The same, the class to explain, if one is named, and whether the example is wanted painted as HTML."""
+
+    label: Any = None
+    has_label: bool = False
+    html: bool = False
+
+
+def check_type(headers: Mapping[str, str]) -> None:
+    """Refuses a body that is not said to be JSON. A page of another site could send any other type without asking first."""
+    found = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found != "application/json" and not (found.startswith("application/") and found.endswith("+json")):
+        raise RequestError(415, f"the body is {found or 'of no type'}, {JSON_TYPE}")
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise RequestError(415, f"the body is compressed ({encoding}), expected plain JSON")
+
+
+def check_length(headers: Mapping[str, str], most: int) -> None:
+    """Refuses a body that is said to be too long, before any of it is read."""
+    length = headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > most:
+        raise too_large(most)
+
+
+def too_large(most: int) -> RequestError:
+    """For a body of more bytes than allowed."""
+    return RequestError(
+        413, f"the body is longer than {most:,} bytes, the limit: send fewer examples", {"Connection": "close"}
+    )
+
+
+def parsed(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body.
+
+    >>> parsed(b'{"example": "a vine"}')
+    {'example': 'a vine'}
+    >>> parsed(b'{"example": }')
+    Traceback (most recent call last):
+    treille.serve.errors.RequestError: line 1, column 13: not JSON: Expecting value
+    """
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_constant, parse_float=_number)
+    except UnicodeDecodeError as error:
+        raise RequestError(400, f"byte {error.start}: not UTF-8, expected JSON in UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise RequestError(400, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        raise RequestError(400, f"JSON that cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise RequestError(400, 'expected an object, {"example": ...} or {"examples": [...]}')
+    _check_depth(value)
+    return value
+
+
+def predict_request(value: dict[str, Any]) -> PredictRequest:
+    """The request that a JSON object makes.
+
+    >>> predict_request({"examples": ["a", "b"]})
+    PredictRequest(examples=['a', 'b'], single=False)
+    """
+    return PredictRequest(*_examples(value, ("example", "examples")))
+
+
+def explain_request(value: dict[str, Any]) -> ExplainRequest:
+    """The same, with `class` and `html`."""
+    examples, single = _examples(value, ("example", "examples", "class", "html"))
+    html = value.get("html", False)
+    if not isinstance(html, bool):
+        raise RequestError(400, "'html' must be true or false")
+    return ExplainRequest(examples, single, value.get("class"), value.get("class") is not None, html)
+
+
+def _examples(value: dict[str, Any], allowed: Iterable[str]) -> tuple[list[Any], bool]:
+    unknown = [name for name in value if name not in allowed]
+    if unknown:
+        raise RequestError(400, f"unknown field {unknown[0][:40]!r}, expected {', '.join(allowed)}")
+    if ("example" in value) == ("examples" in value):
+        raise RequestError(400, "expected either 'example', one example, or 'examples', a list of them")
+    if "example" in value:
+        return [value["example"]], True
+    if not isinstance(value["examples"], list):
+        raise RequestError(400, "'examples' must be a list; for one example, use 'example'")
+    return value["examples"], False
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is too large for a float64")
+    return number
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEPTH):
+        inner = [each for box in level for each in (box.values() if isinstance(box, dict) else box)]
+        level = [each for each in inner if isinstance(each, (list, dict))]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _too_deep() -> RequestError:
+    return RequestError(400, f"lists and objects are nested more than {DEPTH} deep")

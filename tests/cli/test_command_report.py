@@ -1,0 +1,115 @@
+"""treille report, and --report of other commands: the page is of the right examples, and says which."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import treille
+
+
+def page(name="report.html"):
+    return re.sub(
+        r"\s+", " ", re.sub(r"<(style|script)>.*?</\1>", "", Path(name).read_text(encoding="utf-8"), flags=re.S)
+    )
+
+
+def test_it_writes_a_page_with_both_baselines(cli, wines, model):
+    answer = cli("report", model, wines, "--train", wines)
+    assert answer.code == 0, answer.err
+    assert answer.out.startswith("written:  report.html, ")
+    text = page()
+    assert f"SVC on {wines}" in text
+    assert "60 examples; trained in" in text
+    assert "TF-IDF words, LinearSVC" in text
+    assert "too good" not in text
+    assert f"predict {model}" in text
+    assert "line 2" in text
+
+
+def test_without_a_file_it_is_of_the_training_data_and_marked(cli, wines, model):
+    assert cli("report", model, "--train", wines).code == 0
+    assert "These are the training examples: the figures are too good." in page()
+
+
+def test_without_any_data_it_is_of_the_model_alone(cli, model):
+    value = cli("report", model, "--output", "alone.html", "--json").json()
+    assert value == {"model": str(model), "report": "alone.html", "bytes": Path("alone.html").stat().st_size}
+    assert "There are no examples" in page("alone.html")
+
+
+def test_examples_without_labels_have_no_scores(cli, model):
+    Path("new.txt").write_text("a red wine\na white wine\n")
+    assert cli("report", model, "new.txt").code == 0
+    assert "There are no labels, so there are no scores." in page()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "m.treille"], "too good"),
+        (["--holdout", "0.25"], "held out: the figures are of a model trained on the others"),
+        (["--cv", "3"], "the first of 3 folds"),
+        (["--test", "test.csv"], "on test.csv"),
+    ],
+)
+def test_train_reports_on_held_out_examples_where_there_are_some(cli, wines, words, said):
+    Path("test.csv").write_text("".join(wines.read_text().splitlines(keepends=True)[:6]))
+    answer = cli("train", wines, *words, "--kernel", "ngram(3).normalized()", "--report", "page.html", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json()["page"] == "page.html"
+    text = page("page.html")
+    assert said in text
+    assert ("too good" in text) == (said == "too good")
+    assert "TF-IDF" in text
+
+
+def test_the_examples_held_out_are_those_that_the_score_is_of(cli, wines):
+    answer = cli("train", wines, "--holdout", "0.25", "--kernel", "ngram(3)", "--report", "page.html", "--json")
+    accuracy = answer.json()["score"]["accuracy"]["mean"]
+    assert f'<p class="value">{accuracy:.3f}</p>' in page("page.html")
+    assert "15 examples" in page("page.html")
+
+
+def test_evaluate_reports_too(cli, wines, model):
+    answer = cli("evaluate", model, wines, "--report", "page.html", "--json")
+    assert f'<p class="value">{answer.json()["accuracy"]:.3f}</p>' in page("page.html")
+
+
+def test_evaluate_reports_on_numbers(cli, tmp_path):
+    X = [f"{'very ' * (i % 5)}good" for i in range(20)]
+    treille.Ridge("ngram(1, unit=word)").fit(X, [float(i % 5) for i in range(20)]).save(tmp_path / "ridge.treille")
+    Path("data.tsv").write_text("".join(f"{i % 5}\t{x}\n" for i, x in enumerate(X)))
+    assert cli("evaluate", "ridge.treille", "data.tsv", "--report", "page.html").code == 0
+    assert "R²" in page("page.html")
+    assert cli("report", "ridge.treille", "data.tsv", "--train", "data.tsv").code == 0
+    assert "always the mean" in page()
+
+
+def test_a_tagger_reads_tagged_sentences(cli):
+    Path("chunks.txt").write_text(
+        "the DT B-NP\ncat NN I-NP\nsleeps VBZ B-VP\n\na DT B-NP\ndog NN I-NP\nbarks VBZ B-VP\n\n" * 3
+    )
+    assert cli("tag", "train", "chunks.txt", "--model", "chunks.treille", "--min-count", "1").code == 0
+    assert cli("report", "chunks.treille", "chunks.txt", "--train", "chunks.txt").code == 0
+    assert "F1 of chunks" in page()
+    assert "Tagger on chunks.txt" in page()
+    assert "6 sentences with 18 tokens" in page()
+    assert cli("tag", "evaluate", "chunks.treille", "chunks.txt", "--report", "evaluated.html").code == 0
+    assert "Accuracy of tags" in page("evaluated.html")
+
+
+def test_a_page_replaces_pages_only(cli, wines, model):
+    Path("thesis.html").write_text("<p>my thesis</p>")
+    for words in (
+        ["report", model, "--output"],
+        ["evaluate", model, wines, "--report"],
+        ["train", wines, "--cv", "3", "--report"],
+    ):
+        answer = cli(*words, "thesis.html")
+        assert answer.code == 1
+        assert "exists and is no report of treille" in answer.err
+    assert Path("thesis.html").read_text() == "<p>my thesis</p>"
+    assert cli("report", model, "--output", "thesis.html", "--force").code == 0
+    assert cli("report", model, "--output", "thesis.html").code == 0
+    assert "is an input" in cli("report", model, wines, "--output", wines).err
