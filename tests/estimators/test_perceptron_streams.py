@@ -176,6 +176,15 @@ def test_classes_known_from_the_start_change_nothing():
     assert late.running_accuracy_ == early.running_accuracy_
 
 
+def test_the_report_of_a_stream_claims_no_margin():
+    report = Perceptron(NGram(1)).partial_fit(TEXTS, LABELS).report_
+    assert report.status == "stream"
+    assert np.isnan(report.margin)
+    assert report.mistake_bound == np.inf
+    assert 0 < -report.dual <= 3 * report.radius
+    assert "margin=nan" in repr(report)
+
+
 def test_a_stream_may_begin_with_one_class_and_predicts_it():
     model = Perceptron(NGram(1)).partial_fit(["a", "b"], [7, 7])
     assert model.predict(["a", "z"]).tolist() == [7, 7]
