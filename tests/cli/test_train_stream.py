@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import pytest
 
@@ -199,3 +200,16 @@ def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
         assert child.wait(20) == 130, err
     assert "interrupted: the model learned from the 10,000 examples before that is saved to m.treille" in err
     assert treille.load(tmp_path / "m.treille").classes_.tolist() == sorted(WORDS)
+
+
+def test_a_long_file_takes_the_memory_of_a_chunk(tmp_path):
+    (tmp_path / "long.txt").write_text("".join(f"x\tline {i} of a long file\n" for i in range(60_000)))
+    tracemalloc.start()
+    try:
+        n = sum(len(part) for part in chunks.read_chunks(tmp_path / "long.txt", labelled=True, examples=1000))
+        chunked = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        assert len(read(tmp_path / "long.txt", labelled=True)) == n == 60_000
+        assert 10 * chunked < tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -224,6 +224,28 @@ def test_kernels_that_depend_on_all_examples_are_refused_for_streams(kernel):
     assert not as_streamed(kernel).needs_features
 
 
+def test_an_approximation_and_no_examples_are_refused_for_streams():
+    with pytest.raises(InputError, match="space is 'nystrom', which compares with landmarks among all examples"):
+        Perceptron(NGram(2), space="nystrom").partial_fit(TEXTS, LABELS)
+    for model in (Perceptron(NGram(1)), Perceptron(NGram(1)).partial_fit(TEXTS, LABELS)):
+        with pytest.raises(InputError, match="there are no examples"):
+            model.partial_fit([], [])
+
+
+def test_kernel_values_given_or_computed_by_a_function_learn_the_same():
+    K = NGram(2)(TEXTS)
+    expected = Perceptron(NGram(2)).fit(TEXTS, LABELS).decision_function(TEXTS)
+    assert Perceptron("precomputed").fit(K, LABELS).decision_function(K) == pytest.approx(expected)
+    function = Perceptron(lambda X, Y: NGram(2)(X, Y))
+    assert function.fit(TEXTS, LABELS).decision_function(TEXTS) == pytest.approx(expected)
+
+
+def test_weights_by_class_are_learned_with_rows_of_their_own():
+    model = Perceptron(NGram(2).weighted("nb").normalized()).fit(TEXTS, LABELS)
+    assert len(model.report_.per_class) == 3
+    assert model.score(TEXTS, LABELS) > 0.8
+
+
 def test_a_precomputed_kernel_is_refused_for_streams():
     with pytest.raises(InputError, match="precomputed"):
         Perceptron("precomputed").partial_fit(np.eye(2), [0, 1])
