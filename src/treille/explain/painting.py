@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
-STEPS = 20  # of the strength of a colour on a text
+STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, and make pages long
 RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
@@ -55,9 +55,13 @@ def painted(found: Explanation, label: Any = None) -> str:
     return _painting(pieces)
 
 
-def painted_sentence(decisions: Sequence[Any]) -> str:
-    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand."""
-    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions))}</ol>'])
+def painted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
+    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
+
+    With the true tags, `truth`, those that differ are marked.
+    """
+    true = [None] * len(decisions) if truth is None else truth
+    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
 
 
 def stylesheet() -> str:
@@ -181,7 +185,7 @@ def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
     return head + bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
-def _token(decision: Any) -> str:
+def _token(decision: Any, true: str | None = None) -> str:
     word, *others = _words(decision.token)
     more = f" <small>{escape(' '.join(others))}</small>" if others else ""
     tag = escape(visible(str(decision.tag)))
@@ -191,8 +195,11 @@ def _token(decision: Any) -> str:
     if largest:
         table += note("conjunctions of features") + bars(largest)
     head = note(f"{decision.tag}: score {decision.score:+.3g}, intercept {decision.intercept:+.3g}; features:")
+    wrong, other = "", ""
+    if true is not None and true != decision.tag:
+        wrong, other = ' class="wrong"', f' <span class="tag">true: {escape(visible(true))}</span>'
     return (
-        f'<li><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b></summary>'
+        f'<li{wrong}><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b>{other}</summary>'
         f"<div>{more}{head}{table}</div></details></li>"
     )
 
