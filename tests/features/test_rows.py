@@ -83,3 +83,19 @@ def test_weights_of_columns_multiply_values_and_unseen_parts_have_their_own_weig
     assert rows.weighted(np.array([3.0, 10.0]), unseen=0).diag() == pytest.approx(weighted.to_csr().power(2).sum())
     with pytest.raises(InputError, match=r"column_weights has the shape \(3,\), expected 2 weights"):
         rows.weighted(np.ones(3))
+
+
+@pytest.mark.parametrize("functions", [1, 3])
+def test_products_of_few_rows_are_those_of_all_to_the_last_bit(functions):
+    generator = np.random.default_rng(0)
+    texts = ["".join(generator.choice(list("abcdefgh"), 30)) for _ in range(300)]
+    features, rows = NGram(4, counts="log").fit_features(Strings(texts))
+    column_weights = generator.uniform(size=features.n_features)
+    weights = generator.normal(size=(features.n_features, functions))
+    weighted = rows.weighted(column_weights).normalized()
+    for few in (texts[:1], texts[7:9], [""]):
+        own = features.transform(Strings(few)).weighted(column_weights).normalized()
+        assert own.n_entries * 4 < features.n_features
+        places = [texts.index(text) for text in few if text]
+        assert own.matvec(weights)[: len(places)].tolist() == weighted.matvec(weights)[places].tolist()
+        assert own.diag()[: len(places)].tolist() == weighted.diag()[places].tolist()

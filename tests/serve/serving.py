@@ -43,7 +43,7 @@ class Client:
         self.url = f"http://127.0.0.1:{port}/"
 
     def send(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         with contextlib.closing(connection):
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()
@@ -72,5 +72,5 @@ def served(model: Any, **options: Any):
             yield Client(port, app)
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(30)
     assert not thread.is_alive()

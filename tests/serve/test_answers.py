@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 from served_models import CASES, lattices
+from serving import served
 
 import treille
-from serving import served
 from treille import Tagger, kernels
+from treille.data import Graph
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -185,11 +186,22 @@ def test_lattices_are_read_from_plf_and_from_lists_of_words():
             assert client.post("/predict", {"example": wrong}).status == 422
 
 
-def test_a_model_without_features_predicts():
+def test_a_model_without_features_predicts_and_explains():
     model = treille.SVC(kernels.SubsetTree()).fit(["(S (NP he) (VP sat))", "(Q (WH who) (VP is))"], [0, 1])
     with served(model) as client:
         assert client.post("/predict", {"example": "(S (NP she) (VP is))"}).json()["label"] in (0, 1)
-        assert client.post("/explain", {"example": "(S (NP she) (VP is))"}).status in (200, 422)
+        answer = client.post("/explain", {"example": "(S (NP she) (VP is))", "html": True}).json()
+        assert sum(answer["contributions"]) + answer["intercept"] == pytest.approx(answer["score"], abs=1e-9)
+        assert "svg" in answer["html"]
+
+
+def test_training_examples_explain_where_parts_cannot():
+    examples = [Graph(["C", "O"], [(0, 1)]), Graph(["C", "N"], [(0, 1)])]
+    model = treille.SVC(kernels.RandomWalk(0.1)).fit(examples, ["alcohol", "amine"])
+    with served(model) as client:
+        answer = client.post("/explain", {"example": {"nodes": ["C", "N"], "edges": [[0, 1]]}, "html": True}).json()
+        assert answer["by_support"] is True
+        assert sum(answer["contributions"]) + answer["intercept"] == pytest.approx(answer["score"], abs=1e-9)
 
 
 def test_roots_that_were_labels_in_training_are_not_read():

@@ -58,7 +58,7 @@ class Page:
         self.page.locator(f"#field-{field}").fill(text)
 
     def shows(self, selector, text):
-        playwright.expect(self.page.locator(selector)).to_contain_text(text, timeout=5000)
+        playwright.expect(self.page.locator(selector)).to_contain_text(text, timeout=20_000)
 
     def close(self):
         self.context.close()
@@ -82,9 +82,9 @@ def opened(browser):
 
 def off_screen(page):
     """Elements that reach beyond the right border of the window, unless a box around them scrolls."""
-    return page.page.evaluate("""() => document.documentElement.scrollWidth > innerWidth
-        ? [...document.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))
-        : []""")
+    return page.page.evaluate("""() => document.documentElement.scrollWidth <= innerWidth ? []
+        : [...document.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+          .map((each) => each.outerHTML.slice(0, 80))""")
 
 
 def test_the_answer_follows_what_is_typed(wines, opened):
@@ -142,7 +142,8 @@ def test_hostile_texts_are_shown_and_nothing_of_them_runs(wines, opened):
         page.type("")
         page.type(text)
         page.page.wait_for_function(
-            "text => document.getElementById('painting').textContent.length >= text.length / 2", arg=text
+            "text => document.getElementById('painting').textContent.length >= Math.min(text.length / 2, 2000)",
+            arg=text,
         )
         assert page.page.locator("#painting script, #painting img").count() == 0
         assert off_screen(page) == []
@@ -177,14 +178,13 @@ TYPED = {
 def test_examples_of_every_kind_can_be_typed_on_a_phone_and_in_the_dark(name, opened):
     text, label = TYPED[name]
     page = opened(CASES[name]().model, viewport=PHONE, color_scheme="dark", name=name)
-    page.ignored = "status of 422" if name == "lattices" else None
     page.type(text)
     page.shows("#label", label)
     assert off_screen(page) == []
     if name == "tagger":
         page.shows("#painting", "B-NP")
-        page.page.get_by_role("button", name="dog").click()
-        page.shows("#sum", "dog")
+        page.page.locator("summary", has_text="dog").press("Enter")
+        page.shows("#painting details[open]", "I-NP: score")
 
 
 def test_columns_have_a_field_each(opened):

@@ -148,7 +148,10 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
             )
             for i, row in enumerate(rows)
         ]
-    batch = found.X if isinstance(found.X, Sequence) else kind_of(found.X)(found.X)
+    batch: Any = found.X
+    if not isinstance(batch, Sequence):
+        kind: Any = kind_of(batch)
+        batch = kind(batch)
     items = [batch[i] for i in range(len(found))]
     return [sample_of(each, _name(i, names[i] + labels[i], each), reader.kind) for i, each in enumerate(items)]
 

@@ -169,7 +169,7 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        css, script = stylesheet() + _asset("report.css"), _asset("report.js")
+        css, script = _asset("palette.css") + stylesheet() + _asset("report.css"), _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         return (
             _environment()

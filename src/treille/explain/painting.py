@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from treille.explain.explanation import Explanation
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
-STRENGTHS = 20  # shades of each colour: more cannot be told apart, and make pages of texts long
 LONGEST_NAME = 120  # of a part, in a table
+STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, and make pages long
 RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
@@ -34,7 +34,7 @@ def painted(found: Explanation, label: Any = None) -> str:
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    if getattr(found, "by_support", False):
+    if found.by_support:
         return _painting([_support(found.names, values, most)])
     if not len(values):
         return _painting(
@@ -89,12 +89,12 @@ def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: i
     most = most or abs(shown[0][1])
     rows = "".join(
         f'<tr {_attributes(value, most)}><th scope="row">{escape(clipped(visible(name, blanks=len(name) == 1), LONGEST_NAME))}'
-        f'</th><td class="bar"><i></i></td><td class="number">{value:+.3g}</td></tr>'
+        f'</th><td class="strip"><i></i></td><td class="amount">{value:+.3g}</td></tr>'
         for name, value in shown
     )
     rest = sum(value != 0 for _, value in parts) - len(shown)
     more = note(f"and {rest:,} more, which contribute less") if rest > 0 else ""
-    return f'<table class="bars"><tbody>{rows}</tbody></table>{more}'
+    return f'<table class="contributions"><tbody>{rows}</tbody></table>{more}'
 
 
 def note(text: str) -> str:
@@ -154,24 +154,21 @@ def _text(text: str, values: np.ndarray) -> str:
 
 
 def _runs(text: str, values: np.ndarray, most: float) -> str:
-    """Runs of characters of one strength as one element, with their sum as a hint."""
-    strengths = np.round(STRENGTHS * values / most) / STRENGTHS
-    cuts = [0, *(np.flatnonzero(np.diff(strengths)) + 1).tolist(), len(text)]
+    """Runs of characters of about one strength as one element, with their sum as a hint."""
+    steps = np.round(STEPS * values / most).astype(int)
+    cuts = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(text)]
+    sums = np.add.reduceat(values, cuts[:-1]).tolist()
     pieces = []
-    for a, b in pairwise(cuts):
-        shown, strength = _readable(text[a:b]), float(strengths[a])
-        total = float(values[a:b].sum())
-        pieces.append(
-            f'<span {_attributes(strength, 1.0)} title="{total:+.3g}">{escape(shown)}</span>'
-            if strength
-            else escape(shown)
-        )
+    for (a, b), step, total in zip(pairwise(cuts), steps[cuts[:-1]].tolist(), sums, strict=True):
+        shown = escape(_readable(text[a:b]))
+        side = _attributes(step / STEPS, 1.0)
+        pieces.append(f'<span {side} title="{total:+.2g}">{shown}</span>' if step else shown)
     return "".join(pieces)
 
 
 def _readable(text: str) -> str:
     """Ends of lines stay; other characters that have no glyph are escaped."""
-    return "\n".join(visible(line, blanks=False) for line in text.split("\n"))
+    return text if text.isprintable() else "\n".join(visible(line, blanks=False) for line in text.split("\n"))
 
 
 def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.io.errors import InputError
+
+FEW = 4  # features for each entry, from which on products are computed by entry
 
 
 class FeatureRows(ABC):
@@ -205,9 +206,20 @@ class Rows(FeatureRows):
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
-            squares = _ones(self.n_features) if self.column_weights is None else self.column_weights**2
-        return _core.matvec(self._with_values(self.codebook**2), squares, 1, threads)
+        weights = np.empty(0) if self.column_weights is None else self.column_weights
+        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
+
+    def _over_entries(self) -> tuple[Any, Rows]:
+        """For few entries and many features, the features of the entries, and the rows over these: an entry, a column.
+
+        A product then costs no pass over all features, and sums the same numbers in the same order. Otherwise all, and the rows.
+        """
+        if not 0 < FEW * self.n_entries <= self.n_features:
+            return slice(None), self
+        ids, codes = self.entries >> self.code_bits, self.entries & ((1 << self.code_bits) - 1)
+        entries = (np.arange(len(ids), dtype=ids.dtype) << self.code_bits) | codes
+        own = None if self.column_weights is None else self.column_weights[ids]
+        return ids, replace(self, entries=entries, n_features=len(ids), column_weights=own)
 
     def _with_values(self, codebook: np.ndarray) -> _core.CodedRows:
         """The rows with other values, unscaled, as the core takes them."""
@@ -240,9 +252,10 @@ class Rows(FeatureRows):
         return matrix
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
-        weights = weights if self.column_weights is None else weights * self.column_weights[:, None]
+        ids, rows = (slice(None), self) if self.column_weights is None else self._over_entries()
+        weights = weights if rows.column_weights is None else weights[ids] * rows.column_weights[:, None]
         flat = np.ascontiguousarray(weights, dtype=np.float64).ravel()
-        out = _core.matvec(self.coded(), flat, weights.shape[1], threads)
+        out = _core.matvec(rows.coded(), flat, weights.shape[1], threads)
         return out.reshape(len(self), weights.shape[1])
 
     def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
@@ -292,14 +305,6 @@ def checked_weights(column_weights: np.ndarray, n_features: int) -> np.ndarray:
             f"column_weights has the shape {weights.shape}, expected {n_features:,} weights, one per feature"
         )
     return weights
-
-
-@lru_cache(maxsize=4)
-def _ones(n: int) -> np.ndarray:
-    """As many ones: predictions of a few examples would spend most of their time on them."""
-    ones = np.ones(n)
-    ones.flags.writeable = False
-    return ones
 
 
 def _inverse(norms: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ import treille
 from treille import InputError, Tagger
 from treille.estimators.logistic_regression import log_probabilities
 from treille.explain import Explanation
-from treille.explain.characters import on_characters, stretches
+from treille.explain.characters import text_of
+from treille.explain.display import largest
+from treille.explain.painting import painted_sentence
 from treille.kernels.parse import format_kernel
 from treille.serve.kinds import Reader, reader_of
 from treille.serve.requests import ExplainRequest
@@ -117,10 +119,12 @@ class Served:
         answer |= {
             "score": float(sign * scores[function]),
             "intercept": float(sign * found.intercept[function]),
-            "base": float(sign * found.base[function]),
+            "base": float(sign * found.base[function]) + 0.0,  # not -0.0
             "parts": found.names,
             "contributions": found.contributions(label).tolist(),
         }
+        if found.by_support:
+            answer["by_support"] = True
         if found.columns:
             answer["columns"] = [list(column) for column in found.columns]
         return answer | (_painted(found, label) if html else {})
@@ -133,17 +137,16 @@ class Served:
         for sentence in self.reader.read(values):
             decisions = self.model.explain(sentence, ALL)
             tokens = [_decision(decision) for decision in decisions]
-            explained.append({"tags": [decision.tag for decision in decisions], "tokens": tokens})
+            html = {"html": painted_sentence(decisions)} if request.html else {}
+            explained.append({"tags": [decision.tag for decision in decisions], "tokens": tokens} | html)
         return explained
 
 
 def _painted(found: Explanation, label: Any) -> dict[str, Any]:
     """The example as HTML; of a text also its words, or runs of characters, with their contributions."""
     answer: dict[str, Any] = {"html": found.html(label)}
-    if isinstance(found.example, str):
-        placed = on_characters(found.example, found, found.contributions(label))
-        if placed is not None:
-            answer["words"] = [list(part) for part in stretches(found.example, placed)]
+    if found.names and text_of(found) is not None:
+        answer["words"] = [list(part) for part in largest(found, label)]
     return answer
 
 
@@ -161,7 +164,7 @@ def _decision(decision: Any) -> dict[str, Any]:
 SINGULAR = {"labels": "label", "values": "value"}
 
 
-def one(found: dict[str, Sequence[Any]], i: int) -> dict[str, Any]:
+def one(found: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
     """The answer for one example.
 
     >>> one({"labels": ["a", "b"], "scores": [[1.0, -1.0], [-2.0, 2.0]]}, 1)

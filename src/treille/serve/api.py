@@ -32,12 +32,14 @@ class Api:
             return [self.predict([body])[0] for body in bodies]
         answers, first = list[bytes | RequestError](), 0
         for request in requests:
-            if isinstance(request, RequestError) or isinstance(together, RequestError):
-                answers.append(request if isinstance(request, RequestError) else together)
-                continue
-            last = first + len(request.examples)
-            answers.append(self._predicted(request, {name: each[first:last] for name, each in together.items()}))
-            first = last
+            if isinstance(request, RequestError):
+                answers.append(request)
+            elif isinstance(together, RequestError):
+                answers.append(together)
+            else:
+                last = first + len(request.examples)
+                answers.append(self._predicted(request, {name: each[first:last] for name, each in together.items()}))
+                first = last
         return answers
 
     def _predicted(self, request: PredictRequest, found: dict[str, list[Any]]) -> bytes:

@@ -66,7 +66,7 @@ class Guard:
                 own = message["headers"]
                 html = any(name == b"content-type" and value.startswith(b"text/html") for name, value in own)
                 policy = (b"content-security-policy", (PAGE if html else NOTHING).encode())
-                message = message | {"headers": [*own, *self.raw_headers, policy]}
+                message = {**message, "headers": [*own, *self.raw_headers, policy]}
             await send(message)
 
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")

@@ -13,8 +13,8 @@ from treille.data import Graph
 from treille.features import FeatureMap
 from treille.io import brackets, json_arcs, plf
 from treille.io.fields import Fields
-from treille.io.graph_objects import dict_graph, is_graph
 from treille.io.graph_arrays import edge_index_graph
+from treille.io.graph_objects import dict_graph, is_graph
 from treille.io.graphs import check_sizes
 from treille.io.machine import MachineList
 from treille.io.smiles import smiles_graph

@@ -62,19 +62,24 @@ class Workers:
                 f"{self.jobs} requests are being answered or wait, the most allowed: try again",
                 {"Retry-After": "1"},
             )
-        job = Job(work, request, size, asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        job = Job(work, request, size, loop.create_future())
         self.jobs += 1
         with self._changed:
             self._queue.append(job)
             if len(self._threads) < self.limits.threads:
                 self._start()
             self._changed.notify()
+        end = loop.call_later(seconds, self._expire, job)  # much cheaper than asyncio.wait_for
         try:
-            return await asyncio.wait_for(job.result, seconds)
-        except (asyncio.TimeoutError, TimeoutError):
-            raise RequestError(
-                504, f"not answered within {self.limits.seconds:g} s, the time limit: send less at once"
-            ) from None
+            return await job.result
+        finally:
+            end.cancel()
+
+    def _expire(self, job: Job) -> None:
+        if not job.result.done():
+            message = f"not answered within {self.limits.seconds:g} s, the time limit: send less at once"
+            job.result.set_exception(RequestError(504, message))
 
     def stop(self) -> None:
         """Ends the threads once they are idle."""
@@ -95,7 +100,7 @@ class Workers:
                 if not self._queue:
                     return
                 jobs = self._next()
-            waited_for = [job for job in jobs if not job.result.cancelled()]
+            waited_for = [job for job in jobs if not job.result.done()]
             results = jobs[0].work([job.request for job in waited_for]) if waited_for else []
             with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
                 jobs[0].result.get_loop().call_soon_threadsafe(self._deliver, len(jobs), waited_for, results)

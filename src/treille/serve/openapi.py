@@ -10,6 +10,7 @@ from treille.serve.errors import KINDS
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 from treille.serve.limits import Limits
 
+FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 NUMBERS = {"type": "array", "items": NUMBER}
 LATTICE = {
@@ -122,11 +123,11 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.reader.kind == SENTENCES:
         token = _object({"token": TOKEN, "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    optional = {
-        "html": {"type": "string", "description": "The example painted, if asked for."},
-        "class": label,
-        "columns": {"type": "array"},
-        "words": {"type": "array"},
+    html = {"type": "string", "description": "The example painted, if asked for."}
+    optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
+    optional["by_support"] = {
+        "const": True,
+        "description": "The parts are training examples, the kernel has no others.",
     }
     known = {name: schema for name, schema in single["properties"].items() if name not in ("classes", "value")}
     described = _object(known | own | {"base": NUMBER})
@@ -151,10 +152,7 @@ def _get(name: str, summary: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _post(name: str, summary: str, request: str, answer: str) -> dict[str, Any]:
     answers = {"Predict": ("Prediction", "Predictions"), "Explain": ("Explanation", "Explanations")}[answer]
-    failures = {
-        str(status): {"description": KINDS[status]} | _json(_ref("Error"))
-        for status in (400, 408, 413, 415, 422, 503, 504)
-    }
+    failures = {str(status): {"description": KINDS[status]} | _json(_ref("Error")) for status in FAILURES}
     return {
         "operationId": name,
         "summary": summary,

@@ -18,10 +18,11 @@ from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 
-STYLES = (("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
+STYLES = (("treille.explain", "palette.css"), ("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
 HINTS = {
     TEXTS: "Type or paste a text",
-    TOKENS: 'Tokens with blanks between them, a lattice in PLF, or as JSON: {"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1}}',
+    TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
+    '{"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1}}',
     TREES: "(S (NP he) (VP (V sat)))",
     GRAPHS: '{"nodes": ["C", "O"], "edges": [[0, 1]]}, or SMILES',
     "vectors": 'Numbers with blanks or commas between them, or JSON: {"name": 1.5}',
@@ -68,7 +69,7 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
 def asset(name: str) -> bytes:
     """A file that the page loads; its style contains that of painted explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
-    return b"\n".join(files(package).joinpath("templates", part).read_bytes() for package, part in parts)
+    return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
 
 
 def sample_of(example: Any, name: str, kind: str) -> Sample:

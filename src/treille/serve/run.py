@@ -75,6 +75,8 @@ class Server(uvicorn.Server):
             log_level="critical",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
+            ws="none",
             lifespan="on",
             timeout_graceful_shutdown=max(1, round(seconds)),
             timeout_keep_alive=30,

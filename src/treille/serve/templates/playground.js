@@ -3,7 +3,7 @@ const setup = JSON.parse(document.getElementById("setup").textContent);
 const at = (id) => document.getElementById(id);
 const fields = setup.fields.map((field, i) => ({ ...field, box: at(`field-${i}`) }));
 const PAUSE = 120, MOST_BARS = 12;  // milliseconds without a key before a request; bars in a list
-let latest = 0, timer = 0, running = null, token = 0;
+let latest = 0, timer = 0, running = null;
 
 function blanks(text) { return text.trim().split(/\s+/).filter(Boolean); }
 
@@ -65,7 +65,7 @@ async function ask() {
   if (fields.every(({ kind, box }) => kind !== "texts" && !box.value.trim())) return clear();
   let body;
   try {
-    body = JSON.stringify({ example: example(), html: setup.kind !== "tags", ...(chosen ? { class: setup.classes[chosen] } : {}) });
+    body = JSON.stringify({ example: example(), html: true, ...(chosen ? { class: setup.classes[chosen] } : {}) });
   } catch (error) {
     return note(`Not complete yet: ${error.message}`, true);
   }
@@ -106,13 +106,14 @@ function show(answer) {
   const label = answer.label ?? answer.value ?? (answer.tags ? `${answer.tags.length} tokens` : answer.score);
   at("label").textContent = typeof label === "number" && answer.label === undefined ? label.toPrecision(5) : String(label);
   scores(answer);
-  at("explanation").hidden = !(answer.parts || answer.tokens);
-  if (answer.tokens) return tags(answer);
-  if (answer.tags) return at("scores").replaceChildren(...answer.tags.map((tag) => element("li", tag)));
-  if (!answer.parts) return;
+  at("explanation").hidden = !answer.html;
+  if (!answer.html) return;
   at("painting").innerHTML = answer.html;  // escaped by the server; the page's policy allows no script in it
-  sum(answer, "parts");
-  parts(answer);
+  const listed = Boolean(answer.parts) && !at("painting").querySelector("table");
+  for (const id of ["parts", "parts-title"]) at(id).hidden = !listed;
+  at("sum").hidden = !answer.parts;
+  if (answer.parts) sum(answer);
+  if (listed) parts(answer);
 }
 
 function scores(answer) {
@@ -132,9 +133,9 @@ function parts(answer) {
   at("parts-title").textContent = rows.length ? "Largest contributions" : "No part of it is known to the model";
 }
 
-function sum(answer, what) {
+function sum(answer) {
   const total = answer.contributions.reduce((a, b) => a + b, 0), base = answer.base ? ` + base ${signed(answer.base)}` : "";
-  at("sum").textContent = `score ${signed(answer.score)} = ${what} ${signed(total)}${base} + intercept ${signed(answer.intercept)}`;
+  at("sum").textContent = `score ${signed(answer.score)} = parts ${signed(total)}${base} + intercept ${signed(answer.intercept)}`;
 }
 
 function signed(value) {
@@ -179,24 +180,6 @@ function visible(text, blanks = false) {
   return (blanks ? text.replace(/ /g, "·") : text).replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "�");
 }
 
-function tags(answer) {
-  token = Math.min(token, Math.max(answer.tokens.length - 1, 0));
-  const line = element("div", "", "tokens");
-  answer.tokens.forEach((each, i) => {
-    const button = element("button", visible([].concat(each.token)[0]?.toString() ?? ""));
-    button.type = "button";
-    button.setAttribute("aria-pressed", String(i === token));
-    button.append(element("small", each.tag));
-    button.addEventListener("click", () => { token = i; tags(answer); at("painting").querySelectorAll("button")[i].focus(); });
-    line.append(button);
-  });
-  at("painting").replaceChildren(line);
-  const chosen = answer.tokens[token];
-  if (!chosen) return at("explanation").hidden = true;
-  sum(chosen, `features of “${visible([].concat(chosen.token)[0]?.toString() ?? "")}” for ${chosen.tag}:`);
-  parts(chosen);
-}
-
 function start() {
   fields.forEach(({ box }) => box.addEventListener("input", () => { if (at("sample")) at("sample").value = ""; changed(); }));
   at("class")?.addEventListener("change", ask);
@@ -208,7 +191,6 @@ function sample(choice) {
   if (choice === "") return;
   const { value } = setup.samples[choice];
   fields.forEach((field) => { field.box.value = written(setup.kind === "columns" ? value[field.name] : value, field); });
-  token = 0;
   ask();
 }
 
