@@ -170,7 +170,7 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     model.save(folder / f"{kind.name}.treille")
     shown, trained = (([examples[i] for i in rows], [labels[i] for i in rows]) for rows in (test, train))
     accuracy = float(model.score(*shown))
-    source = Source("the standard library", "a quarter held out", name=kind.name, most=SHOWN)
+    source = Source(f"functions as {kind.name}", "a quarter held out", name=kind.name, most=SHOWN)
     with printer.busy("writing the report"):
         content = report_content(model, *shown, trained, source)
     return Outcome(kind, model, len(examples), accuracy, spent, content)
