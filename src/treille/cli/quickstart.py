@@ -39,7 +39,7 @@ from treille.kernels.parse import format_kernel
 FOLDER = Path("treille-quickstart")
 HELD_OUT = 0.25
 TELLING = 8
-SHOWN = 60  # examples of each kind on the page
+SHOWN = 40  # examples of each kind on the page
 INTRODUCTION = (
     "Which package of the Python standard library does a function come from? Each model was trained on three quarters of the "
     "functions and scored on the rest. The gap proves how far, at most, its objective is from the best there is."
