@@ -114,6 +114,16 @@ void bind_features(nb::module_& m) {
 
   m.def("matvec", &matvec_rows, "rows"_a, "weights"_a, "n_functions"_a, "threads"_a,
         "The rows times n_functions columns, row by row; `weights` holds n_functions numbers per feature.");
+  m.def(
+      "row_squares",
+      [](const CodedIn& rows, In<double> column_weights, int threads) {
+        if (column_weights.size() != 0 && column_weights.size() != rows.n_features)
+          throw std::length_error("expected a weight for each column, or none");
+        Buffer<double> out(rows.size());
+        unlocked_rows(rows, [&](const auto& data) { squares(data, view(column_weights), threads, out.data()); });
+        return give(std::move(out));
+      },
+      "rows"_a, "column_weights"_a, "threads"_a, "Squared norms of the rows, unscaled, with columns weighted.");
   m.def("rmatvec", &rmatvec_rows, "rows"_a, "coefficients"_a, "n_functions"_a, "out"_a, "threads"_a,
         "Writes n_functions sums of rows, feature by feature; `coefficients` holds n_functions numbers per row.");
 

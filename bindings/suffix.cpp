@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
+#include "text/substring_shares.hpp"
 #include "text/substring_tree.hpp"
 #include "text/suffix_array.hpp"
 
@@ -33,6 +34,19 @@ void bind_suffix(nb::module_& m) {
             [&] { return substring_self({view(symbols), view(offsets)}, alphabet_size, {min_length, view(cumulative)}, threads); }));
       },
       "symbols"_a, "offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "threads"_a, "k(x, x) of every sequence.");
+
+  m.def(
+      "substring_shares",
+      [](In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> right_symbols, In<std::int64_t> right_offsets,
+         std::int32_t alphabet_size, std::int64_t min_length, In<double> cumulative, Matrix beta, int threads) {
+        auto shares = unlocked([&] {
+          return substring_shares({view(symbols), view(offsets)}, {view(right_symbols), view(right_offsets)}, alphabet_size,
+                                  {min_length, view(cumulative)}, {beta.data(), beta.size()}, beta.shape(1), threads);
+        });
+        return give_matrix(std::move(shares), symbols.size(), beta.shape(1));
+      },
+      "symbols"_a, "offsets"_a, "right_symbols"_a, "right_offsets"_a, "alphabet_size"_a, "min_length"_a, "cumulative"_a, "beta"_a,
+      "threads"_a, "What each symbol adds to the sum of beta times kernel values, a column per function.");
 
   nb::class_<SubstringTree>(m, "SubstringTree", "Products with the kernel matrix of weighted substring counts.")
       .def_static(

@@ -11,6 +11,7 @@
 #include "forest.hpp"
 #include "rows.hpp"
 #include "trees/brackets.hpp"
+#include "trees/heavy_fragments.hpp"
 #include "trees/preorder.hpp"
 #include "trees/subtree_features.hpp"
 #include "trees/tree_gram.hpp"
@@ -32,6 +33,8 @@ std::string_view utf8(nb::handle text) {
 // Item, byte and message of what is wrong.
 using FaultOut = std::tuple<std::size_t, std::size_t, std::string>;
 
+using FragmentOut = std::tuple<double, std::vector<std::int32_t>, std::vector<std::int32_t>, std::vector<std::uint8_t>>;
+
 template <class Rule>
 void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index) {
   using Index = TreeIndex<typename Rule::Kin>;
@@ -51,6 +54,18 @@ void bind_rule(nb::module_& m, nb::class_<TreeIndex<typename Rule::Kin>>& index)
       },
       "left"_a, "rule"_a, "beta"_a, "threads"_a,
       "What each node of the trees `left` adds to the sum of beta times kernel values, a column per function.");
+  m.def(
+      "heavy_fragments",
+      [](const ForestIn& forest, const Rule& rule, In<double> beta, std::size_t count, std::uint64_t most_visited,
+         std::uint64_t most_stored) {
+        const auto heavy = unlocked([&] { return heavy_fragments(read(forest), rule, view(beta), count, {most_visited, most_stored}); });
+        std::vector<FragmentOut> found;
+        for (const Fragment& one : heavy.found) found.emplace_back(one.weight, one.labels, one.depths, one.kinds);
+        return std::tuple(found, heavy.complete);
+      },
+      "forest"_a, "rule"_a, "beta"_a, "count"_a, "most_visited"_a, "most_stored"_a,
+      "The heaviest fragments: weight, and labels, depths and kinds of nodes in preorder (0: inner, 1: cut, 2: leaf); and whether the "
+      "search came to its end.");
   m.def(
       "tree_diagonal",
       [](const ForestIn& all, const Rule& rule, int threads) {

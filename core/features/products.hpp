@@ -36,6 +36,22 @@ void matvec(const CodedRowsView<Word>& rows, std::span<const double> weights, st
   });
 }
 
+// out[i] = the sum of the squares of the values of row i, unscaled, each times the square of its column's weight; no weights: all 1.
+template <class Word>
+void squares(const CodedRowsView<Word>& rows, std::span<const double> column_weights, int threads, double* out) {
+  const auto cuts = balanced_cuts(rows.indptr, threads);
+  run_parts(threads, [&](int p) {
+    for (std::size_t i = cuts[p]; i < cuts[p + 1]; ++i) {
+      poll();
+      out[i] = 0;
+      for (const Word entry : rows.row(i)) {
+        const double value = rows.value(entry), weight = column_weights.empty() ? 1.0 : column_weights[rows.id(entry)];
+        out[i] += value * value * (weight * weight);
+      }
+    }
+  });
+}
+
 // out[id, k] = sum over the entries with that id of value * coefficients[row, k]. A feature's sum goes by rows, whatever the number of
 // threads.
 template <class Word>

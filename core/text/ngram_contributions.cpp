@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "automata/prefix_counter.hpp"
@@ -50,6 +51,34 @@ class WindowIds {
   std::vector<std::uint32_t> tags_, ids_;
 };
 
+// How often each of some numbers occurs among them.
+class Multiplicities {
+ public:
+  void of(std::span<const std::uint32_t> numbers) {
+    shift_ = 32 - std::bit_width(2 * numbers.size() + 1);
+    slots_.assign(std::size_t{1} << (32 - shift_), {kAbsent, 0});
+    for (const std::uint32_t number : numbers)
+      if (number != kAbsent) {
+        Slot& slot = slots_[place_of(number)];
+        slot = {number, slot.count + 1};
+      }
+  }
+  std::uint32_t operator[](std::uint32_t number) const { return slots_[place_of(number)].count; }
+
+ private:
+  struct Slot {
+    std::uint32_t number, count;
+  };
+  std::size_t place_of(std::uint32_t number) const {
+    std::size_t place = static_cast<std::uint32_t>(number * 0x9E3779B9u) >> shift_;
+    while (slots_[place].number != number && slots_[place].number != kAbsent) place = (place + 1) & (slots_.size() - 1);
+    return place;
+  }
+
+  int shift_ = 31;
+  std::vector<Slot> slots_;
+};
+
 }  // namespace
 
 void NGramFeatures::contributions(const Sequences& data, std::span<const std::int32_t> recode, std::span<const double> weights,
@@ -59,7 +88,7 @@ void NGramFeatures::contributions(const Sequences& data, std::span<const std::in
   const auto share = [&](const auto& dictionary, std::size_t first, std::size_t last) {
     WindowIds windows;
     std::vector<std::int32_t> x;
-    std::vector<std::uint32_t> sorted;
+    Multiplicities counts;
     for (std::size_t i = first; i < last; ++i) {
       x.resize(data[i].size());
       std::transform(data[i].begin(), data[i].end(), x.begin(), [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
@@ -70,16 +99,12 @@ void NGramFeatures::contributions(const Sequences& data, std::span<const std::in
         const auto ids = windows.find(dictionary, x, hashes[o], order);
         const std::size_t step = static_cast<std::size_t>(order) * n_functions;
         const double each = weights_[o] / order;
-        if (counts_ != Counts::raw) {
-          sorted.assign(ids.begin(), ids.end());
-          std::sort(sorted.begin(), sorted.end());
-        }
+        if (counts_ != Counts::raw) counts.of(ids);
         for (std::size_t w = 0; w < ids.size(); ++w) {
           if (ids[w] == kAbsent) continue;
           double value = each;
           if (counts_ != Counts::raw) {  // the occurrences share the value of their n-gram
-            const auto [begin, end] = std::equal_range(sorted.begin(), sorted.end(), ids[w]);
-            const auto count = static_cast<std::uint32_t>(end - begin);
+            const std::uint32_t count = counts[ids[w]];
             value *= transformed(counts_, count) / count;
           }
           const double* const own = weights.data() + std::size_t{ids[w]} * n_functions;

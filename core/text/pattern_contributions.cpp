@@ -11,48 +11,103 @@
 namespace treille {
 namespace {
 
-// Gapped k-mers by their addresses in a table, all windows of a choice of positions at a time. False: a symbol has no place in the table.
+// Gapped k-mers by their addresses in a table, all windows of a choice of positions at a time.
 class TableShares {
  public:
-  TableShares(const GappedKmerPatterns& family, const PatternTable& table, std::int32_t base)
-      : family_(family), own_(one_strand(family)), table_(table), base_(base), addresses_(own_, base), groups_(family.table_groups()) {}
+  TableShares(const GappedKmerPatterns& family, const PatternTable& table, std::int32_t base, std::span<const double> weights,
+              std::size_t n_functions, std::size_t n_symbols)
+      : family_(family),
+        own_(one_strand(family)),
+        table_(table),
+        base_(base),
+        addresses_(own_, base),
+        groups_(family.table_groups()),
+        weights_(weights),
+        n_functions_(n_functions) {
+    // Weights by address need one look-up each, not two; worth it where look-ups outnumber them.
+    const std::size_t size = table.rank.size() * n_functions, looked_up = n_symbols * family.groups() * n_functions;
+    if (size > kMostPrices || size > looked_up) return;
+    prices_.assign(size, 0.0);
+    for (std::size_t id = 0; id < table.addresses.size(); ++id)
+      std::copy_n(weights.data() + id * n_functions, n_functions, prices_.data() + table.addresses[id] * n_functions);
+  }
 
-  template <class Add>
-  bool read(Symbols x, Add&& add) {
+  // Adds what each symbol is worth to `out`. False, and nothing added: a symbol has no place in the table.
+  bool add(Symbols x, double* out) {
     if (std::any_of(x.begin(), x.end(), [&](std::int32_t s) { return s >= base_; })) return false;
-    const auto size = static_cast<std::uint32_t>(family_.group_size(base_));
-    const auto length = static_cast<std::size_t>(family_.length);
     each_strand(family_, x, [&](Symbols strand, bool reverse) {
-      addresses_.read(strand);
-      starts_.clear();
-      clean_runs(strand, length, [&](Symbols run) {
-        for (std::size_t w = 0; w + length <= run.size(); ++w) starts_.push_back(static_cast<std::size_t>(run.data() - strand.data()) + w);
-      });
-      for (std::size_t group = 0; group + 1 < groups_.size(); ++group) {
-        const auto first = static_cast<std::uint32_t>(groups_[group]), n = static_cast<std::uint32_t>(groups_[group + 1]) - first;
-        for (std::uint32_t choice = 0; choice < n; ++choice) {
-          poll();
-          addresses_.list(first + choice, list_);
-          const int* const places = family_.place(first + choice);
-          for (std::size_t w = 0; w < list_.size(); ++w) {
-            const std::uint32_t id = table_.rank[first * size + list_[w] * n + choice];
-            if (id >= table_.addresses.size()) continue;
-            const std::size_t start = reverse ? x.size() - 1 - starts_[w] : starts_[w];
-            add(id, start, places, reverse ? -1 : 1);
-          }
-        }
-      }
+      shares_.assign(n_functions_ * x.size(), 0.0);
+      read(strand);
+      for (std::size_t f = 0; f < n_functions_; ++f)
+        for (std::size_t i = 0; i < x.size(); ++i)
+          out[(reverse ? x.size() - 1 - i : i) * n_functions_ + f] += shares_[f * x.size() + i] / family_.k;
     });
     return true;
   }
 
  private:
+  static constexpr std::size_t kMostPrices = std::size_t{1} << 22;
+
+  void read(Symbols strand) {
+    const auto size = static_cast<std::uint32_t>(family_.group_size(base_));
+    const auto length = static_cast<std::size_t>(family_.length);
+    addresses_.read(strand);
+    runs_.clear();
+    clean_runs(strand, length,
+               [&](Symbols run) { runs_.push_back({static_cast<std::size_t>(run.data() - strand.data()), run.size() - length + 1}); });
+    for (std::size_t group = 0; group + 1 < groups_.size(); ++group) {
+      const auto first = static_cast<std::uint32_t>(groups_[group]), n = static_cast<std::uint32_t>(groups_[group + 1]) - first;
+      for (std::uint32_t choice = 0; choice < n; ++choice) {
+        poll();
+        addresses_.list(first + choice, list_);
+        for (std::uint32_t& address : list_) address = first * size + address * n + choice;
+        for (std::size_t f = 0; f < n_functions_; ++f) {
+          price(f);
+          place(family_.place(first + choice), shares_.data() + f * strand.size());
+        }
+      }
+    }
+  }
+
+  // The weight of the pattern of each window.
+  void price(std::size_t f) {
+    worth_.resize(list_.size());
+    if (!prices_.empty()) {
+      for (std::size_t w = 0; w < list_.size(); ++w) worth_[w] = prices_[list_[w] * n_functions_ + f];
+      return;
+    }
+    for (std::size_t w = 0; w < list_.size(); ++w) {
+      const std::uint32_t id = table_.rank[list_[w]];
+      worth_[w] = id < table_.addresses.size() ? weights_[id * n_functions_ + f] : 0.0;
+    }
+  }
+
+  // Adds it to the symbols that the pattern fixes.
+  void place(const int* places, double* to) const {
+    const double* worth = worth_.data();
+    for (const Run& run : runs_) {
+      for (int j = 0; j < family_.k; ++j) {
+        double* const at = to + run.start + static_cast<std::size_t>(places[j]);
+        for (std::size_t w = 0; w < run.windows; ++w) at[w] += worth[w];
+      }
+      worth += run.windows;
+    }
+  }
+
+  struct Run {
+    std::size_t start, windows;
+  };
+
   const GappedKmerPatterns& family_;
   GappedKmerPatterns own_;
   const PatternTable& table_;
   std::int32_t base_;
   GappedKmerPatterns::Addresses addresses_;
-  std::vector<std::size_t> groups_, starts_;
+  std::vector<std::size_t> groups_;
+  std::span<const double> weights_;
+  std::size_t n_functions_;
+  std::vector<double> prices_, worth_, shares_;  // by address; by window; by function and symbol
+  std::vector<Run> runs_;
   std::vector<std::uint32_t> list_;
 };
 
@@ -71,26 +126,17 @@ void PatternFeatures::contributions(const Sequences& data, std::span<const std::
             std::vector<std::int32_t> symbols;
             std::vector<double> sums(counts_ == Counts::raw ? 0 : size(), 0.0);
             [[maybe_unused]] std::optional<TableShares> table;
-            if constexpr (std::is_same_v<Family, GappedKmerPatterns> && kIsTable<Stored>) table.emplace(family, stored, alphabet_size_);
+            if constexpr (std::is_same_v<Family, GappedKmerPatterns> && kIsTable<Stored>)
+              if (counts_ == Counts::raw) table.emplace(family, stored, alphabet_size_, weights, n_functions, data.symbols.size());
             for (std::size_t i = cuts[static_cast<std::size_t>(part)]; i < cuts[static_cast<std::size_t>(part) + 1]; ++i) {
               const auto sequence = data[i];
               symbols.resize(sequence.size());
               std::transform(sequence.begin(), sequence.end(), symbols.begin(),
                              [&](std::int32_t s) { return recode[static_cast<std::size_t>(s)]; });
               double* const to = out + static_cast<std::size_t>(data.offsets[i]) * n_functions;
-              if (table && counts_ == Counts::raw) {
-                if constexpr (std::is_same_v<Family, GappedKmerPatterns> && kIsTable<Stored>) {
-                  const double share = 1.0 / family.k;
-                  const bool done = table->read(symbols, [&](std::uint32_t id, std::size_t start, const int* places, int direction) {
-                    for (std::size_t f = 0; f < n_functions; ++f) {
-                      const double each = share * weights[id * n_functions + f];
-                      for (int j = 0; j < family.k; ++j)
-                        to[static_cast<std::size_t>(static_cast<std::int64_t>(start) + direction * places[j]) * n_functions + f] += each;
-                    }
-                  });
-                  tick();
-                  if (done) continue;
-                }
+              if (table && table->add(Symbols(symbols), to)) {
+                tick();
+                continue;
               }
               const auto visit_known = [&](auto&& visit) {
                 each_occurrence(values.summed(), Symbols(symbols),

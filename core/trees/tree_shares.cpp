@@ -113,15 +113,27 @@ class PartialShares {
   }
 
   double up(const State& state, Children children, Places places, double s) {
-    return s * rule_.mu * (rule_.decay * rule_.decay + before(state, children, places));
+    double sum = 0;
+    if (children.size() == 1 || places.size() == 1) {
+      for (const std::uint32_t child : children)
+        for (const std::uint32_t place : places) sum += state.value(child, place);
+    } else if (!children.empty() && !places.empty()) {
+      sum = before(state, children, places);
+    }
+    return s * rule_.mu * (rule_.decay * rule_.decay + sum);
   }
 
   // Of a subsequence that pairs child i with place j: what may precede the pair times what may follow it.
   void down(State& state, Children children, Places places, double s, const double* own) {
     const std::size_t n = children.size(), m = places.size();
     if (n == 0 || m == 0) return;
-    before(state, children, places);
-    sums_.assign(m + 1, 0.0);  // over later rows, at least as far to the right
+    if (n == 1 || m == 1) {
+      for (const std::uint32_t child : children)
+        for (const std::uint32_t place : places) state.pass_down(child, place, s * rule_.mu, own);
+      return;
+    }
+    if (before(state, children, places) == 0) return;  // no pair of children has anything in common
+    sums_.assign(m + 1, 0.0);                          // over later rows, at least as far to the right
     for (std::size_t i = n; i-- > 0;) {
       poll();
       double along = 0, corner = 0;
@@ -164,6 +176,13 @@ class PartialShares {
   std::vector<std::uint32_t> best_;
 };
 
+// So many points integrate polynomials of this degree to 1e-12 of the sum of their coefficients: m points are exact for degrees below 2m,
+// and s^d is within e of a polynomial of degree sqrt(2 d log(2 / e)).
+std::size_t points_for(std::size_t degree) {
+  const auto enough = static_cast<std::size_t>(std::ceil(std::sqrt(0.5 * static_cast<double>(degree) * 30))) + 4;
+  return std::min(degree / 2 + 1, enough);
+}
+
 SubsetShares shares_of(const SubsetTrees& rule) { return SubsetShares(rule); }
 PartialShares shares_of(const PartialTrees& rule) { return PartialShares(rule); }
 
@@ -178,13 +197,27 @@ class TreeWorker {
     state_.n_functions = n_functions;
   }
 
+  // The last of the functions bounds the others: quadrature never overestimates powers of s, so that what its shares lack of its value,
+  // which is known, is no less than the error of any share.
   void shares(const Forest& left, std::size_t t, double* out) {
     read(left, t);
-    const std::size_t n = state_.nodes.size() * state_.n_functions;
-    const Quadrature rule = quadrature(degree());
-    for (std::size_t q = 0; q < rule.points.size(); ++q) {
-      derivatives(rule.points[q]);
-      for (std::size_t i = 0; i < n; ++i) out[i] += rule.weights[q] * state_.grad[i];
+    const std::size_t n_functions = state_.n_functions, n_wanted = n_functions - 1;
+    const std::size_t most = points_for(degree());
+    const double whole = up(1.0);
+    for (std::size_t m = std::min<std::size_t>(4, most);; m = std::min(2 * m, most)) {
+      const Quadrature rule = quadrature(m);
+      std::fill_n(out, state_.nodes.size() * n_wanted, 0.0);
+      double found = 0;
+      for (std::size_t q = 0; q < m; ++q) {
+        up(rule.points[q]);
+        down(rule.points[q]);
+        for (std::size_t v = 0; v < state_.nodes.size(); ++v) {
+          const double* const grad = state_.grad.data() + v * n_functions;
+          for (std::size_t k = 0; k < n_wanted; ++k) out[v * n_wanted + k] += rule.weights[q] * grad[k];
+          found += rule.weights[q] * grad[n_wanted];
+        }
+      }
+      if (m == most || std::abs(whole - found) <= 1e-11 * whole) return;
     }
   }
 
@@ -238,18 +271,31 @@ class TreeWorker {
     return most - 1;
   }
 
-  void derivatives(double s) {
+  // Delta of all pairs where every node has the weight s; the value of the last function.
+  double up(double s) {
     const std::size_t n_functions = state_.n_functions;
+    double sum = 0;
     for (std::size_t v = state_.nodes.size(); v-- > 0;) {
       const Node& node = state_.nodes[v];
       const bool counts = rule_.counts(node.arity);
       for (std::uint32_t r = 0; r < node.size; ++r) {
         poll();
-        state_.values[node.begin + r] = rule_.up(state_, below(node), index_.children(node.start + r), s);
-        const double* const weights = weights_.data() + (std::size_t{node.start} + r) * n_functions;
-        double* const adjoint = state_.adjoint.data() + (node.begin + r) * n_functions;
-        for (std::size_t k = 0; k < n_functions; ++k) adjoint[k] = counts ? weights[k] : 0.0;
+        const double value = state_.values[node.begin + r] = rule_.up(state_, below(node), index_.children(node.start + r), s);
+        if (counts) sum += value * weights_[(std::size_t{node.start} + r + 1) * n_functions - 1];
       }
+    }
+    return sum;
+  }
+
+  // The derivatives, from Delta.
+  void down(double s) {
+    const std::size_t n_functions = state_.n_functions;
+    for (const Node& node : state_.nodes) {
+      double* const adjoint = state_.adjoint.data() + node.begin * n_functions;
+      if (rule_.counts(node.arity))
+        std::copy_n(weights_.data() + node.start * n_functions, node.size * n_functions, adjoint);
+      else
+        std::fill_n(adjoint, node.size * n_functions, 0.0);
     }
     state_.grad.assign(state_.nodes.size() * n_functions, 0.0);
     for (std::size_t v = 0; v < state_.nodes.size(); ++v) {
@@ -258,7 +304,7 @@ class TreeWorker {
       for (std::uint32_t r = 0; r < node.size; ++r) {
         poll();
         const double* const own = state_.adjoint.data() + (node.begin + r) * n_functions;
-        if (std::all_of(own, own + n_functions, [](double a) { return a == 0; })) continue;
+        if (own[n_functions - 1] == 0) continue;
         const double value = state_.values[node.begin + r] / s;
         for (std::size_t k = 0; k < n_functions; ++k) grad[k] += own[k] * value;
         rule_.down(state_, below(node), index_.children(node.start + r), s, own);
@@ -276,10 +322,7 @@ class TreeWorker {
 
 }  // namespace
 
-Quadrature quadrature(std::size_t degree) {
-  // x^d on an interval is within e of a polynomial of degree sqrt(2 d log(2 / e)), which m points integrate exactly for degrees below 2m.
-  const auto enough = static_cast<std::size_t>(std::ceil(std::sqrt(0.5 * static_cast<double>(degree) * 30))) + 4;
-  const std::size_t m = std::min(degree / 2 + 1, enough);
+Quadrature quadrature(std::size_t m) {
   Quadrature found{std::vector<double>(m), std::vector<double>(m)};
   for (std::size_t i = 0; i < m; ++i) {  // the zeros of the Legendre polynomial, by Newton's method
     double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.75) / (static_cast<double>(m) + 0.5)), slope = 1;
@@ -306,14 +349,24 @@ Buffer<double> tree_shares(const TreeIndex<typename Rule::Kin>& index, const For
   Buffer<double> shares(left.n_nodes() * n_functions);
   std::fill_n(shares.data(), shares.size(), 0.0);
   if (index.size() == 0) return shares;
-  Array<double> weights(index.n_subtrees() * n_functions, 0.0);
-  for (std::size_t place = 0; place < index.n_subtrees(); ++place)
-    for (const Holder& holder : index.holders(place))
-      for (std::size_t k = 0; k < n_functions; ++k) weights[place * n_functions + k] += holder.count * beta[holder.tree * n_functions + k];
+  const std::size_t width = n_functions + 1;  // and one with the largest absolute coefficient of each tree
+  Array<double> weights(index.n_subtrees() * width, 0.0);
+  for (std::size_t place = 0; place < index.n_subtrees(); ++place) {
+    double* const own = weights.data() + place * width;
+    for (const Holder& holder : index.holders(place)) {
+      double most = 0;
+      for (std::size_t k = 0; k < n_functions; ++k) {
+        const double coefficient = beta[holder.tree * n_functions + k];
+        own[k] += holder.count * coefficient;
+        most = std::max(most, std::abs(coefficient));
+      }
+      own[n_functions] += holder.count * most;
+    }
+  }
   std::atomic<std::size_t> next{0};
   expect(left.size());
   run_parts(threads, [&](int) {
-    TreeWorker<Rule> worker(index, rule, weights, n_functions);
+    TreeWorker<Rule> worker(index, rule, weights, width);
     for (std::size_t t = next++; t < left.size(); t = next++) {
       worker.shares(left, t, shares.data() + static_cast<std::size_t>(left.offsets[t] - left.offsets[0]) * n_functions);
       tick();

@@ -7,9 +7,10 @@
 // df/dt_p at t = s (1, ..., 1): every fragment is split equally among its nodes, and the shares sum to f(x).
 //
 // The derivatives with respect to all nodes come from one pass up (Delta of each node over its family, kept) and one down (the derivative
-// with respect to each Delta): the cost of two or three kernel values. The integrand is a polynomial whose degree is below that of the
-// largest common fragment, found first by the same recursion with maxima for sums. Gauss-Legendre quadrature of m points is exact up to
-// degree 2m - 1; for high degrees O(sqrt(degree)) points reach 1e-12.
+// with respect to each Delta): the cost of three kernel values. The integrand is a polynomial whose degree is below the size of the largest
+// common fragment, found by the same recursion with maxima for sums. Gauss-Legendre quadrature of m points is exact up to degree 2m - 1;
+// for high degrees O(sqrt(degree)) points reach 1e-12. Mostly fewer do, since large fragments weigh little: 4, 8, 16, ... points are tried
+// until the error, which the shares of a function with positive coefficients reveal, is below 1e-11.
 // Memory: for each node of x one number, and one more for each function, for each member of its family.
 
 #include <span>
@@ -25,10 +26,10 @@ template <class Rule>
 Buffer<double> tree_shares(const TreeIndex<typename Rule::Kin>& index, const Forest& left, const Rule& rule, std::span<const double> beta,
                            std::size_t n_functions, int threads);
 
-// Points and weights that integrate polynomials of this degree from 0 to 1, to 1e-12 of their sum of coefficients.
+// The m points and weights of Gauss and Legendre for integrals from 0 to 1.
 struct Quadrature {
   std::vector<double> points, weights;
 };
-Quadrature quadrature(std::size_t degree);
+Quadrature quadrature(std::size_t m);
 
 }  // namespace treille

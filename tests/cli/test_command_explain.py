@@ -38,11 +38,22 @@ def test_a_class_can_be_chosen_and_must_exist(cli, wines, model):
     assert "the model has no class 'beer': its classes are" in answer.err
 
 
-def test_a_model_without_weights_of_parts_says_so(cli, wines):
+def test_parts_of_kernels_without_features_are_explained_too(cli, wines):
     assert cli("train", wines, "--kernel", "subsequence(2)", "--model", "m.treille").code == 0
-    answer = cli("explain", "m.treille", wines)
-    assert answer.code == 1
-    assert "has no explicit features, so the parts of an example have no weights" in answer.err
+    found = cli("explain", "m.treille", wines, "--json").json()["explanations"][0]
+    assert found["by"] == "parts"
+    assert sum(found["contributions"]) + found["intercept"] + found["base"] == pytest.approx(found["score"])
+
+
+def test_a_model_without_contributions_of_parts_lists_training_examples(cli, wines, tmp_path):
+    assert cli("train", wines, "--kernel", "allsubstrings(0.5).normalized()", "--model", "m.treille").code == 0
+    answer = cli("explain", "m.treille", wines, "--examples", "1", "--html", "page.html")
+    assert "training examples that contribute most" in answer.out
+    assert "a red wine number" in answer.out
+    assert "training examples" in (tmp_path / "page.html").read_text()
+    found = cli("explain", "m.treille", wines, "--json").json()["explanations"][0]
+    assert found["by"] == "support examples"
+    assert sum(found["contributions"]) + found["intercept"] == pytest.approx(found["score"])
 
 
 def test_an_example_that_the_model_does_not_know(cli, model, tmp_path):

@@ -19,7 +19,8 @@ def test_it_writes_a_page_with_both_baselines(cli, wines, model):
     assert answer.code == 0, answer.err
     assert answer.out.startswith("written:  report.html, ")
     text = page()
-    assert "60 examples of wines.csv" in text or f"60 examples of {wines}" in text
+    assert f"SVC on {wines}" in text
+    assert "60 examples; trained in" in text
     assert "TF-IDF words, LinearSVC" in text
     assert "too good" not in text
     assert f"predict {model}" in text
@@ -49,7 +50,7 @@ def test_examples_without_labels_have_no_scores(cli, model):
         (["--model", "m.treille"], "too good"),
         (["--holdout", "0.25"], "held out: the figures are of a model trained on the others"),
         (["--cv", "3"], "the first of 3 folds"),
-        (["--test", "test.csv"], "5 examples of test.csv"),
+        (["--test", "test.csv"], "on test.csv"),
     ],
 )
 def test_train_reports_on_held_out_examples_where_there_are_some(cli, wines, words, said):
@@ -92,7 +93,10 @@ def test_a_tagger_reads_tagged_sentences(cli):
     assert cli("tag", "train", "chunks.txt", "--model", "chunks.treille", "--min-count", "1").code == 0
     assert cli("report", "chunks.treille", "chunks.txt", "--train", "chunks.txt").code == 0
     assert "F1 of chunks" in page()
-    assert "6 sentences with 18 tokens of chunks.txt" in page()
+    assert "Tagger on chunks.txt" in page()
+    assert "6 sentences with 18 tokens" in page()
+    assert cli("tag", "evaluate", "chunks.treille", "chunks.txt", "--report", "evaluated.html").code == 0
+    assert "Accuracy of tags" in page("evaluated.html")
 
 
 def test_a_page_replaces_pages_only(cli, wines, model):

@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::treille.ConvergenceWarning")
 
 def chunks(X, y, sizes):
     cuts = np.cumsum([0, *sizes])
-    return [(X[a:b], y[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
 
 
 def streamed(model, X, y, sizes, **options):

@@ -144,6 +144,8 @@ def test_scikit_learn_knows_what_they_are():
     "estimator",
     [
         treille.SVC(1 + Linear()),
+        treille.Perceptron(1 + Linear()),
+        treille.Perceptron(Linear(), averaged=False),
         treille.SVR(Linear()),
         treille.Ridge(Linear()),
         treille.SVCCV(1 + Linear(), Cs=[0.1, 1.0], cv=2),
@@ -155,7 +157,7 @@ def test_scikit_learn_knows_what_they_are():
 @pytest.mark.filterwarnings("ignore")
 def test_with_a_kernel_of_numbers_scikit_learns_checks_pass(estimator):
     # Weights of examples are the same as repetitions up to tol, but these two ask for 1e-7 at the default tol. And folds of
-    # repeated examples are others.
+    # repeated examples are others, as are the steps of a perceptron.
     strict = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {r["check_name"] for r in results if r["status"] == "failed"}

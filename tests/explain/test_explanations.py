@@ -21,6 +21,8 @@ KERNELS = [
     2.5 * NGram(2) + NGram(1, unit="word").normalized(),
     (1 + NGram(2)).centered(),
     (NGram(2) + NGram(1, unit="word")).normalized(),
+    NGram(1) * NGram(1, unit="word"),
+    ((1 + NGram(1)) ** 2).normalized(),
 ]
 
 
@@ -69,6 +71,18 @@ def test_columns_have_parts_of_their_own():
     assert found[1].columns == (("title", 1), ("size", 0))
     scores = model.decision_function({"title": ["ab", "d"], "size": [3.0, 0.0]})
     np.testing.assert_allclose([one.scores for one in found], scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [NGram(2, min_n=1).weighted("idf").normalized(), NGram(1) * NGram(2)], ids=repr)
+def test_arcs_of_lattices_contribute(kernel):
+    arcs = [(0, "a", "a", 0.6, 1), (0, "b", "b", 0.4, 1), (1, "c", "c", 1.0, 2), (1, "", "", 0.5, 2)]
+    lattices = treille.Lattices([treille.Fst.from_arcs(arcs, {2: 1.0}), ["a", "c"], ["b"], ["b", "c", "a"]])
+    model = SVC(kernel).fit(lattices, [0, 1, 0, 1])
+    for i, found in enumerate(model.explain_all(lattices)):
+        assert found.scores[0] == pytest.approx(model.decision_function(lattices)[i], abs=1e-9)
+    found = model.explain(lattices[:1])
+    assert sorted(found.names) == ["0→1 a", "0→1 b", "1→2 <eps>", "1→2 c"]
+    assert found.contributions(1)[found.names.index("1→2 <eps>")] == 0
 
 
 def test_numbers_contribute_by_column():

@@ -10,6 +10,7 @@ from fragment_twins import fragment_shares, fragment_weights
 from treille import SVC, SVR, Ridge, Trees
 from treille.io.tree_parts import Tree
 from treille.kernels import (
+    AllSubstrings,
     Columns,
     FromFunction,
     Linear,
@@ -77,7 +78,7 @@ def test_complete_subtrees_are_split_as_features_are():
 def test_large_trees_are_split_exactly(kernel):
     rng = np.random.default_rng(0)
     parents = [-1, *(int(rng.integers(max(0, n - 3), n)) for n in range(1, 60))]
-    chain = Trees([Tree(["a"] * 60, parents), Tree(["a", "b"] * 400, [-1, *range(799)])])
+    chain = Trees([Tree(["a"] * 60, parents), Tree(["a", "b"] * 150, [-1, *range(299)])])
     found = kernel.contributions(chain, chain, np.eye(2)).sums()
     expected = kernel.apply(chain, chain, np.eye(2))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
@@ -111,7 +112,52 @@ def test_a_subsequence_is_split_equally_among_its_symbols(n):
         np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [AllSubstrings(0.5), AllSubstrings(1.5, min_length=2), AllSubstrings(0.9, min_length=2, max_length=3)],
+    ids=repr,
+)
+def test_a_substring_is_split_equally_among_its_symbols(kernel):
+    support, new = (
+        kernel.batch(["abacab", "ccba", "", "aaaa", "abcabcabc", "q"]),
+        kernel.batch([*NEW, "aaaaa", "abacab"]),
+    )
+    beta = np.random.default_rng(1).normal(size=(len(support), 2))
+    expected = np.zeros((len(new.symbols), 2))
+    for i, x in enumerate(new):
+        for size in range(kernel.min_length, min(len(x), kernel.max_length or len(x)) + 1):
+            for at in range(len(x) - size + 1):
+                counts = [sum(y[j : j + size] == x[at : at + size] for j in range(len(y))) for y in support]
+                own = new.offsets[i] + at
+                expected[own : own + size] += kernel.decay**size * np.array(counts) @ beta / size
+    values = kernel.contributions(new, support, beta, 2).shares[id(new)][1]
+    np.testing.assert_allclose(values, expected, atol=1e-12 * max(1.0, np.abs(expected).max()))
+
+
+def test_substrings_as_n_grams_are_split_as_n_grams_are():
+    one, other = AllSubstrings(0.5, 2, 4), NGram(4, min_n=2, order_weights=[0.25, 0.125, 0.0625])
+    batch, beta = one.batch(TEXTS), np.random.default_rng(1).normal(size=(len(TEXTS), 2))
+    found = [kernel.contributions(batch, batch, beta).shares[id(batch)][1] for kernel in (one, other)]
+    np.testing.assert_allclose(*found, atol=1e-12)
+
+
+def test_an_empty_support_adds_nothing():
+    for kernel, new in (
+        (AllSubstrings(), TEXTS),
+        (Subsequence(2), TEXTS),
+        (SubsetTree(), TREES),
+        (PartialTree(), TREES),
+    ):
+        batch = kernel.batch(new)
+        assert not kernel.contributions(batch, batch[:0], np.zeros((0, 2))).shares[id(batch)][1].any()
+
+
 MODELS = [
+    (AllSubstrings(0.7).normalized(), TEXTS, NEW),
+    (Subsequence(2) * NGram(1), TEXTS, NEW),
+    ((1 + Subsequence(2)) ** 3, TEXTS, NEW),
+    ((Subsequence(2) * AllSubstrings()).normalized() + Subsequence(1), TEXTS, NEW),
+    (SubsetTree().normalized() ** 2, TREES + TREES[:6], TREES[:4]),
     (Subsequence(2), TEXTS, NEW),
     (Subsequence(3, 0.8).normalized(), TEXTS, NEW),
     (0.5 * Subsequence(2) + NGram(2).normalized(), TEXTS, NEW),
@@ -199,6 +245,16 @@ def test_landmarks_explain(kernel):
 def test_regressors_explain(estimator):
     model = estimator.fit(TEXTS, CODES.astype(float))
     assert model.explain(TEXTS[0]).scores[0] == pytest.approx(model.predict(TEXTS[:1])[0], abs=1e-9)
+
+
+def test_a_power_is_split_as_its_base_where_that_is_homogeneous():
+    kernel, beta = Subsequence(2, 1.0), np.random.default_rng(1).normal(size=(len(TEXTS), 1))
+    batch = kernel.batch(TEXTS)
+    K = kernel.gram(batch, batch)
+    one = batch[:1]
+    found = (kernel**2).contributions(one, batch, beta).shares[id(one)][1]
+    expected = kernel.contributions(one, batch, beta * K[0][:, None]).shares[id(one)][1]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_an_empty_example_has_no_contributions():

@@ -8,12 +8,12 @@ import pytest
 
 import treille
 from treille.data import Graph
-from treille.explain import Explanation
 from treille.explain.logo import logo
 from treille.explain.painting import bars, painted, painted_sentence, stylesheet
-from treille.kernels import Columns, Linear, NGram, Subpath, WeisfeilerLehman
+from treille.kernels import AllSubstrings, Columns, Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "</span><script>alert(1)</script> \x1b[31m \u202ertl \x00 \"' onload=x"
+LATTICE = treille.Fst.from_arcs([(0, "wine", "wine", 0.75, 1), (0, "ale", "ale", 0.25, 1)], {1: 1.0})
 ALLOWED = {"div", "span", "p", "i", "b", "small", "ol", "li", "details", "summary", "table", "tbody", "tr", "th", "td"}
 DRAWN = {"svg", "title", "g", "path", "rect", "text", "polygon"}
 
@@ -78,7 +78,7 @@ def test_tokens_are_separated_by_blanks():
 def test_residues_are_a_logo_upwards_for_and_downwards_against():
     html = painted(explain(NGram(1), ["AAAAAAAAAA", "CCCCCCCCCC"], "AACCGTACGT" * 10), 1)
     found = read(html)
-    assert html.count("<svg") == 2  # 100 letters in rows of 60
+    assert html.count("<svg") == 4  # 100 letters in rows of 30
     assert "AACCGTACGT" in found.text
     heights = re.findall(r'class="(for|against)"[^>]*matrix\(1 0 0 ([\d.]+) \d+ ([\d.]+)\)', html)
     assert {side for side, _, _ in heights} == {"for", "against"}
@@ -94,7 +94,7 @@ def test_long_sequences_are_shown_where_they_contribute_most():
     letters, values = "ACGT" * 2500, np.zeros(10_000)
     values[7000] = 1.0
     html = logo(letters, values)
-    assert "12 of 167 rows" in html
+    assert "24 of 334 rows" in html
     assert "A at 7,001: +1" in html
     assert len(html) < 60_000
 
@@ -118,10 +118,11 @@ def test_long_texts_are_cut_with_a_note_where_contributions_are_small():
             [Graph(["C", "O"], [(0, 1)]), Graph(["N"], [])],
             Graph(["C", "O", "N"], [(0, 1), (1, 2)]),
         ),
+        (NGram(1), treille.Lattices([LATTICE, treille.Fst.from_string(["ale"])]), treille.Lattices([LATTICE])),
     ],
-    ids=["trees", "graphs"],
+    ids=["trees", "graphs", "lattices"],
 )
-def test_trees_and_graphs_are_drawn_in_a_box_that_scrolls(kernel, X, x):
+def test_trees_graphs_and_lattices_are_drawn_in_a_box_that_scrolls(kernel, X, x):
     html = painted(explain(kernel, X, x))
     found = read(html)
     assert '<div class="scroll" tabindex="0"' in html
@@ -143,7 +144,7 @@ def test_columns_are_painted_one_after_another_with_their_names():
     html = painted(explain(kernel, X, {"title": "red ale", "price": 2.0}))
     read(html)
     assert re.findall('<p class="column">(.*?)</p>', html) == ["title", "price"]
-    assert html.index("red") < html.index('class="bars"')
+    assert html.index("red") < html.index('class="contributions"')
 
 
 def test_an_example_without_parts_says_that_the_score_is_the_intercept():
@@ -152,11 +153,11 @@ def test_an_example_without_parts_says_that_the_score_is_the_intercept():
 
 
 def test_explanations_by_support_examples_are_a_list():
-    found = Explanation(["cat", "<dog>"], np.array([[0.5], [-0.2]]), np.zeros(1), np.zeros(1))
-    object.__setattr__(found, "by_support", True)
+    found = explain(AllSubstrings(0.5), ["red wine", "<b>ale"], "a red ale")
     html = painted(found)
+    read(html)
     assert "training examples" in html
-    assert "&lt;dog&gt;" in html
+    assert "&lt;b&gt;ale" in html
 
 
 @pytest.fixture

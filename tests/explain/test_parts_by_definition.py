@@ -1,7 +1,7 @@
 """What parts contribute, against sums over the occurrences of every feature, all of them listed."""
 
 from collections import Counter, defaultdict
-from itertools import product
+from itertools import combinations, product
 from math import factorial, log1p, prod, sqrt
 
 import numpy as np
@@ -43,6 +43,36 @@ def contributions(kernel, X, fitted_on=None):
     each = [np.split(values, part.part_offsets[1:-1]) for part, values in found.shares.values()]
     assert len(each) == 1
     return features, weights, each[0], found.base
+
+
+# Sequences
+
+
+@pytest.mark.parametrize("counts", ["raw", "log", "binary"])
+@pytest.mark.parametrize("both", [False, True], ids=["one strand", "both strands"])
+def test_a_gapped_kmer_is_shared_by_the_symbols_it_fixes(both, counts):
+    texts = ["ACGTTGCAAC", "", "ACNTTGACGT", "GGA", "TTGCATT"]
+    kernel = GappedKmer(4, 2, alphabet="ACGT", skip="N", reverse_complement=both, counts=counts)
+    features, weights, found, _ = contributions(kernel, texts * 20, texts[:3] * 20)
+    ids = {features.name(z): z for z in range(features.n_features)}
+    rows = features.transform(kernel.batch(texts)).to_csr().toarray()
+    for i, text in enumerate(texts):
+        expected, occurrences = np.zeros((len(text), 2)), []
+        strands = [(text, range(len(text)))]
+        if both:
+            complement = text[::-1].translate(str.maketrans("ACGT", "TGCA"))
+            strands.append((complement, range(len(text))[::-1]))
+        for strand, at in strands:
+            for start in range(len(text) - 3):
+                window = strand[start : start + 4]
+                for fixed in combinations(range(4), 2):
+                    z = ids.get("".join(window[j] if j in fixed else "." for j in range(4)))
+                    if z is not None and "N" not in window:
+                        occurrences.append((z, [at[start + j] for j in fixed]))
+        times = Counter(z for z, _ in occurrences)
+        for z, covered in occurrences:
+            expected[covered] += weights[z] * rows[i, z] / times[z] / 2
+        assert_close(found[i], expected)
 
 
 # Lattices: what is expected of the sequences of all paths.

@@ -13,7 +13,7 @@ import numpy as np
 
 import treille
 import treille.spaces
-from treille import SVC, SVR, Fst, Lattices, OneClassSVM, Ridge
+from treille import SVC, SVR, Fst, Lattices, OneClassSVM, Perceptron, Ridge
 from treille.data import Graph
 from treille.io.model import model_bytes, read_model
 from treille.kernels import (
@@ -149,6 +149,9 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "normalized-trees": lambda: svc(SubsetTree(0.4).normalized(), TREES, Y3),
     "svr": lambda: (SVR(NGram(2), tol=0.1).fit(TEXTS, TARGETS), TEXTS),
     "ridge": lambda: (Ridge(NGram(2)).fit(TEXTS, np.column_stack([TARGETS, TARGETS])), TEXTS),
+    "perceptron": lambda: (Perceptron(NGram(2)).fit(TEXTS, Y2), TEXTS),
+    "perceptron-stream": lambda: (Perceptron(NGram(2).normalized()).partial_fit(TEXTS, Y3), TEXTS),
+    "perceptron-examples": lambda: (Perceptron(Subsequence(2)).partial_fit(TEXTS, Y3), TEXTS),
     "one-class": lambda: (OneClassSVM(NGram(2), tol=0.1).fit(TEXTS), TEXTS),
     "automaton": lambda: svc(NGram(3, min_n=1), TEXTS),
     "automaton-classes": lambda: svc(Wildcard(3, 1).normalized(), TEXTS, Y3),

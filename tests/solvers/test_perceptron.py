@@ -171,7 +171,7 @@ def test_the_number_of_threads_changes_nothing_and_seeds_do():
 def test_it_solves_no_problems_with_losses_and_others_do_not_solve_its_own():
     problem, batch = random_problem()
     space = RowsSpace.build(KERNEL, batch)
-    with pytest.raises(InputError, match="DualCD solves problems with the losses Hinge, .*, not Separation"):
+    with pytest.raises(InputError, match=r"DualCD solves problems with the losses Hinge, .*, not Separation"):
         DualCD().solve(problem, space)
     for bad in (Perceptron(representation="x"), Perceptron(cache_mb=0), Perceptron(max_seconds=0)):
         with pytest.raises(InputError, match="expected"):

@@ -28,7 +28,7 @@ from treille.cli.console import Printer, aligned
 from treille.cli.matrices import write_lines
 from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading
-from treille.cli.report import check_report, commands, names_of
+from treille.cli.pages import check_report, commands, names_of
 from treille.data.format import count, one_line, visible_label
 from treille.explain.report import Source, write_report
 from treille.explain.scores import Scores, area, measure, positive_class

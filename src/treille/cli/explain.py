@@ -117,7 +117,7 @@ def _as_dict(name: str, found: Explanation, label: Any, class_name: str | None) 
         "score": float(sign * found.scores[function]),
         "intercept": float(sign * found.intercept[function]),
         "base": float(sign * found.base[function]),
-        "by": "support examples" if getattr(found, "by_support", False) else "parts",
+        "by": "support examples" if found.by_support else "parts",
         "parts": found.names,
         "contributions": found.contributions(label).tolist(),
     }

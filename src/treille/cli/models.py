@@ -147,6 +147,16 @@ def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
     """
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, NOT converged"
     several = f"{count(len(report.per_class), 'class')} one against the rest, " if report.per_class else ""
+    if report.mistakes:
+        if report.status == "stream":
+            return (
+                f"one pass over a stream, {several}{count(sum(report.mistakes), 'mistake')}, {seconds(report.seconds)}"
+            )
+        separated = "no mistake" if report.mistakes[-1] == 0 else count(report.mistakes[-1], "mistake")
+        return (
+            f"{ended}, {separated} in the last of {count(report.epochs, 'epoch')}, {several}"
+            f"{sum(report.mistakes):,} in all, {seconds(report.seconds)}"
+        )
     if pairs and several:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (

@@ -5,7 +5,7 @@ import inspect
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -20,7 +20,7 @@ from treille.cli.console import Printer
 from treille.cli.models import refuse_model
 from treille.data.base import kind_of
 from treille.data.sequences import RESIDUES, as_residues
-from treille.io import Examples, read
+from treille.io import Examples, read, read_chunks
 from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
@@ -130,23 +130,30 @@ class Reading:
         for path in paths:
             refuse_model(path)
         with printer.busy(f"reading {paths[0]}"):
-            examples = read(
-                paths,
-                format=self.format,
-                text=self.text,
-                label=self.label,
-                encoding=self.encoding,
-                labelled=labelled,
-                weights=self.weights and self.weights.value,
-                symbols=self.symbols,
-                labels=self.labels,
-                columns=column_names(kernel),
-                root_label=self.root_label,
-                brackets=None if kernel is None or reads(kernel, ["(a (b))"], Trees) else False,
-                skip_unlabelled=self.skip_unlabelled,
-            )
+            examples = read(paths, labelled=labelled, **self._options(kernel))
         printer.note(examples.note)
         return examples
+
+    def _options(self, kernel: Kernel | None) -> dict[str, Any]:
+        return {
+            "format": self.format,
+            "text": self.text,
+            "label": self.label,
+            "encoding": self.encoding,
+            "weights": self.weights and self.weights.value,
+            "symbols": self.symbols,
+            "labels": self.labels,
+            "columns": column_names(kernel),
+            "root_label": self.root_label,
+            "brackets": None if kernel is None or reads(kernel, ["(a (b))"], Trees) else False,
+            "skip_unlabelled": self.skip_unlabelled,
+        }
+
+    def chunks(self, paths: Sequence[str], kernel: Kernel | None) -> Iterator[Examples]:
+        """The labelled examples of files, some at a time."""
+        for path in paths:
+            refuse_model(path)
+        return read_chunks(paths, labelled=True, **self._options(kernel))
 
     def read_labelled(
         self, printer: Printer, paths: Sequence[str], kernel: Kernel | None = None
@@ -252,6 +259,10 @@ HoldOut = Annotated[
 ]
 TestFiles = Annotated[
     list[str] | None, typer.Option("--test", metavar="FILE", help="Score on another file; give it again for each file.")
+]
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Train a perceptron in one pass over a file that need not fit in memory."),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]
 

@@ -26,7 +26,7 @@ from treille.cli.console import Printer
 from treille.cli.matrices import write_lines
 from treille.cli.models import print_features
 from treille.cli.options import command
-from treille.cli.report import check_report
+from treille.cli.pages import check_report
 from treille.cli.training import fit, part_split
 from treille.data.format import count
 from treille.datasets import flow_graph, functions

@@ -68,12 +68,12 @@ def tree_lines(labels: Sequence[str], parents: Sequence[int], values: np.ndarray
 def shade(share: float) -> str:
     """The style of a part whose contribution is this share of the largest.
 
-    >>> shade(0.01), shade(1.0), shade(-0.5)
-    ('', 'white on rgb(20,90,210)', 'underline white on rgb(136,65,0)')
+    >>> shade(0.01), shade(1.0), shade(-1.0)
+    ('', 'bright_white on rgb(20,90,210)', 'underline bright_white on rgb(180,85,0)')
     """
     step = round(SHADES * min(abs(share), 1.0))
     if step == 0:
         return ""
     weak, strong = FOR if share > 0 else AGAINST
     colour = ",".join(str(round(a + (b - a) * step / SHADES)) for a, b in zip(weak, strong, strict=True))
-    return f"{'underline ' if share < 0 else ''}white on rgb({colour})"
+    return f"{'underline ' if share < 0 else ''}bright_white on rgb({colour})"

@@ -20,6 +20,10 @@ Labels are
 Prints how FILE was understood, what was chosen and why, and how training ended: the duality gap bounds the distance
 to the optimum. Scores are computed on examples that were not used for training; the saved model is trained on all
 of FILE. It stores --text, --weights, --alphabet and --root-label: predict and evaluate read new files in the same way.
+
+With --stream, a perceptron learns from each example once, in the order of FILE, which need not fit in memory; - is read
+as it comes. The score is the share of examples that were predicted right before they were learned. Ctrl-C saves what
+was learned so far.
 """
 
 from collections.abc import Iterable
@@ -33,7 +37,8 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
-from treille.cli.report import check_report, write_training_report
+from treille.cli.pages import check_report, write_training_report
+from treille.cli.stream import learn_stream
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
@@ -61,6 +66,7 @@ def run(
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
     report: options.ReportPath = None,
+    stream: options.Stream = False,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
@@ -68,6 +74,14 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Reads, scores, trains, saves, and prints last: a reader that stops early, such as head, loses no work."""
+    if stream:
+        refused = {"--C": C != "1", "--loss": loss is not options.Loss.hinge, "--tol": tol != 1e-3, "--seed": seed != 0}
+        refused |= {"--max-epochs": max_epochs != 1000, "--cv": cv is not None, "--holdout": holdout is not None}
+        refused |= {"--class-weight": class_weight is not None, "--report": report is not None}
+        return learn_stream(
+            files, model, reading, Printer(json, quiet), kernel=kernel, fit_intercept=not no_intercept, test=test or [],
+            jobs=jobs, force=force, refused=refused,
+        )  # fmt: skip
     _check_choices(model, cv, holdout, test)
     if model is not None:
         check_writable(model, "model", reading.inputs(*files, *(test or ())), force)

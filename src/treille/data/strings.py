@@ -228,9 +228,9 @@ class Strings(FlatBatch):
     def part_names(self, i: int) -> list[str]:
         """The symbols of sequence i."""
         symbols = self.symbols[self.offsets[i] : self.offsets[i + 1]].tolist()
-        if TextUnit.of(self.unit).base == "byte":
-            return [repr(bytes([self.alphabet[s]]))[2:-1] for s in symbols]
-        return [str(self.alphabet[s]) for s in symbols]
+        is_byte = TextUnit.of(self.unit).base == "byte"
+        names = {s: repr(bytes([self.alphabet[s]]))[2:-1] if is_byte else str(self.alphabet[s]) for s in set(symbols)}
+        return [names[s] for s in symbols]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         narrow = np.uint8 if len(self.alphabet) <= 2**8 else np.uint16 if len(self.alphabet) <= 2**16 else np.int32

@@ -22,7 +22,7 @@ from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.parameters import check_positive, check_whole
+from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
 from treille.solvers import Problem, Report
@@ -160,16 +160,18 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
                 "support lists the examples with the largest shares"
-                + (", or fragments(count), the heaviest tree fragments" if hasattr(self, "fragments") else "")
+                + (", or fragments(count), the heaviest tree fragments" if "Tree(" in repr(self.plan_.kernel) else "")
             )
         return self.functions_
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
-        check_is_fitted(self, "functions_")
+        if not hasattr(self, "functions_"):  # the check takes a while
+            check_is_fitted(self, "functions_")
         if "alphabet" in self.reading_:
             X = as_residues(self.reading_["alphabet"], X, self.n_jobs)
-        return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), self.n_jobs)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        return self.plan_.kernel.batch(self._validated(X, self.plan_.kernel, reset=False), n_jobs)
 
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
@@ -188,7 +190,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def explain_all(self, X: Any) -> list[Explanation]:
         """The explanation of every example."""
         batch = self._read_batch(X)
-        found = self.functions_.contributions(batch, self.n_jobs)
+        found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
         classes = self.classes_.tolist() if hasattr(self, "classes_") else None
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)

@@ -14,11 +14,13 @@ from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights
+from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.solvers import Problem
 from treille.solvers.problem import Loss
+from treille.spaces.functions import KernelFunctions
 from treille.spaces.weight_automaton import weight_fst
 
 if TYPE_CHECKING:  # part of typing from Python 3.11 on
@@ -100,6 +102,31 @@ class Classifier(ClassifierMixin, KernelMachine):
             best = np.argsort(-column, kind="stable")[:count]
             top[label] = [(functions.features.name(int(i)), float(column[i])) for i in best if column[i] > 0]
         return top
+
+    def fragments(self, count: int = 10) -> dict[Any, list[HeavyFragment]]:
+        """For every class, the tree fragments with the largest weights in its favour, for `SubsetTree` and `PartialTree`.
+
+        A fragment z has the weight sum_i beta_i phi_z(x_i), phi_z its value in the feature space of the kernel, so that the score
+        is the sum over all fragments of weight times value, plus the intercept. Found by a best-first search in the support trees.
+
+        >>> import treille
+        >>> trees = ["(S (NP (D a) (N cat)) (VP sat))", "(S (NP (D a) (N dog)) (VP ran))", "(S (NP he) (VP sat))", "(S (NP it))"]
+        >>> model = treille.SVC(treille.kernels.SubsetTree()).fit(trees, ["noun", "noun", "pronoun", "pronoun"])
+        >>> sorted(fragment.name for fragment in model.fragments(2)["noun"])
+        ['(D (a))', '(NP (D) (N))']
+        """
+        check_is_fitted(self, "functions_")
+        functions, found = self.functions_, None
+        if isinstance(functions, KernelFunctions):
+            own = functions.coefficients
+            columns = own if len(self.classes_) > 2 else np.hstack([-own, own])
+            found = heavy_fragments(functions.kernel, functions.support, columns, count)
+        if found is None:
+            raise InputError(
+                f"{self.plan_.kernel!r} has no tree fragments to search: use SubsetTree or PartialTree, or top_features for "
+                "kernels with explicit features"
+            )
+        return dict(zip(self.classes_.tolist(), found, strict=True))
 
     def weight_automaton(self) -> Any:
         """W' as a minimal weighted automaton: an acceptor `treille.Fst` that assigns each feature's string its weight in ``coef_``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class Perceptron(Classifier):
     kernel : Kernel, function or None
         As in `SVC`. For `partial_fit`, None picks the default kernel without weights that depend on all examples.
     averaged : bool
-        Predict with the mean of the weights over all visits, which is more accurate than the last weights in most cases.
+        Predict with the mean of the weights over all visits, which depends less on the order of the examples than the last weights.
     max_epochs : int
         Maximum number of passes over the data in `fit`.
     fit_intercept : bool
@@ -95,7 +96,7 @@ class Perceptron(Classifier):
     tol = 1.0  # there is no gap to reach
 
     @property
-    def solver(self) -> Any:  # type: ignore[override]
+    def solver(self) -> Any:
         """The solver, with the options of the estimator."""
         return PerceptronSolver(averaged=bool(self.averaged))
 
@@ -134,7 +135,8 @@ class Perceptron(Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
-        stream, begun = vars(self).get("_stream"), hasattr(self, "functions_")
+        start = time.perf_counter()
+        stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
@@ -149,8 +151,9 @@ class Perceptron(Classifier):
         if len(known) > stream.n_classes:
             stream.with_classes(np.searchsorted(known, before), len(known))
         stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+        stream.seconds += time.perf_counter() - start
         learned = self._learned(stream, kernel, why, batch)
-        vars(self).update(learned, _stream=stream, _fixed=fixed, classes_=known)
+        self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 
     def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
@@ -160,7 +163,7 @@ class Perceptron(Classifier):
         chosen, why = default_kernel(X, features=True)
         kernel = as_streamed(chosen)
         if kernel.needs_features != chosen.needs_features:
-            why += "; without weights that depend on all examples"
+            why += "; here without weights, which depend on all examples"
         batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         return kernel, why, batch
 
@@ -208,13 +211,17 @@ class Perceptron(Classifier):
         residues, each = getattr(batch, "residues", None), []
         for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
             bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
-            each.append(Report(stream.radius, -bound, 1, 0.0, "stream", 0, mistakes=(mistakes,), radius=stream.radius))
+            each.append(
+                Report(
+                    stream.radius, -bound, 1, stream.seconds, "stream", 0, mistakes=(mistakes,), radius=stream.radius
+                )
+            )
         return {
             "functions_": functions,
             "plan_": replace(chosen, sizes=functions.sizes()),
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
-            "reading_": vars(self).get("reading_", {}) | ({"alphabet": residues} if residues else {}),
+            "reading_": self.__dict__.get("reading_", {}) | ({"alphabet": residues} if residues else {}),
             "n_iter_": 1,
         }
 

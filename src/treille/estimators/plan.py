@@ -117,8 +117,9 @@ def plan(
         order: Iterable[Any] = (nystrom,) if nystrom else cheaper
     else:
         check_supported(solver, loss, intercept)
-        cheaper = sorted(solver.spaces, key=lambda s: s is RowsSpace and not kernel.prefers_features(batch, n_jobs))
-        solvers, order = [solver], (nystrom,) if nystrom else cheaper
+        solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
+        if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs):
+            order = sorted(solver.spaces, key=lambda s: s is RowsSpace)  # stable: rows last
     pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)

@@ -29,9 +29,9 @@ class Stream(ABC):
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         self.kernel, self.bias, self.n_jobs = kernel, float(bias), n_jobs
-        self.steps, self.right, self.radius = 0, 0, 0.0
+        self.steps, self.right, self.radius, self.seconds = 0, 0, 0.0, 0.0
         self.b, self.late_b, self.sums = np.zeros(0), np.zeros(0), np.zeros(0)  # sums: of alpha
-        self.largest = np.zeros(0)  # output of each class
+        self.largest: np.ndarray = np.zeros(0)  # output of each class
         self.mistakes, self.begins = (
             np.zeros(0, np.int64),
             np.zeros(0, np.int64),
@@ -124,7 +124,7 @@ class Stream(ABC):
         self.b = self.b + self.bias * (y * alpha).sum(axis=1)
         self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
         self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
-        self.mistakes = self.mistakes + [sum(each) for each in found.mistakes]
+        self.mistakes = self.mistakes + np.array([sum(each) for each in found.mistakes], np.int64)
         first = np.array([self.steps + int(np.argmax(here)) if here.any() else UNSEEN for here in y > 0])
         self.begins = np.where(self.begins == UNSEEN, first, self.begins)
         begins, now = self.begins[:, None], self.steps + np.arange(n)
@@ -280,8 +280,8 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
     functions = model.functions_
     if isinstance(functions, LinearFunctions) and not linear:
         raise InputError(
-            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of kernels of patterns and "
-            "of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
+            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of patterns "
+            "and of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
         )
     stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
     stream.begin_at(functions, len(model.classes_))

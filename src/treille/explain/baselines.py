@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from treille.explain.outputs import size_of, some_of
+from treille.explain.outputs import sample, size_of, some_of
 
-MOST_TRAINED = 20_000  # texts that the baseline is trained on
+MOST_TEXTS = 20_000  # that the baseline is trained on, and scored on
 TFIDF = "TF-IDF words, LinearSVC"
 
 
@@ -32,18 +32,18 @@ def are_texts(X: Any) -> bool:
     return bool(some) and all(isinstance(x, str) for x in some) and any(" " in x.strip() for x in some)
 
 
-def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> list[str] | None:
-    """The classes that LinearSVC predicts by words and pairs of words, trained on texts and labels; None for other data."""
+def tfidf_predictions(X: Any, trained: tuple[Any, Sequence[str]]) -> tuple[np.ndarray, list[str]] | None:
+    """The classes that LinearSVC predicts by words and pairs of words, trained on texts and labels, and for which rows of X.
+
+    None for other data. Of very many texts, a sample is used.
+    """
     texts, labels = trained
     if not (are_texts(X) and are_texts(texts)):
         return None
-    n = size_of(texts)
-    rows = np.arange(n)
-    if n > MOST_TRAINED:
-        rows = np.sort(np.random.default_rng(0).choice(n, MOST_TRAINED, replace=False))
+    rows, scored = sample(size_of(texts), MOST_TEXTS), sample(size_of(X), MOST_TEXTS)
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVC(dual=True, random_state=0))
     try:
         model.fit(some_of(texts, rows), [labels[i] for i in rows.tolist()])
     except ValueError:  # no word, or one class only
         return None
-    return [str(label) for label in model.predict(list(X))]
+    return scored, [str(label) for label in model.predict(some_of(X, scored))]

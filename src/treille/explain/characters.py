@@ -35,8 +35,10 @@ def on_characters(text: str, found: Explanation, values: np.ndarray) -> np.ndarr
         placed = _placed(plain, found.names[first : first + size])
         if placed is None:
             return None
-        for (begin, end), value in zip(placed, values[first : first + size], strict=True):
-            np.add.at(out, owners[begin:end], value / (end - begin))
+        starts, lengths = placed[:, 0], placed[:, 1] - placed[:, 0]
+        characters = np.arange(lengths.sum()) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        shares = np.repeat(values[first : first + size] / lengths, lengths)
+        out += np.bincount(owners[characters], shares, minlength=len(text))
         first += size
     return out
 
@@ -75,7 +77,7 @@ def stretches(text: str, contributions: np.ndarray) -> list[tuple[str, float]]:
     return [(text[a:b], float(contributions[a:b].sum())) for a, b in spans]
 
 
-def _placed(text: str, symbols: Sequence[str]) -> list[tuple[int, int]] | None:
+def _placed(text: str, symbols: Sequence[str]) -> np.ndarray | None:
     """Where each symbol is in the text, one after the other; blanks that were added have the place of what precedes them."""
     at, places = 0, list[tuple[int, int]]()
     for symbol in symbols:
@@ -94,4 +96,4 @@ def _placed(text: str, symbols: Sequence[str]) -> list[tuple[int, int]] | None:
             return None
         at = begin + len(wanted)
         places.append((begin, at))
-    return places
+    return np.array(places, int).reshape(-1, 2)

@@ -86,7 +86,9 @@ def figures(
     note = ""
     words = tfidf_predictions(X, trained) if trained and of_texts else None
     if words is not None:
-        others = {TFIDF: measure(found.truth, words, positive), **others}
+        rows, predicted = words
+        some = f" ({len(rows):,} of these)" if len(rows) < len(found.truth) else ""
+        others = {TFIDF + some: measure([found.truth[i] for i in rows], predicted, positive), **others}
     elif trained is None:
         note = "The majority class is that of these examples; with train=(X, y) or --train FILE, that of the training ones."
         note += " Texts are then also compared with TF-IDF and LinearSVC, trained on the same examples." * of_texts

@@ -70,7 +70,7 @@ def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
 
     >>> import treille
     >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aa", "cc"], ["left", "right"])
-    >>> largest(model.explain("abc"), "right")
+    >>> [(name, round(value, 2)) for name, value in largest(model.explain("abc"), "right")]
     [('a', -0.5), ('b', 0.0), ('c', 0.5)]
     """
     values = found.contributions(label)

@@ -6,13 +6,9 @@ from html import escape
 
 import numpy as np
 
-ROW, MOST_ROWS = 60, 12  # letters of a row, and rows of a picture
-STEP, WIDTH, MARGIN, HEIGHT = (
-    10.0,
-    9.4,
-    40.0,
-    46.0,
-)  # of a letter, in units of the viewBox; on the left; the highest letter
+ROW, MOST_ROWS = 30, 24  # letters of a row, two of which fit beside each other on a wide screen; rows of a logo
+# In units of the viewBox: of a letter; on the left; the highest letter.
+STEP, WIDTH, MARGIN, HEIGHT = 10.0, 9.4, 30.0, 46.0
 SIZE, CAPITAL = 10.0, 0.72  # of the font, and the height of its capitals as a share of it
 LEAST = 0.4  # lower letters are not drawn
 
@@ -28,16 +24,16 @@ def logo(letters: str, values: np.ndarray) -> str:
     weights = [-float(np.abs(values[a : a + ROW]).sum()) for a in starts]
     kept = sorted(np.argsort(weights, kind="stable")[:MOST_ROWS].tolist())
     up, down = (HEIGHT * float((sign * values).max(initial=0.0)) / most for sign in (1, -1))
-    rows = [_row(letters, values, starts[k], most, up, down, min(len(letters), ROW)) for k in kept]
+    rows = [_row(letters, values, starts[k], most, up, down) for k in kept]
     note = f"{len(kept):,} of {len(starts):,} rows of {ROW} letters: those that contribute most"
     return f'<div class="logo">{"".join(rows)}</div>' + (
         f'<p class="note">{note}</p>' if len(kept) < len(starts) else ""
     )
 
 
-def _row(letters: str, values: np.ndarray, start: int, most: float, up: float, down: float, length: int) -> str:
+def _row(letters: str, values: np.ndarray, start: int, most: float, up: float, down: float) -> str:
     own, axis = letters[start : start + ROW], up + 2
-    width, height = MARGIN + max(length, 20) * STEP, axis + down + 14
+    width, height = MARGIN + ROW * STEP, axis + down + 14
     drawn = []
     for k, (letter, value) in enumerate(zip(own, values[start : start + ROW].tolist(), strict=True)):
         tall = HEIGHT * abs(value) / most
@@ -52,7 +48,7 @@ def _row(letters: str, values: np.ndarray, start: int, most: float, up: float, d
         )
     places = " ".join(f"{MARGIN + (k + 0.47) * STEP:.1f}" for k in range(len(own)))
     line = f'<path class="axis" d="M{MARGIN:.0f} {axis:.2f}H{MARGIN + len(own) * STEP:.0f}"/>'
-    number = f'<text class="place" x="{MARGIN - 6:.0f}" y="{axis + 3:.2f}">{start + 1:,}</text>'
+    number = f'<text class="place" x="{MARGIN - 4:.0f}" y="{axis + 3:.2f}">{start + 1:,}</text>'
     bases = f'<text class="letters" x="{places}" y="{height - 3:.2f}">{escape(own)}</text>'
     title = f"<title>letters {start + 1:,} to {start + len(own):,}</title>"
     return (

@@ -74,3 +74,12 @@ def some_of(X: Any, rows: np.ndarray) -> Any:
     if isinstance(X, (Batch, np.ndarray)) or issparse(X):
         return (X.tocsr() if issparse(X) else X)[rows]
     return selected(X, rows.tolist())
+
+
+def sample(n: int, most: int) -> np.ndarray:
+    """All of n rows, or `most` of them, drawn with a fixed seed.
+
+    >>> sample(3, 5).tolist(), len(sample(100, 5))
+    ([0, 1, 2], 5)
+    """
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))

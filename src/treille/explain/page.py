@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treille.data.format import clipped, visible_label
+from treille.explain.painting import stylesheet
 from treille.io.atomic_write import atomic_write
 
 LABEL_WIDTH = 80
@@ -115,6 +116,7 @@ class Content:
 
     name: str
     title: str
+    kernel: str
     summary: str
     banner: str = ""
     figures: Sequence[Figure] = ()
@@ -137,7 +139,7 @@ class Content:
     warnings: Sequence[str] = ()
     commands: Sequence[str] = ()
     curves_title: str = "ROC and precision-recall"
-    legend: str = "Green speaks for the class, red against it; the stronger, the more."
+    legend: str = "Blue speaks for the class, orange against it; the stronger, the more."
 
     @property
     def sections(self) -> list[tuple[str, str]]:
@@ -167,8 +169,7 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        css = "".join(map(_asset, ("palette.css", "painting.css", "report.css")))
-        script = _asset("report.js")
+        css, script = _asset("palette.css") + stylesheet() + _asset("report.css"), _asset("report.js")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         return (
             _environment()

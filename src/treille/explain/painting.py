@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
+STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, and make pages long
 RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
@@ -33,7 +34,7 @@ def painted(found: Explanation, label: Any = None) -> str:
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
-    if getattr(found, "by_support", False):
+    if found.by_support:
         return _painting([_support(found.names, values, most)])
     if not len(values):
         return _painting(
@@ -54,9 +55,13 @@ def painted(found: Explanation, label: Any = None) -> str:
     return _painting(pieces)
 
 
-def painted_sentence(decisions: Sequence[Any]) -> str:
-    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand."""
-    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions))}</ol>'])
+def painted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
+    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
+
+    With the true tags, `truth`, those that differ are marked.
+    """
+    true = [None] * len(decisions) if truth is None else truth
+    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
 
 
 def stylesheet() -> str:
@@ -84,12 +89,12 @@ def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: i
     most = most or abs(shown[0][1])
     rows = "".join(
         f'<tr {_attributes(value, most)}><th scope="row">{escape(clipped(visible(name, blanks=len(name) == 1), LONGEST_NAME))}'
-        f'</th><td class="bar"><i></i></td><td class="number">{value:+.3g}</td></tr>'
+        f'</th><td class="strip"><i></i></td><td class="amount">{value:+.3g}</td></tr>'
         for name, value in shown
     )
     rest = sum(value != 0 for _, value in parts) - len(shown)
     more = note(f"and {rest:,} more, which contribute less") if rest > 0 else ""
-    return f'<table class="bars"><tbody>{rows}</tbody></table>{more}'
+    return f'<table class="contributions"><tbody>{rows}</tbody></table>{more}'
 
 
 def note(text: str) -> str:
@@ -149,24 +154,21 @@ def _text(text: str, values: np.ndarray) -> str:
 
 
 def _runs(text: str, values: np.ndarray, most: float) -> str:
-    """Runs of characters of one strength as one element, with their sum as a hint."""
-    strengths = np.round(values / most, 2)
-    cuts = [0, *(np.flatnonzero(np.diff(strengths)) + 1).tolist(), len(text)]
+    """Runs of characters of about one strength as one element, with their sum as a hint."""
+    steps = np.round(STEPS * values / most).astype(int)
+    cuts = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), len(text)]
+    sums = np.add.reduceat(values, cuts[:-1]).tolist()
     pieces = []
-    for a, b in pairwise(cuts):
-        shown, strength = _readable(text[a:b]), float(strengths[a])
-        total = float(values[a:b].sum())
-        pieces.append(
-            f'<span {_attributes(strength, 1.0)} title="{total:+.3g}">{escape(shown)}</span>'
-            if strength
-            else escape(shown)
-        )
+    for (a, b), step, total in zip(pairwise(cuts), steps[cuts[:-1]].tolist(), sums, strict=True):
+        shown = escape(_readable(text[a:b]))
+        side = _attributes(step / STEPS, 1.0)
+        pieces.append(f'<span {side} title="{total:+.2g}">{shown}</span>' if step else shown)
     return "".join(pieces)
 
 
 def _readable(text: str) -> str:
     """Ends of lines stay; other characters that have no glyph are escaped."""
-    return "\n".join(visible(line, blanks=False) for line in text.split("\n"))
+    return text if text.isprintable() else "\n".join(visible(line, blanks=False) for line in text.split("\n"))
 
 
 def _tokens(pieces: Sequence[tuple[str, float]], most: float, joint: str) -> str:
@@ -183,7 +185,7 @@ def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
     return head + bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
-def _token(decision: Any) -> str:
+def _token(decision: Any, true: str | None = None) -> str:
     word, *others = _words(decision.token)
     more = f" <small>{escape(' '.join(others))}</small>" if others else ""
     tag = escape(visible(str(decision.tag)))
@@ -193,8 +195,11 @@ def _token(decision: Any) -> str:
     if largest:
         table += note("conjunctions of features") + bars(largest)
     head = note(f"{decision.tag}: score {decision.score:+.3g}, intercept {decision.intercept:+.3g}; features:")
+    wrong, other = "", ""
+    if true is not None and true != decision.tag:
+        wrong, other = ' class="wrong"', f' <span class="tag">true: {escape(visible(true))}</span>'
     return (
-        f'<li><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b></summary>'
+        f'<li{wrong}><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b>{other}</summary>'
         f"<div>{more}{head}{table}</div></details></li>"
     )
 

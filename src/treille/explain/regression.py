@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
+from treille.explain.outputs import sample
 from treille.explain.page import Bar, Figure, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.io.errors import InputError
@@ -55,7 +56,7 @@ def _root(true: np.ndarray, predicted: np.ndarray) -> float:
 def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
     """Predicted against true values, and the distribution of the errors."""
     n, targets = true.shape
-    rows = np.arange(n) if n <= MOST_DOTS else np.sort(np.random.default_rng(0).choice(n, MOST_DOTS, replace=False))
+    rows = sample(n, MOST_DOTS)
     some = "" if n <= MOST_DOTS else f"; {MOST_DOTS:,} of {n:,} examples"
     panels = []
     for t in range(min(targets, MOST_TARGETS)):

@@ -14,7 +14,7 @@ from treille.data import Strings
 from treille.data.format import class_counts, count, shares, visible_label
 from treille.explain import classification, regression, training_report
 from treille.explain.classification import Predictions
-from treille.explain.outputs import is_classifier, listed_examples, size_of, truth_of
+from treille.explain.outputs import is_classifier, listed_examples, size_of, some_of, truth_of
 from treille.explain.page import Content, Example, Page, Painting
 from treille.explain.shown_examples import MOST, choose, selection_note, shown_examples
 from treille.io.errors import InputError
@@ -25,7 +25,7 @@ NO_DATA = (
     "model.report(X, y, path), or treille report MODEL FILE."
 )
 
-REGRESSION_LEGEND = "Green raises the value, red lowers it; the stronger, the more."
+REGRESSION_LEGEND = "Blue raises the value, orange lowers it; the stronger, the more."
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,22 @@ def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
         raise InputError("y was given without X: give the examples, too")
     if X is None and train is not None:
         (X, y), source = train, replace(source, training=True)
-    content = training_report.of_model(model, source.warnings)
+    X = listed_examples(X)
+    content = training_report.of_model(model, source.warnings, train[0] if train is not None else X)
     content = replace(content, name=source.name, commands=source.commands or commands(model, source.model))
     if X is None:
-        return replace(content, summary=_summary(content.summary, []), banner=NO_DATA)
-    X = listed_examples(X)
+        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
     n = size_of(X)
     if n == 0:
         raise InputError("there are no examples: a report needs at least one, or None for a report of the model alone")
     banner = TOO_GOOD if source.training else ""
-    parts = [f"{count(n, 'example')}{f' of {source.data}' if source.data else ''}", source.how]
-    content = replace(content, summary=_summary(content.summary, parts), banner=banner, data=_statistics(model, X, n))
+    content = replace(
+        content,
+        title=training_report.titled(model, source.data),
+        summary=sentence(count(n, "example"), source.how, content.summary),
+        banner=banner,
+        data=_statistics(model, X, n),
+    )
     fill = _classified if is_classifier(model) else _regressed
     return fill(content, model, X, y, train, source)
 
@@ -93,17 +98,24 @@ def commands(model: Any, path: str) -> list[str]:
     return [f"treille {verb} {quoted}{rest.get(verb, ' FILE')}" for verb in verbs]
 
 
-def _summary(first: str, parts: Sequence[str]) -> str:
-    return ", ".join(part for part in [first, *parts] if part) + "."
+def sentence(*parts: str) -> str:
+    """What the page says first, from parts that may be empty.
+
+    >>> sentence("20 examples", "", "trained in 1 s")
+    '20 examples; trained in 1 s.'
+    """
+    text = "; ".join(part for part in parts if part)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     """What the data is like."""
-    batch = model._read_batch(X)
-    found = {"kind": batch.title, "examples": f"{n:,}"}
-    for data in (X, batch):  # texts by their characters, whatever the kernel reads
-        with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
-            return found | type(batch).summarise(data, 0, 80).fields
+    kind = type(model._read_batch(some_of(X, np.arange(1))))
+    found = {"kind": kind.title, "examples": f"{n:,}"}
+    with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
+        return found | kind.summarise(X, 0, 80).fields  # texts by their characters, whatever the kernel reads
+    with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
+        return found | kind.summarise(model._read_batch(X), 0, 80).fields
     return found
 
 
@@ -140,9 +152,10 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
 
     def describe(row: int, paintings: list[Painting]) -> Example:
         k = int(found.best[row])
-        score = f"score {found.scores[row, k]:+.3f}"
-        if found.probabilities is not None:
-            score = f"probability {found.probabilities[row, k]:.3f}"
+        values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
+        score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
+        if true[row] not in (-1, k) and len(found.names) > 2:
+            score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
         name = source.names[row] if source.names is not None else f"#{row}"
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]

@@ -17,7 +17,8 @@ from treille.data.format import class_counts, count, shares, visible, visible_la
 from treille.explain import training_report
 from treille.explain.classification import confusion
 from treille.explain.page import Bar, Cell, Content, Example, Feature, Figure, Page, Painting, Table
-from treille.explain.report import NO_DATA, TOO_GOOD, Source, checked_pair
+from treille.explain.painting import painted_sentence
+from treille.explain.report import NO_DATA, TOO_GOOD, Source, checked_pair, sentence
 from treille.explain.scores import measure
 from treille.explain.shown_examples import MOST_BYTES
 from treille.io.errors import InputError
@@ -27,7 +28,8 @@ from treille.tagging.sentences import Column, one_column
 MOST_SENTENCES = 100
 MOST_SECONDS = 8.0  # of explaining decisions
 MOST_FEATURES = 40
-LEGEND = "Each word has its tag below it; of a wrong one, the true tag follows. The hint of a word lists its features."
+SHARES = 5  # features of a token, and conjunctions
+LEGEND = "A wrong tag is crossed out, with the true one below it. Choose a word to see the features behind its tag."
 
 
 def write_tagger_report(
@@ -51,15 +53,15 @@ def tagger_content(model: Any, X: Any, y: Any, train: Any = None, source: Source
     ]
     content = replace(content, unit="sentence", legend=LEGEND, name=source.name, commands=lines)
     if X is None:
-        return replace(content, summary=f"{content.summary}.", banner=NO_DATA)
+        return replace(content, summary=sentence(content.summary), banner=NO_DATA)
     sentences = X if isinstance(X, Sentences) else Sentences(X)
     if sentences.n_tokens == 0:
         raise InputError("there are no tokens: a report needs at least one, or None for a report of the model alone")
     words = f"{count(len(sentences), 'sentence')} with {count(sentences.n_tokens, 'token')}"
-    parts = [content.summary, words + (f" of {source.data}" if source.data else ""), source.how]
     content = replace(
         content,
-        summary=", ".join(part for part in parts if part) + ".",
+        title=training_report.titled(model, source.data),
+        summary=sentence(words, source.how, content.summary),
         banner=TOO_GOOD if source.training else "",
         data={"sentences": f"{len(sentences):,}", "tokens": f"{sentences.n_tokens:,}"},
     )
@@ -176,11 +178,16 @@ def _with_sentences(
         found = None
         if not note and time.perf_counter() - begun < MOST_SECONDS:
             try:
-                found = model.explain(sentences[row])
+                found = model.explain(sentences[row], count=SHARES)
             except InputError as error:
                 note = f"Decisions are not explained: {error}."
         truth = None if true is None else true[row]
-        html = painted_sentence(sentences[row], predicted[row], truth, found)
+        tags = predicted[row]
+        if found is None:
+            html = plain_sentence(sentences[row], tags, truth)
+        else:  # tags in the scheme of the training tags, which may be another than that of the decisions
+            decisions = [decision._replace(tag=tag) for decision, tag in zip(found, tags, strict=True)]
+            html = Markup(painted_sentence(decisions, truth))
         size += len(html)
         for decision in found or []:
             for name, share in decision.shares:
@@ -214,21 +221,16 @@ def _with_sentences(
     )
 
 
-def painted_sentence(tokens: Sequence[Any], tags: Sequence[str], truth: Sequence[str] | None, found: Any) -> Markup:
-    """A sentence with the tags below its words; wrong ones are marked, with the true tag."""
+def plain_sentence(tokens: Sequence[Any], tags: Sequence[str], truth: Sequence[str] | None) -> Markup:
+    """A sentence with its tags, without the reasons for them; wrong ones are marked."""
     parts = []
     for t, (token, tag) in enumerate(zip(tokens, tags, strict=True)):
         word = token if isinstance(token, str) else token[0] if isinstance(token, (tuple, list)) else f"token {t}"
         wrong = truth is not None and truth[t] != tag
-        told = ", ".join(f"{visible(name)} {share:+.2f}" for name, share in found[t].shares[:5]) if found else ""
-        shown = (
-            Markup(" <del>{}</del> <ins>{}</ins>").format(visible_label(tag), visible_label(truth[t]))
-            if wrong and truth
-            else visible_label(tag)
-        )
+        other = Markup('<span class="tag">true: {}</span>').format(visible_label(truth[t])) if truth and wrong else ""
         parts.append(
-            Markup('<span class="token{}" title="{}"><bdi>{}</bdi><small>{}</small></span>').format(
-                " wrong" if wrong else "", told, visible(word, blanks=False), shown
+            Markup('<li class="token{}"><span class="word">{}</span><b class="tag">{}</b>{}</li>').format(
+                " wrong" if wrong else "", visible(word, blanks=False), visible_label(tag), other
             )
         )
-    return Markup('<div class="sentence">{}</div>').format(Markup(" ").join(parts))
+    return Markup('<div class="painted"><ol class="sentence">{}</ol></div>').format(Markup("").join(parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -9,24 +10,27 @@ from typing import Any
 import numpy as np
 
 from treille.data.format import count, seconds, visible, visible_label
-from treille.explain.outputs import names_of
+from treille.explain.outputs import names_of, sample, size_of, some_of
 from treille.explain.page import Content, Feature, Panel
 from treille.explain.plots import Line, axis_of, plot
+from treille.io.errors import InputError
 from treille.kernels.parse import format_kernel
 
 MOST_FEATURES = 60  # of each class
+MOST_FRAGMENTS = 20
+MOST_READ = 2_000  # examples in which features are looked for
 MOST_CLASSES = 40
 SPREAD = 30  # from this ratio on, the objective is shown on a logarithmic axis
 
 
-def of_model(model: Any, warnings: Sequence[str] = ()) -> Content:
-    """The content of a report without examples."""
-    kernel = format_kernel(model.plan_.kernel)
+def of_model(model: Any, warnings: Sequence[str] = (), examples: Any = None) -> Content:
+    """The content of a report without examples; `examples` show where features occur."""
     panel, note = convergence(model.report_)
-    top, told = features(model) if hasattr(model, "functions_") else ({}, "")
+    top, told = features(model, examples) if hasattr(model, "functions_") else ({}, "")
     return Content(
         name="",
-        title=f"{type(model).__name__} with {kernel}",
+        title=titled(model),
+        kernel=format_kernel(model.plan_.kernel),
         summary=trained_in(model.report_),
         convergence=panel,
         convergence_note=note,
@@ -37,9 +41,17 @@ def of_model(model: Any, warnings: Sequence[str] = ()) -> Content:
     )
 
 
+def titled(model: Any, data: str = "") -> str:
+    """The heading: the estimator, and the data or the number of classes."""
+    name, labels = type(model).__name__, getattr(model, "classes_", getattr(model, "tags_", None))
+    if data:
+        return f"{name} on {data}"
+    return name if labels is None else f"{name}, {count(len(labels), 'tag' if hasattr(model, 'tags_') else 'class')}"
+
+
 def trained_in(report: Any) -> str:
     """How training ended, in few words."""
-    return f"Trained in {seconds(report.seconds)}" if report.seconds else "Trained"
+    return f"trained in {seconds(report.seconds)}" if report.seconds else "trained"
 
 
 def plan(model: Any) -> dict[str, str]:
@@ -51,9 +63,11 @@ def plan(model: Any) -> dict[str, str]:
     report = model.report_
     several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
     ended = "converged" if report.status == "converged" else f"stopped at {report.status}, not converged"
+    reached = f"relative duality gap {report.relative_gap:.1e} (tol {getattr(model, 'tol', 0):g})"
+    if report.mistakes:  # a perceptron
+        reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
     chosen["training"] = (
-        f"{ended}, relative duality gap {report.relative_gap:.1e} (tol {model.tol:g}){several}, "
-        f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
+        f"{ended}, {reached}{several}, {count(report.epochs, 'epoch')}, {seconds(report.seconds)}, seed {report.seed}"
     )
     return chosen
 
@@ -61,7 +75,7 @@ def plan(model: Any) -> dict[str, str]:
 def of_training(model: Any) -> list[str]:
     """Warnings that the report of the solver gives reason for."""
     report, said = model.report_, []
-    if report.status != "converged":
+    if report.status not in ("converged", "stream") and not report.mistakes:
         said.append(
             f"training stopped at {report.status} with a relative duality gap of {report.relative_gap:.2g}, "
             f"asked for {model.tol:g}: raise max_epochs, use a larger tol, more regularisation, or a normalized kernel"
@@ -97,20 +111,25 @@ def convergence(report: Any) -> tuple[Panel | None, str]:
     return Panel("", [(text, drawn)]), ""
 
 
-def features(model: Any) -> tuple[dict[str, list[Feature]], str]:
-    """The features with the largest weights, by class or target, and a note."""
+def features(model: Any, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
+    """The features with the largest weights, by class or target, and a note. `examples` show where they occur."""
     if not hasattr(model, "features_"):
-        return {}, f"{type(model.plan_.kernel).__name__} has no explicit features, so there are no weights to list."
+        return fragments(model)
     if hasattr(model, "top_features"):
-        top = dict(zip(names_of(model), model.top_features(MOST_FEATURES).values(), strict=True))
-        shown = {visible_label(name): [_feature(*each) for each in found] for name, found in top.items()}
-        note = "The largest weights in favour of each class."
+        some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
+        top = model.top_features(MOST_FEATURES, merge=True, examples=some)
+        shown = _by_class(model, top)
+        note = "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
+        if any(each.documents is not None for found in shown.values() for each in found):
+            note += f" Occurrences are those in {count(size_of(some), 'example')}."
     else:
         weights = np.atleast_2d(model.coef_)
         orders = [np.argsort(-np.abs(row), kind="stable")[:MOST_FEATURES] for row in weights]
         name = model.features_.name
         shown = {
-            f"target {t}" if len(weights) > 1 else "": [_feature(name(int(i)), float(row[i])) for i in order if row[i]]
+            f"target {t}" if len(weights) > 1 else "": [
+                Feature(visible(name(i)), float(row[i])) for i in order.tolist() if row[i]
+            ]
             for t, (row, order) in enumerate(zip(weights, orders, strict=True))
         }
         note = "The largest weights, of either sign."
@@ -120,5 +139,19 @@ def features(model: Any) -> tuple[dict[str, list[Feature]], str]:
     return shown, f"{note} {model.features_.n_features:,} features have a weight in all."
 
 
-def _feature(name: str, weight: float) -> Feature:
-    return Feature(visible(name), weight)
+def fragments(model: Any) -> tuple[dict[str, list[Feature]], str]:
+    """The heaviest tree fragments of a model without features, if its kernel has such."""
+    if hasattr(model, "fragments"):
+        with contextlib.suppress(InputError):
+            top = model.fragments(MOST_FRAGMENTS)
+            return _by_class(model, top), "The tree fragments with the largest weights in favour of each class."
+    return {}, "The kernel has no explicit features, so there are no weights to list."
+
+
+def _by_class(model: Any, top: dict[Any, Any]) -> dict[str, list[Feature]]:
+    named = zip(names_of(model), top.values(), strict=True)
+    return {visible_label(name): [_feature(*each) for each in found] for name, found in named}
+
+
+def _feature(name: str, weight: float, documents: int | None = None, place: str | None = None) -> Feature:
+    return Feature(visible(name), weight, documents, visible(place or "", blanks=False))

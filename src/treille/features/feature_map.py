@@ -92,8 +92,12 @@ class FeatureMap(ABC):
         """
         return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
 
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        """A function that returns the contributions for these weights: what depends on the weights alone is computed once."""
+        return lambda batch, n_jobs: self.contributions(batch, weights, n_jobs)
+
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
-        """How many features of the examples each of these features multiplies: 1; more if it is a product, 0 if it is a constant."""
+        """How many features of examples each of these features multiplies: 1, more for a product, 0 for a constant."""
         return np.ones(len(ids), np.int64)
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:

@@ -206,10 +206,8 @@ class Rows(FeatureRows):
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""
-        _, rows = self._over_entries()
-        with np.errstate(over="ignore"):  # what is not finite is refused where norms are used
-            squares = np.ones(rows.n_features) if rows.column_weights is None else rows.column_weights**2
-        return _core.matvec(rows._with_values(rows.codebook**2), squares, 1, threads)
+        weights = np.empty(0) if self.column_weights is None else self.column_weights
+        return _core.row_squares(self.coded(), weights, threads)  # what is not finite is refused where norms are used
 
     def _over_entries(self) -> tuple[Any, Rows]:
         """For few entries and many features, the features of the entries, and the rows over these: an entry, a column.

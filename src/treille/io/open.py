@@ -35,11 +35,12 @@ def source_name(path: str | os.PathLike[str]) -> str:
     return "standard input" if os.fspath(path) == STANDARD_INPUT else os.fspath(path)
 
 
-def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> Text:
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8", lazily: bool = False) -> Text:
     """Open `path` for reading text; `-` is standard input; gzip, bzip2 and xz are recognised by the first bytes.
 
     Lines keep their ends as they are in the file. A UTF-8 byte order mark is dropped. A file that cannot be opened,
-    is not in this encoding or is damaged raises `InputError`. Standard input is read to its end, and left open.
+    is not in this encoding or is damaged raises `InputError`. Standard input is read to its end, or `lazily` as lines are
+    asked for, and left open.
 
     >>> import gzip, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vine.txt"
@@ -48,6 +49,8 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> Text:
     ...     list(lines)
     ['treille\\n', 'vigne\\n']
     """
+    if lazily and os.fspath(path) == STANDARD_INPUT:
+        return _as_text(Bytes(io.BufferedReader(StandardInput()), source_name(path)), encoding)
     return _as_text(open_bytes(path), encoding)
 
 
@@ -108,6 +111,19 @@ def _measured(file: io.BufferedReader) -> tuple[io.BufferedReader, int]:
             return file, status.st_size
     data = file.read()
     return io.BufferedReader(io.BytesIO(data)), len(data)
+
+
+class StandardInput(io.RawIOBase):
+    """Standard input, which stays open when this is closed."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
+        chunk: bytes = read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 class Bytes(io.BufferedIOBase):

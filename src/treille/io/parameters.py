@@ -34,4 +34,4 @@ def effective_n_jobs(n_jobs: Any) -> int:
     """The number of threads that `n_jobs` means: None is 1, -1 all processors, -2 all but one."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or int(n_jobs) == 0):
         raise InputError(f"n_jobs is {n_jobs!r}, expected None, a number of threads, or -1 for all processors")
-    return int(joblib.effective_n_jobs(n_jobs))
+    return 1 if n_jobs == 1 else int(joblib.effective_n_jobs(n_jobs))

@@ -1,7 +1,7 @@
 """Read examples, with or without labels, from a file of any known format."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -92,20 +92,15 @@ def read(
     known = getattr(like, "reading_", {})
     text, weights = text or known.get("text"), weights or known.get("weights")
     root_label = root_label or bool(known.get("root_label"))
-    if format is not None and format not in FORMATS:
-        raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
-    check_kind(weights)
-    elsewhere, table = labels is not None or root_label, read_symbols(symbols)
-    request = Request(
-        source="",
-        format=format or "",
+    request = request_of(
+        format=format,
         text=text,
         label=label,
-        labelled=False if elsewhere else labelled,
+        labelled=False if labels is not None or root_label else labelled,
         weights=weights,
-        symbols=table,
+        symbols=symbols,
         encoding=encoding,
-        columns=tuple(columns),
+        columns=columns,
         brackets=brackets,
         skip_unlabelled=skip_unlabelled,
     )
@@ -114,7 +109,23 @@ def read(
         examples = _with_root_labels(examples, labelled is not False and labels is None)
     if labels is not None and labelled is not False:
         examples = with_labels(examples, labels, encoding, skip_unlabelled)
-    return _without_unlabelled(examples) if skip_unlabelled else examples
+    return without_unlabelled(examples) if skip_unlabelled else examples
+
+
+def request_of(
+    *,
+    format: str | None = None,
+    weights: str | None = None,
+    symbols: Any = None,
+    columns: Sequence[str] = (),
+    **options: Any,
+) -> Request:
+    """The arguments of `read` that say how a file is read, checked."""
+    if format is not None and format not in FORMATS:
+        raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
+    check_kind(weights)
+    table = read_symbols(symbols)
+    return Request("", format or "", weights=weights, symbols=table, columns=tuple(columns), **options)
 
 
 def _read(path: Path, request: Request) -> Examples:
@@ -127,22 +138,33 @@ def _read(path: Path, request: Request) -> Examples:
 
 
 def _read_stream(stream: Text, request: Request) -> Examples:
+    return read_recognised(stream, *recognised(stream, request))
+
+
+def recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]:
+    """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
     source, text, format = request.source, request.text, request.format
     head = stream.buffer.peek()
     guessed = (
         (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
     )
-    if guessed is not None and guessed[0] in columnar.TITLES:
-        return columnar.read(stream.buffer.read(), replace(request, format=guessed[0], guessed_from=guessed[1]))
-    if guessed is not None and guessed[0] in lattices.TITLES:
-        file = Member(source, "", stream.buffer.read)
-        return lattice_files.read([file], replace(request, format=guessed[0], guessed_from=guessed[1]))
+    if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):
+        return replace(request, format=guessed[0], guessed_from=guessed[1]), iter(())
     first, lines = split_head(stream)
     if not first or not first[-1].strip():
         raise InputError(f"{source}: the file is empty, expected at least one example")
     found, guessed_from = guessed or guess(source, first[-1], text)
-    family = next(family for family in FAMILIES if found in family.TITLES)
-    return family.read(lines, replace(request, format=found, guessed_from=guessed_from))
+    return replace(request, format=found, guessed_from=guessed_from), lines
+
+
+def read_recognised(stream: Text, request: Request, lines: Iterator[str]) -> Examples:
+    """The examples of a file whose format is known."""
+    if request.format in columnar.TITLES:
+        return columnar.read(stream.buffer.read(), request)
+    if request.format in lattices.TITLES:
+        return lattice_files.read([Member(request.source, "", stream.buffer.read)], request)
+    family = next(family for family in FAMILIES if request.format in family.TITLES)
+    return family.read(lines, request)
 
 
 def _read_members(path: Path, request: Request) -> Examples:
@@ -205,7 +227,8 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     return replace(examples, X=without, labels=labels, note=note)
 
 
-def _without_unlabelled(examples: Examples) -> Examples:
+def without_unlabelled(examples: Examples) -> Examples:
+    """The examples that have a label."""
     labels = examples.labels or []
     rows = [i for i, label in enumerate(labels) if label]
     if len(rows) == len(labels):

@@ -79,12 +79,17 @@ def guess_content(line: str, text: str | None) -> str:
 
 def read(stream: Iterator[str], request: Request) -> Examples:
     """The texts of a file, and their labels."""
+    rows, label_place = read_records(stream, request)
+    return examples_of(collect(rows, request), request, label_place)
+
+
+def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]:
+    """The records of a file, read when they are asked for, and where labels are, if not as usual in the format."""
     head, stream = split_head(stream)
     labelled = request.labelled if request.label is None else request.labelled is not False
     between = lines.separator(head[-1], labelled)
     rows = records(request.format, stream, request.source, between, request.text, request.label, request.columns)
-    first = "label = first word of its line" if request.format == "lines" and between == " " else ""
-    return examples_of(collect(rows, request), request, first)
+    return rows, "label = first word of its line" if request.format == "lines" and between == " " else ""
 
 
 def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
@@ -158,12 +163,19 @@ def records(
 
 
 def collect(
-    records: Records, request: Request, get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text
+    records: Records,
+    request: Request,
+    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
+    like: Collected | None = None,
 ) -> Collected:
-    """The text, label and id of every record; `get` takes the text from a record. The fields are chosen on the first record."""
-    found, skip = Collected(), request.skip_unlabelled
+    """The text, label and id of every record; `get` takes the text from a record.
+
+    The fields are chosen on the first record, or are those of earlier records `like` these.
+    """
+    found = Collected() if like is None else Collected(like.fields, like.id_field, like.names)
+    skip = request.skip_unlabelled
     get = Fields.values if request.columns else get
-    if skip:  # the first record may be one without a label
+    if skip and found.fields is None:  # the first record may be one without a label
         held = list(records)
         records = iter(held)
         for first in [one for one in held if _has_label(one[1], request.label)][:1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import reduce
 from itertools import chain, pairwise
 from operator import add
@@ -163,10 +164,16 @@ class AdditiveMap(FeatureMap):
             )
         return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
 
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        each = [own.contributor(weights[a:b]) for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)]
+
+        def summed(batch: Batch, n_jobs: int | None) -> Contributions:
+            return reduce(add, (find(own, n_jobs) for find, own in zip(each, self.kernel.batches(batch), strict=True)))
+
+        return summed
+
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        each = zip(self.maps, self.kernel.batches(batch), pairwise(self.cuts), strict=True)
-        terms = (features.contributions(own, weights[a:b], n_jobs) for features, own, (a, b) in each)
-        return reduce(add, terms)
+        return self.contributor(weights)(batch, n_jobs)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -230,8 +230,8 @@ class ScaledMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         return self.inner.occurrences(batch).scaled(self.factor)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        return self.inner.contributions(batch, self.factor * weights, n_jobs)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        return self.inner.contributor(self.factor * weights)
 
 
 class Constant(Kernel):

@@ -6,9 +6,11 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Strings
+from treille.data.alphabet import align
+from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.sequences import SequenceKernel, Unit, decay_factor, whole
+from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
 from treille.kernels.suffix import SuffixTreeKernel, TreeProduct, longest, substring_product, substring_tree
 
 
@@ -68,3 +70,16 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
         assert isinstance(batch, Strings)
         args = batch.symbols, batch.offsets, len(batch.alphabet), *self._weights(batch), effective_n_jobs(n_jobs)
         return _core.substring_self(*args)
+
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        assert isinstance(batch, Strings)
+        assert isinstance(support, Strings)
+        check_units_agree(batch, support)
+        beta = np.ascontiguousarray(coefficients, np.float64)
+        symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
+        right = support.symbols, support.offsets, len(support.alphabet)
+        weights = self._weights(batch, support)
+        values = _core.substring_shares(symbols, batch.offsets, *right, *weights, beta, effective_n_jobs(n_jobs))
+        return Contributions.of(batch, values)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,10 @@ class Kernel(BaseEstimator, ABC):
         first = next((p.name for p in parameters), None)
         shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return _param_names(cls)
 
     @abstractmethod
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
@@ -311,6 +316,12 @@ def _from_spec(spec: dict[str, Any]) -> Kernel:
     except TypeError as error:
         raise InputError(f"the kernel {name!r} does not take these parameters: {error}") from None
     return kernel
+
+
+@cache
+def _param_names(cls: type[Kernel]) -> list[str]:
+    """The names of the parameters, as scikit-learn reads them off the constructor, which takes a while."""
+    return BaseEstimator._get_param_names.__func__(cls)
 
 
 def check_finite(kernel: Kernel, values: np.ndarray) -> np.ndarray:

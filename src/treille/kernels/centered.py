@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -117,12 +118,16 @@ class CenteredMap(FeatureMap):
             parts.append(own.keeping(kept))
         return parts[0] if len(parts) == 1 else ConcatenatedRows(parts)
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
         if self.kept is not None:
             every = np.zeros((len(self.mean), weights.shape[1]))
             every[self.kept] = weights
             weights = every
-        return self.inner.contributions(batch, weights, n_jobs).plus(-(self.mean @ weights))
+        inner, base = self.inner.contributor(weights), -(self.mean @ weights)
+        return lambda batch, n_jobs: inner(batch, n_jobs).plus(base)
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        return self.contributor(weights)(batch, n_jobs)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return self.inner.n_factors(ids if self.kept is None else self.kept[ids])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,20 +42,20 @@ class Normalized(WrappedKernel):
         if self.prefers_features(left, n_jobs):
             return super().gram(left, right, n_jobs)
         K = changeable(self.inside().gram(left, right, n_jobs))
-        rows = _inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
-        columns = rows if right is None else _inverse_norms(self.inside().diagonal(right, n_jobs))
+        rows = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
+        columns = rows if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
         for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
             K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
         return K
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         return ScaledProduct(
-            self.inside().fit_product(batch, n_jobs), _inverse_norms(self.inside().diagonal(batch, n_jobs))
+            self.inside().fit_product(batch, n_jobs), inverse_norms(self.inside().diagonal(batch, n_jobs))
         )
 
     def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        columns = _inverse_norms(self.inside().diagonal(right, n_jobs))
-        rows = _inverse_norms(self.inside().diagonal(left, n_jobs))
+        columns = inverse_norms(self.inside().diagonal(right, n_jobs))
+        rows = inverse_norms(self.inside().diagonal(left, n_jobs))
         return self.inside().apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
 
     def contributions(
@@ -62,16 +63,17 @@ class Normalized(WrappedKernel):
     ) -> Contributions | None:
         if self.prefers_features(support, n_jobs):
             return super().contributions(batch, support, coefficients, n_jobs)
-        columns = _inverse_norms(self.inside().diagonal(support, n_jobs))
+        columns = inverse_norms(self.inside().diagonal(support, n_jobs))
         found = self.inside().contributions(batch, support, columns[:, None] * coefficients, n_jobs)
-        return None if found is None else found.scaled(_inverse_norms(self.inside().diagonal(batch, n_jobs)))
+        return None if found is None else found.scaled(inverse_norms(self.inside().diagonal(batch, n_jobs)))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
         return (self.inside().diagonal(batch, n_jobs) > 0).astype(np.float64)
 
 
-def _inverse_norms(diagonal: np.ndarray) -> np.ndarray:
+def inverse_norms(diagonal: np.ndarray) -> np.ndarray:
+    """1 / sqrt(k(x, x)) of every example, 0 where k(x, x) is 0."""
     norms = np.sqrt(diagonal)
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
@@ -101,10 +103,14 @@ class NormalizedMap(WrappedMap):
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(_inverse_norms(self.inner.transform(batch).diag()))
+        return self.inner.occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        rows = self.inner.transform(batch, n_jobs)
-        each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
-        norms = np.column_stack([_inverse_norms(own.diag()) for own in each])
-        return self.inner.contributions(batch, weights, n_jobs).scaled(norms)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        inner = self.inner.contributor(weights)
+
+        def scaled(batch: Batch, n_jobs: int | None) -> Contributions:
+            rows = self.inner.transform(batch, n_jobs)
+            each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
+            return inner(batch, n_jobs).scaled(np.column_stack([inverse_norms(own.diag()) for own in each]))
+
+        return scaled

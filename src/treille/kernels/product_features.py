@@ -11,6 +11,7 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch
+from treille.data.aligned import AlignedBatches
 from treille.data.base import available_memory, readable_size
 from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
@@ -114,6 +115,31 @@ class ProductKernel(Kernel):
         threads = effective_n_jobs(n_jobs)
         arrays = [_arrays(each, threads) for each in _unscaled(rows, self.exponent())[0]]
         return _bytes(count, *_core.estimate_products(arrays, self.exponent(), threads))
+
+    def contributions(
+        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
+    ) -> Contributions | None:
+        found = super().contributions(batch, support, coefficients, n_jobs)
+        if found is not None:
+            return found
+        factors = self.factors()
+        left, right = ([own_part(factor, each) for factor in factors] for each in (batch, support))
+        if any(isinstance(own, AlignedBatches) for own in left):
+            return None
+        each = zip(factors, left, right, strict=True)
+        K = np.stack([factor.gram(x, y, n_jobs) for factor, x, y in each])
+        total = Contributions({}, np.zeros((len(batch), coefficients.shape[1])))
+        for j, (factor, own, other) in enumerate(zip(factors, left, right, strict=True)):
+            # An equal part for each factor, which it splits as if the others were constant.
+            others = np.prod(np.delete(K, j, axis=0), axis=0) * K[j] ** (self.exponent() - 1) / len(factors)
+            rows = [
+                factor.contributions(own[i : i + 1], other, others[i][:, None] * coefficients, n_jobs)
+                for i in range(len(own))
+            ]
+            if any(row is None for row in rows):
+                return None
+            total += Contributions.concatenated(own, [row for row in rows if row is not None], coefficients.shape[1])
+        return total
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [

@@ -1,5 +1,8 @@
 """The common base of kernels of sequences: reading examples, aligning the symbols of two batches, checking parameters."""
 
+from __future__ import annotations
+
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -111,6 +114,8 @@ class SequenceMap(FeatureMap):
 class CountMap(SequenceMap):
     """Features that are counted: exactly in strings, expected counts in lattices."""
 
+    _last: tuple[weakref.ref[Any], np.ndarray] | None = None
+
     @property
     @abstractmethod
     def counts(self) -> Counts:
@@ -119,9 +124,16 @@ class CountMap(SequenceMap):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> Rows:
         return self._rows(batch, self.features, n_jobs)
 
+    def _recoded(self, batch: Strings | Lattices) -> np.ndarray:
+        """The codes of the batch's symbols. Those of the last batch are kept, for a norm and contributions both need them."""
+        kept = self._last
+        if kept is None or kept[0]() is not batch:
+            kept = self._last = weakref.ref(batch), self.recode(batch)
+        return kept[1]
+
     def _rows(self, batch: Batch, features: Any, n_jobs: int | None, *options: Any) -> Rows:
         assert isinstance(batch, (Strings, Lattices))
-        threads, codes = effective_n_jobs(n_jobs), self.recode(batch)
+        threads, codes = effective_n_jobs(n_jobs), self._recoded(batch)
         if isinstance(batch, Lattices):
             rows = features.transform_lattices(lattices_to_count(batch, self.counts), codes, threads)
         else:
@@ -130,7 +142,7 @@ class CountMap(SequenceMap):
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         assert isinstance(batch, (Strings, Lattices))
-        options = self.recode(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
+        options = self._recoded(batch), np.ascontiguousarray(weights, np.float64), effective_n_jobs(n_jobs)
         if isinstance(batch, Lattices):
             data = lattices_to_count(batch, self.counts)
             return Contributions.of(batch, self.features.contributions_of_arcs(data, *options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from itertools import islice
 from numbers import Real
@@ -238,8 +238,8 @@ class WeightedMap(WrappedMap):
             raise InputError("the features have other weights for each class: ask for the occurrences of .inner")
         return self.inner.occurrences(batch).weighted(self.weights[0])
 
-    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        return self.inner.contributions(batch, weights * self.weights.T, n_jobs)
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
+        return self.inner.contributor(np.ascontiguousarray(weights * self.weights.T))
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())

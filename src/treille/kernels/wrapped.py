@@ -1,12 +1,13 @@
 """Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 from treille.kernels.expression import Expression
@@ -93,6 +94,12 @@ class WrappedMap(FeatureMap):
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts()
+
+    @abstractmethod
+    def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]: ...
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        return self.contributor(weights)(batch, n_jobs)
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return self.inner.n_factors(ids)

@@ -96,7 +96,7 @@ class Perceptron(BaseSolver):
         coefficients = np.ascontiguousarray((last - y * shares).T)
         intercept = coefficients.sum(axis=0) * float(problem.intercept)
         weights = space.rmatvec(coefficients) if isinstance(space, RowsSpace) else None
-        outputs = space.matvec(weights) if isinstance(space, RowsSpace) else _product(space, coefficients)
+        outputs = _product(space, coefficients)
         bounds = _product(space, last.T) if self.averaged else outputs  # at the last weights
         diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
         radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + float(problem.intercept)))

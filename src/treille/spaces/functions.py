@@ -60,14 +60,18 @@ class LinearFunctions(Functions):
         return np.concatenate([self._products(c, n_jobs) for c in batch.chunks(CHUNK)]) + self.intercept
 
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
-        return self.features.contributions(batch, self.weights, n_jobs)
+        return self._contributor(batch, n_jobs)
+
+    @cached_property
+    def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
+        return self.features.contributor(self.weights)
 
     @cached_property
     def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
         return self.features.row_products(self.weights)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_products"}
+        return {name: value for name, value in vars(self).items() if name not in ("_products", "_contributor")}
 
     def sizes(self) -> str:
         return f"{self.features.n_features:,} features with weight"

@@ -14,9 +14,12 @@ from collections.abc import Sequence
 
 from treille.cli import options
 from treille.cli.console import Printer
+from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.data.format import visible_label
+from treille.explain.report import Source
+from treille.explain.tagger_report import write_tagger_report
 from treille.tagging import ChunkScores
 
 MOST_CONFUSED = 10
@@ -28,12 +31,16 @@ def run(
     tag_column: sentences.TagColumn = None,
     beam: sentences.Beam = None,
     encoding: sentences.Encoding = "utf-8",
+    report: options.ReportPath = None,
     jobs: options.Jobs = None,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.QuietNotes = False,
 ) -> None:
     """Reads a model and tagged sentences, and prints scores."""
     printer = Printer(json, notes=not quiet)
+    if report is not None:
+        check_report(report, [str(model), *files], force)
     tagger = sentences.load_tagger(model, files, beam, jobs)
     format = sentences.Format.crfsuite if sentences.reads_features(tagger) else sentences.Format.conll
     X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
@@ -42,6 +49,10 @@ def run(
     with printer.busy("tagging"):
         scores = compare(tagger, X, y)
     _print(printer, scores)
+    if report is not None:
+        source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
+        write_tagger_report(tagger, X, y, report, source=source)
+        printer.note(f"report written to {report}: open it in a browser")
     printer.result({"model": str(model), "file": sentences.source(files)} | scores.as_dict())
 
 

@@ -1,0 +1,392 @@
+#include "trees/heavy_fragments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "interner.hpp"
+#include "interrupt.hpp"
+#include "memory.hpp"
+
+namespace treille {
+namespace {
+
+constexpr std::int32_t kNone = -1;
+
+// Nodes of all trees, numbered through.
+struct Links {
+  Array<std::int32_t> parent, next;  // the next sibling
+  Array<std::uint32_t> arity, tree;
+
+  explicit Links(const Forest& forest) {
+    const std::size_t n = forest.n_nodes();
+    parent.assign(n, kNone);
+    next.assign(n, kNone);
+    arity.assign(n, 0);
+    tree.assign(n, 0);
+    Array<std::int32_t> last(n, kNone);
+    for (std::size_t t = 0; t < forest.size(); ++t)
+      for (auto v = forest.offsets[t]; v < forest.offsets[t + 1]; ++v) {
+        const auto at = static_cast<std::size_t>(v);
+        tree[at] = static_cast<std::uint32_t>(t);
+        if (v == forest.offsets[t]) continue;
+        const auto up = static_cast<std::size_t>(forest.offsets[t] + forest.parents[at]);
+        parent[at] = static_cast<std::int32_t>(up);
+        ++arity[up];
+        if (last[up] != kNone) next[static_cast<std::size_t>(last[up])] = static_cast<std::int32_t>(v);
+        last[up] = static_cast<std::int32_t>(v);
+      }
+  }
+  std::int32_t first_child(std::size_t v) const { return arity[v] > 0 ? static_cast<std::int32_t>(v) + 1 : kNone; }
+};
+
+// A fragment so far, as a list of its nodes from the last to the first; parts are shared.
+struct Trail {
+  std::shared_ptr<const Trail> before;
+  std::int32_t label, depth;
+  FragmentNode kind;
+};
+using TrailEnd = std::shared_ptr<const Trail>;
+
+TrailEnd with(TrailEnd before, std::int32_t label, std::int32_t depth, FragmentNode kind) {
+  return std::make_shared<const Trail>(Trail{std::move(before), label, depth, kind});
+}
+
+struct Occurrence {
+  std::uint32_t node;
+  double value;  // what it adds to phi; of subset trees, how much more the nodes that follow can give
+};
+
+struct State {
+  double bound = 0, value = 1;  // the value of subset trees is that of all occurrences
+  std::int32_t depth = 0;       // of the next node, or the last
+  TrailEnd trail;
+  std::vector<Occurrence> occurrences;
+};
+
+// Collects the heaviest fragments, and the states that may hold others.
+class Search {
+ public:
+  Search(std::size_t count, const SearchLimits& limits) : count_(count), limits_(limits) {}
+
+  double threshold() const {
+    if (count_ == 0) return std::numeric_limits<double>::infinity();
+    return found_.size() < count_ ? 0.0 : found_.front().first;
+  }
+
+  void offer(double weight, const TrailEnd& trail) {
+    if (!(weight > threshold())) return;
+    if (found_.size() == count_) {
+      std::pop_heap(found_.begin(), found_.end(), lighter);
+      found_.pop_back();
+    }
+    found_.emplace_back(weight, trail);
+    std::push_heap(found_.begin(), found_.end(), lighter);
+  }
+
+  void push(State&& state) {
+    if (!(state.bound > threshold())) return;
+    stored_ += state.occurrences.size();
+    if (stored_ > limits_.most_stored) {
+      aside_.push_back(std::move(state));
+      return;
+    }
+    waiting_.push_back(std::move(state));
+    std::push_heap(waiting_.begin(), waiting_.end(), lower);
+  }
+
+  template <class Expand>
+  HeavyFragments run(Expand&& expand) {
+    bool complete = true;
+    while (!waiting_.empty() || !aside_.empty()) {
+      State state;
+      if (!aside_.empty()) {
+        state = std::move(aside_.back());
+        aside_.pop_back();
+      } else {
+        std::pop_heap(waiting_.begin(), waiting_.end(), lower);
+        state = std::move(waiting_.back());
+        waiting_.pop_back();
+        if (!(state.bound > threshold())) break;
+      }
+      stored_ -= state.occurrences.size();
+      if (!(state.bound > threshold())) continue;
+      visited_ += state.occurrences.size();
+      if (visited_ > limits_.most_visited) {
+        complete = false;
+        break;
+      }
+      expand(std::move(state));
+    }
+    std::sort_heap(found_.begin(), found_.end(), lighter);
+    HeavyFragments heavy{{}, complete};
+    for (const auto& [weight, trail] : found_) {
+      Fragment fragment{weight, {}, {}, {}};
+      for (const Trail* node = trail.get(); node != nullptr; node = node->before.get()) {
+        fragment.labels.push_back(node->label);
+        fragment.depths.push_back(node->depth);
+        fragment.kinds.push_back(static_cast<std::uint8_t>(node->kind));
+      }
+      std::reverse(fragment.labels.begin(), fragment.labels.end());
+      std::reverse(fragment.depths.begin(), fragment.depths.end());
+      std::reverse(fragment.kinds.begin(), fragment.kinds.end());
+      heavy.found.push_back(std::move(fragment));
+    }
+    return heavy;
+  }
+
+ private:
+  using Found = std::pair<double, TrailEnd>;
+  static bool lighter(const Found& a, const Found& b) { return a.first > b.first; }
+  static bool lower(const State& a, const State& b) { return a.bound < b.bound; }
+
+  std::size_t count_;
+  SearchLimits limits_;
+  std::vector<Found> found_;
+  std::vector<State> waiting_, aside_;
+  std::uint64_t stored_ = 0, visited_ = 0;
+};
+
+class SubsetSearch {
+ public:
+  SubsetSearch(const Forest& forest, const SubsetTrees& rule, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
+      : forest_(forest),
+        beta_(beta),
+        links_(forest),
+        search_(count, limits),
+        step_(std::sqrt(rule.decay)),
+        cut_(std::sqrt(rule.sigma)),
+        leaf_(std::sqrt(rule.leaves ? rule.decay : 1 - rule.sigma)),
+        leaves_(rule.leaves) {
+    const std::size_t n = forest.n_nodes();
+    best_.assign(n, 1.0);
+    production_.assign(n, 0);
+    Interner<std::int32_t> productions;
+    std::vector<std::int32_t> key;
+    for (std::size_t v = n; v-- > 0;) {
+      poll();
+      key.assign(1, forest.labels[v]);
+      double product = links_.arity[v] > 0 ? step_ : leaf_;
+      for (std::int32_t c = links_.first_child(v); c != kNone; c = links_.next[static_cast<std::size_t>(c)]) {
+        key.push_back(forest.labels[static_cast<std::size_t>(c)]);
+        product *= most(static_cast<std::size_t>(c));
+      }
+      best_[v] = product;
+      production_[v] = productions.add(key);
+    }
+  }
+
+  HeavyFragments run() {
+    std::map<std::uint32_t, State> roots;
+    for (std::size_t v = 0; v < forest_.n_nodes(); ++v) {
+      poll();
+      if (links_.arity[v] == 0 && !leaves_) continue;
+      const bool leaf = links_.arity[v] == 0;
+      State& root = roots[production_[v]];
+      if (root.trail == nullptr) {
+        root.value = step_;
+        root.depth = leaf ? 0 : 1;
+        root.trail = with(nullptr, forest_.labels[v], 0, leaf ? FragmentNode::leaf : FragmentNode::inner);
+      }
+      root.occurrences.push_back({static_cast<std::uint32_t>(leaf ? v : v + 1), leaf ? 1.0 : best_[v] / step_});
+    }
+    for (auto& [production, root] : roots) {
+      settle(std::move(root));
+    }
+    return search_.run([&](State&& state) { expand(state); });
+  }
+
+ private:
+  double most(std::size_t v) const { return std::max(cut_, best_[v]); }
+
+  void settle(State&& state) {
+    double sum = 0;
+    for (const Occurrence& one : state.occurrences) {
+      const double beta = beta_[links_.tree[one.node]];
+      sum += state.depth == 0 ? beta : std::max(0.0, beta) * one.value;
+    }
+    if (state.depth == 0) return search_.offer(state.value * sum, state.trail);
+    state.bound = state.value * sum;
+    search_.push(std::move(state));
+  }
+
+  // The node that follows v in preorder when v has no children; the depth becomes 0 where none follows.
+  std::uint32_t follow(std::uint32_t v, std::int32_t& depth) const {
+    while (depth > 0 && links_.next[v] == kNone) {
+      v = static_cast<std::uint32_t>(links_.parent[v]);
+      --depth;
+    }
+    return depth > 0 ? static_cast<std::uint32_t>(links_.next[v]) : v;
+  }
+
+  void expand(const State& state) {
+    poll();
+    const std::int32_t label = forest_.labels[state.occurrences.front().node];
+    State cut, leaf;
+    std::map<std::uint32_t, State> grown;
+    for (const Occurrence& one : state.occurrences) {
+      const bool inner = links_.arity[one.node] > 0;
+      std::int32_t depth = state.depth;
+      const std::uint32_t next = follow(one.node, depth);
+      const double rest = one.value / most(one.node);
+      if (cut_ > 0) {
+        cut.occurrences.push_back({next, rest});
+        cut.depth = depth;
+      }
+      if (inner) {
+        grown[production_[one.node]].occurrences.push_back({one.node + 1, rest * best_[one.node] / step_});
+      } else if (leaf_ > 0) {
+        leaf.occurrences.push_back({next, rest});
+        leaf.depth = depth;
+      }
+    }
+    const auto finish = [&](State& next, double factor, FragmentNode kind) {
+      if (next.occurrences.empty()) return;
+      next.value = state.value * factor;
+      next.trail = with(state.trail, label, state.depth, kind);
+      settle(std::move(next));
+    };
+    finish(cut, cut_, FragmentNode::cut);
+    finish(leaf, leaf_, FragmentNode::leaf);
+    for (auto& [production, next] : grown) {
+      next.depth = state.depth + 1;
+      finish(next, step_, FragmentNode::inner);
+    }
+  }
+
+  const Forest& forest_;
+  std::span<const double> beta_;
+  Links links_;
+  Search search_;
+  double step_, cut_, leaf_;
+  bool leaves_;
+  Array<double> best_;  // the largest value of a fragment at each node
+  Array<std::uint32_t> production_;
+};
+
+class PartialSearch {
+ public:
+  PartialSearch(const Forest& forest, const PartialTrees& rule, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
+      : forest_(forest),
+        beta_(beta),
+        links_(forest),
+        search_(count, limits),
+        node_(std::sqrt(rule.mu)),
+        decay_(rule.decay),
+        adjacent_(rule.gaps ? 1.0 : rule.decay) {
+    const std::size_t n = forest.n_nodes();
+    inside_.assign(n, 0.0);
+    beside_.assign(n, 1.0);
+    std::map<std::int32_t, double> sums;
+    std::vector<std::size_t> children;
+    for (std::size_t v = n; v-- > 0;) {
+      poll();
+      children.clear();
+      for (std::int32_t c = links_.first_child(v); c != kNone; c = links_.next[static_cast<std::size_t>(c)])
+        children.push_back(static_cast<std::size_t>(c));
+      sums.clear();
+      double most = 0, all = 1, count_so_far = 0;
+      for (std::size_t k = children.size(); k-- > 0;) {  // from the last: those that follow each
+        beside_[children[k]] = most <= 1 ? 1.0 : several(most, all, count_so_far);
+        const double own = node_ * inside_[children[k]];
+        most = std::max(most, sums[forest.labels[children[k]]] += own);
+        all *= 1 + own;
+        count_so_far += 1;
+      }
+      inside_[v] = std::max(decay_, most <= 1 ? stretched(count_so_far) * most : several(most, all, count_so_far));
+    }
+  }
+
+  HeavyFragments run() {
+    std::map<std::int32_t, State> roots;
+    for (std::size_t v = 0; v < forest_.n_nodes(); ++v)
+      roots[forest_.labels[v]].occurrences.push_back({static_cast<std::uint32_t>(v), node_ * decay_});
+    for (auto& [label, root] : roots) {
+      root.trail = with(nullptr, label, 0, FragmentNode::inner);
+      settle(std::move(root));
+    }
+    return search_.run([&](State&& state) { expand(state); });
+  }
+
+ private:
+  // A decay above 1 lets the factor of skipped children grow.
+  double stretched(double children) const { return decay_ > 1 ? std::pow(decay_, children) : 1.0; }
+
+  // A bound of the sum over embeddings of any sequence of children: label by label, or all subsets.
+  double several(double most, double all, double children) const { return stretched(children) * std::min(std::pow(most, children), all); }
+
+  void settle(State&& state) {
+    double weight = 0, bound = 0;
+    for (const Occurrence& one : state.occurrences) {
+      const double beta = beta_[links_.tree[one.node]];
+      weight += beta * one.value;
+      if (beta <= 0) continue;
+      double most = one.value * inside_[one.node] / decay_;
+      std::uint32_t v = one.node;
+      for (std::int32_t depth = state.depth; depth > 0; --depth, v = static_cast<std::uint32_t>(links_.parent[v])) most *= beside_[v];
+      bound += beta * most;
+    }
+    search_.offer(weight, state.trail);
+    state.bound = bound;
+    search_.push(std::move(state));
+  }
+
+  void expand(const State& state) {
+    poll();
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Occurrence>> grown;  // by depth and label
+    const auto add = [&](std::int32_t depth, std::int32_t node, double value) {
+      const auto v = static_cast<std::size_t>(node);
+      grown[{depth, forest_.labels[v]}].push_back({static_cast<std::uint32_t>(node), value});
+    };
+    for (const Occurrence& one : state.occurrences) {
+      for (std::int32_t c = links_.first_child(one.node); c != kNone; c = links_.next[static_cast<std::size_t>(c)])
+        add(state.depth + 1, c, one.value * node_);  // its parent has children now: the factor decay is the child's
+      std::uint32_t v = one.node;
+      for (std::int32_t depth = state.depth; depth > 0; --depth, v = static_cast<std::uint32_t>(links_.parent[v])) {
+        double factor = one.value * node_ * decay_ * adjacent_;
+        for (std::int32_t c = links_.next[v]; c != kNone; c = links_.next[static_cast<std::size_t>(c)], factor *= decay_)
+          add(depth, c, factor);
+      }
+    }
+    for (auto& [key, occurrences] : grown) {
+      std::sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+      State next;
+      for (const Occurrence& one : occurrences) {  // embeddings that end in the same node go on alike
+        if (!next.occurrences.empty() && next.occurrences.back().node == one.node)
+          next.occurrences.back().value += one.value;
+        else
+          next.occurrences.push_back(one);
+      }
+      next.depth = key.first;
+      next.trail = with(state.trail, key.second, key.first, FragmentNode::inner);
+      settle(std::move(next));
+    }
+  }
+
+  const Forest& forest_;
+  std::span<const double> beta_;
+  Links links_;
+  Search search_;
+  double node_, decay_, adjacent_;
+  Array<double> inside_;  // the largest value of a fragment at each node, without its own factor
+  Array<double> beside_;  // the largest factor by the siblings that follow
+};
+
+}  // namespace
+
+template <>
+HeavyFragments heavy_fragments(const Forest& forest, const SubsetTrees& rule, std::span<const double> beta, std::size_t count,
+                               const SearchLimits& limits) {
+  return SubsetSearch(forest, rule, beta, count, limits).run();
+}
+
+template <>
+HeavyFragments heavy_fragments(const Forest& forest, const PartialTrees& rule, std::span<const double> beta, std::size_t count,
+                               const SearchLimits& limits) {
+  return PartialSearch(forest, rule, beta, count, limits).run();
+}
+
+}  // namespace treille
