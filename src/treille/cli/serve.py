@@ -57,7 +57,7 @@ def run(
     ] = False,
     max_body: Annotated[
         float, typer.Option("--max-body", metavar="MB", min=0.001, help="Megabytes of a request, at most.")
-    ] = 10.0,
+    ] = 4.0,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", min=0.01, help="For a request, at most.")
     ] = 10.0,
