@@ -99,6 +99,18 @@ def test_a_tagger_reads_tagged_sentences(cli):
     assert "Accuracy of tags" in page("evaluated.html")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--holdout", "0.34"], "held out"), (["--test", "chunks.txt"], "6 sentences"), ([], "too good")],
+)
+def test_tag_train_reports_on_held_out_sentences_where_there_are_some(cli, words, said):
+    Path("chunks.txt").write_text("the DT B-NP\ncat NN I-NP\n\na DT B-NP\ndog NN I-NP\n\n" * 3)
+    rest = ["--min-count", "1", "--model", "m.treille", "--report", "page.html"]
+    assert cli("tag", "train", "chunks.txt", *words, *rest).code == 0
+    assert said in page("page.html")
+    assert ("too good" in page("page.html")) == (said == "too good")
+
+
 def test_a_page_replaces_pages_only(cli, wines, model):
     Path("thesis.html").write_text("<p>my thesis</p>")
     for words in (

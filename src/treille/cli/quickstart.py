@@ -39,7 +39,7 @@ from treille.kernels.parse import format_kernel
 FOLDER = Path("treille-quickstart")
 HELD_OUT = 0.25
 TELLING = 8
-SHOWN = 60  # examples of each kind on the page
+SHOWN = 40  # examples of each kind on the page
 INTRODUCTION = (
     "Which package of the Python standard library does a function come from? Each model was trained on three quarters of the "
     "functions and scored on the rest. The gap proves how far, at most, its objective is from the best there is."
@@ -170,7 +170,7 @@ def _try(printer: Printer, kind: Kind, folder: Path) -> Outcome:
     model.save(folder / f"{kind.name}.treille")
     shown, trained = (([examples[i] for i in rows], [labels[i] for i in rows]) for rows in (test, train))
     accuracy = float(model.score(*shown))
-    source = Source("the standard library", "a quarter held out", name=kind.name, most=SHOWN)
+    source = Source(f"functions as {kind.name}", "a quarter held out", name=kind.name, most=SHOWN)
     with printer.busy("writing the report"):
         content = report_content(model, *shown, trained, source)
     return Outcome(kind, model, len(examples), accuracy, spent, content)

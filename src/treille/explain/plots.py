@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 440, 320
-LEFT, RIGHT, TOP, BOTTOM = 56, 14, 12, 44
+LEFT, RIGHT, TOP, BOTTOM = 70, 14, 12, 44
 MOST_POINTS = 300  # of a line: more do not show
 
 
@@ -127,7 +127,7 @@ def _grid(x: Axis, y: Axis) -> Markup:
     parts.append(f'<text class="title" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x.title)}</text>')
     across = (top + bottom) / 2
     parts.append(
-        f'<text class="title" x="12" y="{across}" text-anchor="middle" transform="rotate(-90 12 {across})">{escape(y.title)}</text>'
+        f'<text class="title" x="11" y="{across}" text-anchor="middle" transform="rotate(-90 11 {across})">{escape(y.title)}</text>'
     )
     return Markup("".join(parts))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Strings
+from treille.data.aligned import leaf_batches
 from treille.data.format import class_counts, count, shares, visible_label
 from treille.explain import classification, regression, training_report
 from treille.explain.classification import Predictions
@@ -110,7 +111,9 @@ def sentence(*parts: str) -> str:
 
 def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
     """What the data is like."""
-    kind = type(model._read_batch(some_of(X, np.arange(1))))
+    first = model._read_batch(some_of(X, np.arange(1)))
+    kinds = {type(leaf) for _, leaf in leaf_batches(first)}
+    kind = kinds.pop() if len(kinds) == 1 and isinstance(X, list) else type(first)  # texts may be read in several units
     found = {"kind": kind.title, "examples": f"{n:,}"}
     with contextlib.suppress(InputError, TypeError, ValueError, AttributeError):
         return found | kind.summarise(X, 0, 80).fields  # texts by their characters, whatever the kernel reads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,11 +18,13 @@ from treille.explain.page import Example, Painting
 from treille.io.errors import InputError
 
 MOST = 200  # examples in a report
-MOST_BYTES = 3_000_000  # of all paintings together
+MOST_BYTES = 4_000_000  # of all paintings together
 MOST_PARTS = 4_000  # of an example that is painted; of a longer one, the largest contributions are listed
-MOST_SECONDS = 20.0
+MOST_SECONDS = 10.0  # of explaining and painting
 AT_ONCE = 20
 LISTED = 40
+SMALLEST = 0.7  # of the size of a drawing
+DRAWING = re.compile(r'(<svg[^>]* class="treille-drawing"[^>]*) width="([\d.]+)" height="[\d.]+"')
 PLAIN = 2_000  # characters of an example that is not painted
 
 Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each painting: its title, and the label that is explained
@@ -80,7 +83,7 @@ def paint(found: Explanation, label: Any) -> Markup:
     if len(found.names) == 0:
         return Markup('<p class="empty">(empty: the score is the intercept)</p>')
     if len(found.names) <= MOST_PARTS:
-        return Markup(found.html(label))
+        return Markup(DRAWING.sub(_scaled, found.html(label)))
     parts = found.parts(label, LISTED)
     rows = Markup("").join(
         Markup('<li><span class="{}">{:+.3g}</span> {}</li>').format(
@@ -90,6 +93,12 @@ def paint(found: Explanation, label: Any) -> Markup:
     )
     head = f"{count(len(found.names), 'part')}, too many to paint; the {len(parts)} that contribute most:"
     return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
+
+
+def _scaled(match: re.Match[str]) -> str:
+    """A drawing that shrinks to the width of the page, though not so far that it cannot be read."""
+    width = float(match[2])
+    return f'{match[1]} style="width: clamp({SMALLEST * width:.0f}px, 100%, {width:.0f}px); height: auto"'
 
 
 def _plain(X: Any, i: int) -> Markup:

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from treille.data.format import count, seconds, visible, visible_label
 from treille.explain.outputs import names_of, sample, size_of, some_of
@@ -16,16 +17,16 @@ from treille.explain.plots import Line, axis_of, plot
 from treille.io.errors import InputError
 from treille.kernels.parse import format_kernel
 
-MOST_FEATURES = 60  # of each class
+MOST_FEATURES, FEWEST, ALL_FEATURES = 40, 10, 240  # of a class, and of all together: joining n-grams takes time
 MOST_FRAGMENTS = 20
-MOST_READ = 2_000  # examples in which features are looked for
+MOST_READ = 1_000  # examples in which features are looked for
 MOST_CLASSES = 40
-SPREAD = 30  # from this ratio on, the objective is shown on a logarithmic axis
+SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
 
 
 def of_model(model: Any, warnings: Sequence[str] = (), examples: Any = None) -> Content:
     """The content of a report without examples; `examples` show where features occur."""
-    panel, note = convergence(model.report_)
+    panel, note = convergence(model.report_, getattr(model, "tol", 0.0))
     top, told = features(model, examples) if hasattr(model, "functions_") else ({}, "")
     return Content(
         name="",
@@ -62,7 +63,8 @@ def plan(model: Any) -> dict[str, str]:
     chosen["parameters"] = ", ".join(f"{name}={value!r}" for name, value in values.items())
     report = model.report_
     several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
-    ended = "converged" if report.status == "converged" else f"stopped at {report.status}, not converged"
+    known = {"converged": "converged", "stream": "one pass over a stream"}
+    ended = known.get(report.status, f"stopped at {report.status}, not converged")
     reached = f"relative duality gap {report.relative_gap:.1e} (tol {getattr(model, 'tol', 0):g})"
     if report.mistakes:  # a perceptron
         reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
@@ -87,7 +89,7 @@ def of_training(model: Any) -> list[str]:
     return said
 
 
-def convergence(report: Any) -> tuple[Panel | None, str]:
+def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
     """Primal and dual value over the seconds of training."""
     points = [p for p in getattr(report, "history", ()) if all(isfinite(v) for v in p)]
     if len(points) < 2:
@@ -107,8 +109,20 @@ def convergence(report: Any) -> tuple[Panel | None, str]:
     ]
     x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
     drawn = plot("convergence", x, y, lines)
-    text = f"Primal, from above, and dual value, from below; the optimum is between them. Last gap: {report.relative_gap:.1e}"
-    return Panel("", [(text, drawn)]), ""
+    text = "Primal value, from above, and dual value, from below; the optimum is between them"
+    return Panel("", [(text, drawn), *_gaps(times, primal, dual, report, tol)]), ""
+
+
+def _gaps(times: np.ndarray, primal: np.ndarray, dual: np.ndarray, report: Any, tol: float) -> list[tuple[str, Markup]]:
+    """The relative gap over the seconds, and the one that was asked for."""
+    gaps = (primal - dual) / np.maximum(np.abs(primal), 1e-300)
+    kept = gaps > 0
+    if kept.sum() < 2 or not tol > 0:
+        return []
+    x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("relative gap", [*gaps[kept].tolist(), tol], log=True)
+    asked = Line("diagonal", [0.0, float(times[-1])], [tol, tol])
+    drawn = plot("relative gap", x, y, [asked, Line("model", times[kept].tolist(), gaps[kept].tolist())])
+    return [(f"Their relative distance, at the end {report.relative_gap:.1e}; the dashed line is tol, {tol:g}", drawn)]
 
 
 def features(model: Any, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
@@ -117,7 +131,8 @@ def features(model: Any, examples: Any = None) -> tuple[dict[str, list[Feature]]
         return fragments(model)
     if hasattr(model, "top_features"):
         some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
-        top = model.top_features(MOST_FEATURES, merge=True, examples=some)
+        most = min(MOST_FEATURES, max(FEWEST, ALL_FEATURES // len(model.classes_)))
+        top = model.top_features(most, merge=True, examples=some)
         shown = _by_class(model, top)
         note = "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
         if any(each.documents is not None for found in shown.values() for each in found):

@@ -30,12 +30,15 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report
 from treille.cli.options import command, kernel_option
+from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.cli.tag.sentences import Direction, Format, Multiclass
 from treille.cli.train import NOT_CONVERGED
 from treille.data.base import readable_size
 from treille.data.format import listed
+from treille.explain.report import Source
+from treille.explain.tagger_report import write_tagger_report
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -85,6 +88,7 @@ def run(
     encoding: sentences.Encoding = "utf-8",
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
+    report: options.ReportPath = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
@@ -95,6 +99,8 @@ def run(
     _check_choices(model, holdout, test)
     if model is not None:
         check_writable(model, "model", [*files, *(test or ()), *([str(templates)] if templates else [])], force)
+    if report is not None:
+        check_report(report, [*files, *(test or ())], force)
     tagger = Tagger(
         kernel_option(kernel), templates and read_templates(templates), C, loss.value, tol, max_epochs, min_count,
         None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
@@ -108,16 +114,26 @@ def run(
     X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
     tested = sentences.read_tagged(printer, test, format, tag_column, encoding) if test else None
     how, scored = f"on {sentences.source(test)}" if test else "", None
+    shown: tuple[Any, Any, Any] | None = None  # the report's model, sentences and tags
     if holdout:
         how = f"on {holdout:.0%} held out"
         kept, rest = _split(len(X), holdout, seed)
-        scored = compare(_fit(clone(tagger), X[kept], y[kept]), X[rest], y[rest])
+        shown = (_fit(clone(tagger), X[kept], y[kept]), X[rest], y[rest])
+        scored = compare(*shown)
     _fit(tagger, X, y)
     if model:
         tagger.save(model)
     if tested:
-        scored = compare(tagger, *tested)
+        shown = (tagger, *tested)
+        scored = compare(*shown)
     _warn_of_tags(printer, tagger, y)
+    if report:
+        trained = (X[kept], y[kept]) if holdout else (X, y)
+        name, file = sentences.source(test or files), str(model or "model.treille")
+        source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
+        own, some, tags = shown or (tagger, None, None)
+        write_tagger_report(own, some, tags, report, trained, source)
+        printer.note(f"report written to {report}: open it in a browser")
     _print(printer, tagger, scored, how, model)
     printer.result(_as_dict(tagger, sentences.source(files), X, y, scored, model))
     if tagger.report_.status != "converged":
