@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch, Graphs
-from treille.features import FeatureMap, FeatureRows, Occurrences
+from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences
 from treille.features.feature_map import check_id
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
@@ -153,6 +153,17 @@ class RoundsMap(FeatureMap):
         return Occurrences.concatenated(
             [own.occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
         )
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        # The graphs of every round have the nodes and edges of these.
+        found = self.rounds.contributions(batch, weights, n_jobs)
+        values = np.zeros((int(batch.part_offsets[-1]), weights.shape[1]))
+        for _, own in found.shares.values():
+            values += own
+        return Contributions.of(batch, values).plus(found.base)
+
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        return self.rounds.n_factors(ids)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = {"refined": self.kernel.refined.state(), "rounds": self.rounds.state()}
