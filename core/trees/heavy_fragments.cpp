@@ -87,6 +87,8 @@ class Search {
     std::push_heap(found_.begin(), found_.end(), lighter);
   }
 
+  void visit(std::uint64_t occurrences) { visited_ += occurrences; }
+
   void push(State&& state) {
     if (!(state.bound > threshold())) return;
     stored_ += state.occurrences.size();
@@ -312,6 +314,21 @@ class PartialSearch {
   }
 
  private:
+  static constexpr std::size_t kMany = 1 << 16;
+
+  // Embeddings that end in the same node go on alike.
+  static void merge(std::vector<Occurrence>& occurrences) {
+    std::stable_sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+    std::size_t kept = 0;
+    for (std::size_t k = 1; k < occurrences.size(); ++k) {
+      if (occurrences[k].node == occurrences[kept].node)
+        occurrences[kept].value += occurrences[k].value;
+      else
+        occurrences[++kept] = occurrences[k];
+    }
+    occurrences.resize(kept + 1);
+  }
+
   // A decay above 1 lets the factor of skipped children grow.
   double stretched(double children) const { return decay_ > 1 ? std::pow(decay_, children) : 1.0; }
 
@@ -337,9 +354,12 @@ class PartialSearch {
   void expand(const State& state) {
     poll();
     std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Occurrence>> grown;  // by depth and label
+    std::uint64_t added = 0;
     const auto add = [&](std::int32_t depth, std::int32_t node, double value) {
-      const auto v = static_cast<std::size_t>(node);
-      grown[{depth, forest_.labels[v]}].push_back({static_cast<std::uint32_t>(node), value});
+      auto& occurrences = grown[{depth, forest_.labels[static_cast<std::size_t>(node)]}];
+      occurrences.push_back({static_cast<std::uint32_t>(node), value});
+      if ((++added & 0xFFFFF) == 0) poll();
+      if (occurrences.size() >= kMany && occurrences.size() == occurrences.capacity()) merge(occurrences);
     };
     for (const Occurrence& one : state.occurrences) {
       for (std::int32_t c = links_.first_child(one.node); c != kNone; c = links_.next[static_cast<std::size_t>(c)])
@@ -351,15 +371,11 @@ class PartialSearch {
           add(depth, c, factor);
       }
     }
+    search_.visit(added);
     for (auto& [key, occurrences] : grown) {
-      std::sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+      merge(occurrences);
       State next;
-      for (const Occurrence& one : occurrences) {  // embeddings that end in the same node go on alike
-        if (!next.occurrences.empty() && next.occurrences.back().node == one.node)
-          next.occurrences.back().value += one.value;
-        else
-          next.occurrences.push_back(one);
-      }
+      next.occurrences = std::move(occurrences);
       next.depth = key.first;
       next.trail = with(state.trail, key.second, key.first, FragmentNode::inner);
       settle(std::move(next));
