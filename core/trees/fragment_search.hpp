@@ -12,7 +12,7 @@
 #include "trees/forest.hpp"
 #include "trees/heavy_fragments.hpp"
 
-namespace treille {
+namespace treille::fragments {
 
 inline constexpr std::int32_t kNone = -1;
 
@@ -152,4 +152,4 @@ class Search {
   std::uint64_t stored_ = 0, visited_ = 0;
 };
 
-}  // namespace treille
+}  // namespace treille::fragments

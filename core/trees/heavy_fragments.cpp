@@ -15,6 +15,8 @@
 namespace treille {
 namespace {
 
+using namespace fragments;
+
 class SubsetSearch {
  public:
   SubsetSearch(const Forest& forest, const SubsetTrees& rule, std::span<const double> beta, std::size_t count, const SearchLimits& limits)
