@@ -10,145 +10,12 @@
 #include "interner.hpp"
 #include "interrupt.hpp"
 #include "memory.hpp"
+#include "trees/fragment_search.hpp"
 
 namespace treille {
 namespace {
 
-constexpr std::int32_t kNone = -1;
-
-// Nodes of all trees, numbered through.
-struct Links {
-  Array<std::int32_t> parent, next;  // the next sibling
-  Array<std::uint32_t> arity, tree;
-
-  explicit Links(const Forest& forest) {
-    const std::size_t n = forest.n_nodes();
-    parent.assign(n, kNone);
-    next.assign(n, kNone);
-    arity.assign(n, 0);
-    tree.assign(n, 0);
-    Array<std::int32_t> last(n, kNone);
-    for (std::size_t t = 0; t < forest.size(); ++t)
-      for (auto v = forest.offsets[t]; v < forest.offsets[t + 1]; ++v) {
-        const auto at = static_cast<std::size_t>(v);
-        tree[at] = static_cast<std::uint32_t>(t);
-        if (v == forest.offsets[t]) continue;
-        const auto up = static_cast<std::size_t>(forest.offsets[t] + forest.parents[at]);
-        parent[at] = static_cast<std::int32_t>(up);
-        ++arity[up];
-        if (last[up] != kNone) next[static_cast<std::size_t>(last[up])] = static_cast<std::int32_t>(v);
-        last[up] = static_cast<std::int32_t>(v);
-      }
-  }
-  std::int32_t first_child(std::size_t v) const { return arity[v] > 0 ? static_cast<std::int32_t>(v) + 1 : kNone; }
-};
-
-// A fragment so far, as a list of its nodes from the last to the first; parts are shared.
-struct Trail {
-  std::shared_ptr<const Trail> before;
-  std::int32_t label, depth;
-  FragmentNode kind;
-};
-using TrailEnd = std::shared_ptr<const Trail>;
-
-TrailEnd with(TrailEnd before, std::int32_t label, std::int32_t depth, FragmentNode kind) {
-  return std::make_shared<const Trail>(Trail{std::move(before), label, depth, kind});
-}
-
-struct Occurrence {
-  std::uint32_t node;
-  double value;  // what it adds to phi; of subset trees, how much more the nodes that follow can give
-};
-
-struct State {
-  double bound = 0, value = 1;  // the value of subset trees is that of all occurrences
-  std::int32_t depth = 0;       // of the next node, or the last
-  TrailEnd trail;
-  std::vector<Occurrence> occurrences;
-};
-
-// Collects the heaviest fragments, and the states that may hold others.
-class Search {
- public:
-  Search(std::size_t count, const SearchLimits& limits) : count_(count), limits_(limits) {}
-
-  double threshold() const {
-    if (count_ == 0) return std::numeric_limits<double>::infinity();
-    return found_.size() < count_ ? 0.0 : found_.front().first;
-  }
-
-  void offer(double weight, const TrailEnd& trail) {
-    if (!(weight > threshold())) return;
-    if (found_.size() == count_) {
-      std::pop_heap(found_.begin(), found_.end(), lighter);
-      found_.pop_back();
-    }
-    found_.emplace_back(weight, trail);
-    std::push_heap(found_.begin(), found_.end(), lighter);
-  }
-
-  void push(State&& state) {
-    if (!(state.bound > threshold())) return;
-    stored_ += state.occurrences.size();
-    if (stored_ > limits_.most_stored) {
-      aside_.push_back(std::move(state));
-      return;
-    }
-    waiting_.push_back(std::move(state));
-    std::push_heap(waiting_.begin(), waiting_.end(), lower);
-  }
-
-  template <class Expand>
-  HeavyFragments run(Expand&& expand) {
-    bool complete = true;
-    while (!waiting_.empty() || !aside_.empty()) {
-      State state;
-      if (!aside_.empty()) {
-        state = std::move(aside_.back());
-        aside_.pop_back();
-      } else {
-        std::pop_heap(waiting_.begin(), waiting_.end(), lower);
-        state = std::move(waiting_.back());
-        waiting_.pop_back();
-        if (!(state.bound > threshold())) break;
-      }
-      stored_ -= state.occurrences.size();
-      if (!(state.bound > threshold())) continue;
-      visited_ += state.occurrences.size();
-      if (visited_ > limits_.most_visited) {
-        complete = false;
-        break;
-      }
-      expand(std::move(state));
-    }
-    std::sort_heap(found_.begin(), found_.end(), lighter);
-    HeavyFragments heavy{{}, complete};
-    for (const auto& [weight, trail] : found_) {
-      Fragment fragment{weight, {}, {}, {}};
-      for (const Trail* node = trail.get(); node != nullptr; node = node->before.get()) {
-        fragment.labels.push_back(node->label);
-        fragment.depths.push_back(node->depth);
-        fragment.kinds.push_back(static_cast<std::uint8_t>(node->kind));
-      }
-      std::reverse(fragment.labels.begin(), fragment.labels.end());
-      std::reverse(fragment.depths.begin(), fragment.depths.end());
-      std::reverse(fragment.kinds.begin(), fragment.kinds.end());
-      heavy.found.push_back(std::move(fragment));
-    }
-    return heavy;
-  }
-
- private:
-  using Found = std::pair<double, TrailEnd>;
-  static bool lighter(const Found& a, const Found& b) { return a.first > b.first; }
-  static bool lower(const State& a, const State& b) { return a.bound < b.bound; }
-
-  std::size_t count_;
-  SearchLimits limits_;
-  std::vector<Found> found_;
-  std::vector<State> waiting_, aside_;
-  std::uint64_t stored_ = 0, visited_ = 0;
-};
+using namespace fragments;
 
 class SubsetSearch {
  public:
@@ -312,6 +179,21 @@ class PartialSearch {
   }
 
  private:
+  static constexpr std::size_t kMany = 1 << 16;
+
+  // Embeddings that end in the same node go on alike.
+  static void merge(std::vector<Occurrence>& occurrences) {
+    std::stable_sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+    std::size_t kept = 0;
+    for (std::size_t k = 1; k < occurrences.size(); ++k) {
+      if (occurrences[k].node == occurrences[kept].node)
+        occurrences[kept].value += occurrences[k].value;
+      else
+        occurrences[++kept] = occurrences[k];
+    }
+    occurrences.resize(kept + 1);
+  }
+
   // A decay above 1 lets the factor of skipped children grow.
   double stretched(double children) const { return decay_ > 1 ? std::pow(decay_, children) : 1.0; }
 
@@ -337,9 +219,12 @@ class PartialSearch {
   void expand(const State& state) {
     poll();
     std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Occurrence>> grown;  // by depth and label
+    std::uint64_t added = 0;
     const auto add = [&](std::int32_t depth, std::int32_t node, double value) {
-      const auto v = static_cast<std::size_t>(node);
-      grown[{depth, forest_.labels[v]}].push_back({static_cast<std::uint32_t>(node), value});
+      auto& occurrences = grown[{depth, forest_.labels[static_cast<std::size_t>(node)]}];
+      occurrences.push_back({static_cast<std::uint32_t>(node), value});
+      if ((++added & 0xFFFFF) == 0) poll();
+      if (occurrences.size() >= kMany && occurrences.size() == occurrences.capacity()) merge(occurrences);
     };
     for (const Occurrence& one : state.occurrences) {
       for (std::int32_t c = links_.first_child(one.node); c != kNone; c = links_.next[static_cast<std::size_t>(c)])
@@ -351,15 +236,11 @@ class PartialSearch {
           add(depth, c, factor);
       }
     }
+    search_.visit(added);
     for (auto& [key, occurrences] : grown) {
-      std::sort(occurrences.begin(), occurrences.end(), [](const Occurrence& a, const Occurrence& b) { return a.node < b.node; });
+      merge(occurrences);
       State next;
-      for (const Occurrence& one : occurrences) {  // embeddings that end in the same node go on alike
-        if (!next.occurrences.empty() && next.occurrences.back().node == one.node)
-          next.occurrences.back().value += one.value;
-        else
-          next.occurrences.push_back(one);
-      }
+      next.occurrences = std::move(occurrences);
       next.depth = key.first;
       next.trail = with(state.trail, key.second, key.first, FragmentNode::inner);
       settle(std::move(next));

@@ -107,3 +107,13 @@ def test_models_without_fragments_say_what_they_have():
 
 def test_empty_trees_and_no_trees():
     assert search.heavy_fragments(SubsetTree(), Trees([]), np.zeros((0, 1)), 3) == [[]]
+
+
+def test_a_node_with_many_children_is_searched():
+    n, decay, mu = 600, 0.4, 0.4
+    trees = Trees([Tree(["r"] + ["a"] * n, [-1] + [0] * n)])
+    (found,) = search.heavy_fragments(PartialTree(decay, mu), trees, np.ones((1, 1)), 3)
+    pairs = sum((n - 1 - gap) * decay**gap for gap in range(n - 1))
+    expected = [n * mu**0.5 * decay, n * mu * decay, pairs * mu**1.5 * decay**2]
+    assert [one.name for one in found] == ["(a)", "(r (a))", "(r (a) (a))"]
+    np.testing.assert_allclose([one.weight for one in found], expected)

@@ -15,7 +15,7 @@ from treille.kernels.additive import Additive
 from treille.kernels.normalized import inverse_norms
 from treille.kernels.tree_kernels import MatchedNodes
 
-MOST_VISITED = 500_000_000  # occurrences of fragments in a search: some seconds
+MOST_VISITED = 200_000_000  # occurrences of fragments in a search: some seconds
 MOST_STORED = 1 << 24  # occurrences in memory, of 16 bytes each
 CUT = 1  # the kind of a node, as the core numbers them
 
