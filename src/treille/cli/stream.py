@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +49,17 @@ def learn_stream(
     chosen = kernel_option(kernel)
     machine = Perceptron(chosen, fit_intercept=fit_intercept, n_jobs=jobs or -1)
     begun, counts, first, ended = time.perf_counter(), Counter[str](), None, None
-    with _progress(printer) as show:
+    with ExitStack() as shown:
+        show: Callable[[Perceptron, int, float], None] | None = None
         try:
             for examples in reading.chunks(files, chosen):
                 if first is None:
                     first = examples
                     printer.note(f"in chunks, the first: {examples.note}")
-                quiet = printer if first is examples else Printer(quiet=True)
-                labels = examples.labels or []
-                machine.partial_fit(reading.data(quiet, examples, chosen), labels)
+                labels, notes = examples.labels or [], printer if first is examples else Printer(quiet=True)
+                X = reading.data(notes, examples, chosen)
+                show = show or shown.enter_context(_progress(printer))  # after the notes
+                machine.partial_fit(X, labels)
                 counts.update(labels)
                 show(machine, counts.total(), time.perf_counter() - begun)
         except (KeyboardInterrupt, InputError) as error:
@@ -94,7 +96,7 @@ def _progress(printer: Printer) -> Iterator[Callable[[Perceptron, int, float], N
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading the first examples")
+        task = bar.add_task("learning from the first examples")
 
         def show(machine: Perceptron, n: int, seconds: float) -> None:
             speed = f"{n / max(seconds, 1e-9):,.0f} a second"
