@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -138,6 +139,7 @@ def main() -> None:
     (train, topics), (test, _) = datasets.reuters("train"), datasets.reuters("test")
     labels = ["acq" if "acq" in topic else "other" for topic in topics]
     page, rows = Page("Serving Reuters stories", ("starlette", "uvicorn")), list[list[str]]()
+    page.say(f"Other programs ran at the same time: the load average was {os.getloadavg()[0]:.1f} at the start.")
     for name in options.kernels:
         text = KERNELS[name]
         model = treille.SVC(parse_kernel(text) if text else None, n_jobs=-1).fit(train[:TRAIN], labels[:TRAIN])

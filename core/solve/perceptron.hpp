@@ -1,5 +1,6 @@
 #pragma once
-// The perceptron: of the lecture "Kernel methods", in its kernel form and with W' = sum_i alpha_i y_i x_i; Rosenblatt, 1958.
+// The perceptron of the lecture (Gales, "Support vector machines and kernels for language processing", 2011), in its kernel form and with
+// W' = sum_i alpha_i y_i x_i; Rosenblatt, 1958.
 //
 //   g(x) = sum_i alpha_i y_i k(x, x_i) + b;  x is of class +1 where g(x) > 0, otherwise of class -1.
 //   Until all points are correctly classified: if x_k is misclassified, alpha_k += C_k and b += y_k C_k.

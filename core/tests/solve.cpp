@@ -10,6 +10,7 @@
 #include "gram_rows.hpp"
 #include "kernel_learning.hpp"
 #include "logistic.hpp"
+#include "perceptron.hpp"
 #include "planes.hpp"
 #include "solve/finite_newton.hpp"
 #include "solve/one_vs_rest.hpp"
@@ -174,6 +175,7 @@ void solve() {
   }
   for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
   steps_of_the_logistic_loss_are_exact();
+  perceptrons_of_both_forms_agree_and_keep_the_bound();
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);
   for (const std::size_t n : {1, 2, 7, 60})
     for (const std::size_t rank : {1, 3, 80}) mixtures_of_planes_are_proven(n, rank);

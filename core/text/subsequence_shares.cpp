@@ -14,8 +14,9 @@ namespace {
 
 constexpr int kMostLevels = kLongestSubsequence - 1;
 
-// Rows of S for W sequences of a group: n - 1 levels of `length` numbers for each sequence.
-template <int W>
+// Rows of S for W sequences of a group: n - 1 levels of `length` numbers for each sequence. L is the number of levels, or -1 where only
+// `n_levels` tells it.
+template <int W, int L>
 class Rows {
   using V = Simd<W>;
   using Lanes = typename V::Lanes;
@@ -23,9 +24,11 @@ class Rows {
 
  public:
   // S after a symbol of x from S before it.
-  static TREILLE_INLINE void up(std::int32_t x, const double* y, std::size_t length, int levels, double decay, const double* before,
+  static TREILLE_INLINE void up(std::int32_t x, const double* y, std::size_t length, int n_levels, double decay, const double* before,
                                 double* after) {
-    Lanes P[kMostLevels], corner[kMostLevels];
+    constexpr int most = L > 0 ? L : L == 0 ? 1 : kMostLevels;
+    const int levels = L >= 0 ? L : n_levels;
+    Lanes P[most], corner[most];
     for (int k = 0; k < levels; ++k) P[k] = corner[k] = Lanes{};
     const Lanes symbol = Lanes{} + x, d = Lanes{} + decay, one = Lanes{} + 1.0, zero{};
     for (std::size_t b = 0; b < length; ++b) {
@@ -44,9 +47,11 @@ class Rows {
   }
 
   // The derivative for a symbol of x, from S before it and the same from the end, R, which becomes that of the row.
-  static TREILLE_INLINE void down(std::int32_t x, const double* y, std::size_t length, int levels, double decay, const double* before,
+  static TREILLE_INLINE void down(std::int32_t x, const double* y, std::size_t length, int n_levels, double decay, const double* before,
                                   double* R, double* out) {
-    Lanes P[kMostLevels], corner[kMostLevels];
+    constexpr int most = L > 0 ? L : L == 0 ? 1 : kMostLevels;
+    const int levels = L >= 0 ? L : n_levels;
+    Lanes P[most], corner[most];
     for (int k = 0; k < levels; ++k) P[k] = corner[k] = Lanes{};
     const Lanes symbol = Lanes{} + x, d = Lanes{} + decay, one = Lanes{} + 1.0, zero{};
     Lanes sum{};
@@ -83,8 +88,8 @@ struct Job {
   double* out;  // kGroup numbers for each symbol of x
 };
 
-template <int W>
-TREILLE_INLINE void run_lanes(const Job& job) {
+template <int W, int L>
+TREILLE_INLINE void run_levels(const Job& job) {
   const std::size_t rows = job.x.size(), length = job.group.length, row = static_cast<std::size_t>(job.levels) * length * W;
   const auto step = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows))));
   const std::size_t blocks = (rows + step - 1) / step;
@@ -101,7 +106,7 @@ TREILLE_INLINE void run_lanes(const Job& job) {
       const std::size_t block = a / step;
       if (a % step == 0) std::copy_n(kept + block * row, row, kept + (block + 1) * row);
       double* const S = kept + (block + 1) * row;
-      Rows<W>::up(job.x[a], y, length, job.levels, job.decay, S, S);
+      Rows<W, L>::up(job.x[a], y, length, job.levels, job.decay, S, S);
     }
     std::fill_n(R, row, 0.0);
     for (std::size_t block = blocks; block-- > 0;) {
@@ -110,14 +115,26 @@ TREILLE_INLINE void run_lanes(const Job& job) {
       for (std::size_t a = first; a + 1 < last; ++a) {
         poll();
         double* const before = within + (a - first) * row;
-        Rows<W>::up(job.x[a], y, length, job.levels, job.decay, before, before + row);
+        Rows<W, L>::up(job.x[a], y, length, job.levels, job.decay, before, before + row);
       }
       for (std::size_t a = last; a-- > first;) {
         poll();
-        Rows<W>::down(job.x[a], y, length, job.levels, job.decay, within + (a - first) * row, R, job.out + a * kGroup + l);
+        Rows<W, L>::down(job.x[a], y, length, job.levels, job.decay, within + (a - first) * row, R, job.out + a * kGroup + l);
       }
     }
   }
+}
+
+template <int W>
+TREILLE_INLINE void run_lanes(const Job& job) {
+  if (job.levels == 1)
+    run_levels<W, 1>(job);
+  else if (job.levels == 2)
+    run_levels<W, 2>(job);
+  else if (job.levels == 3)
+    run_levels<W, 3>(job);
+  else
+    run_levels<W, -1>(job);
 }
 
 void run_any(const Job& job) { run_lanes<2>(job); }

@@ -1,5 +1,7 @@
 """`treille explain`: what in each example made the decision."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -45,13 +47,15 @@ def test_parts_of_kernels_without_features_are_explained_too(cli, wines):
     assert sum(found["contributions"]) + found["intercept"] + found["base"] == pytest.approx(found["score"])
 
 
-def test_a_model_without_contributions_of_parts_lists_training_examples(cli, wines, tmp_path):
-    assert cli("train", wines, "--kernel", "allsubstrings(0.5).normalized()", "--model", "m.treille").code == 0
-    answer = cli("explain", "m.treille", wines, "--examples", "1", "--html", "page.html")
+def test_a_model_without_contributions_of_parts_lists_training_examples(cli, tmp_path):
+    graphs = [{"nodes": ["C", "O"], "edges": [[0, 1]], "label": "a"}, {"nodes": ["N", "N"], "edges": [], "label": "b"}]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(graph) + "\n" for graph in graphs * 3))
+    assert cli("train", "data.jsonl", "--kernel", "randomwalk(0.1)", "--model", "m.treille").code == 0
+    answer = cli("explain", "m.treille", "data.jsonl", "--examples", "1", "--html", "page.html")
     assert "training examples that contribute most" in answer.out
-    assert "a red wine number" in answer.out
+    assert "2 nodes C O, 1 edge 0-1 +" in answer.out
     assert "training examples" in (tmp_path / "page.html").read_text()
-    found = cli("explain", "m.treille", wines, "--json").json()["explanations"][0]
+    found = cli("explain", "m.treille", "data.jsonl", "--json").json()["explanations"][0]
     assert found["by"] == "support examples"
     assert sum(found["contributions"]) + found["intercept"] == pytest.approx(found["score"])
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import pytest
 
@@ -130,7 +131,7 @@ def test_a_test_file_is_scored_and_no_model_need_be_kept(cli, wine_lines):
 @pytest.mark.parametrize(
     "words",
     [("--C", "3"), ("--loss", "logistic"), ("--cv", "5"), ("--holdout", "0.2"), ("--seed", "7"), ("--tol", "0.1"),
-     ("--max-epochs", "3"), ("--class-weight", "balanced")],
+     ("--max-epochs", "3"), ("--class-weight", "balanced"), ("--report", "r.html")],
 )  # fmt: skip
 def test_options_that_do_not_apply_are_refused_by_name(cli, wine_lines, words):
     answer = cli("train", "a.csv", "--stream", "--model", "m.treille", *words)
@@ -199,3 +200,16 @@ def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
         assert child.wait(20) == 130, err
     assert "interrupted: the model learned from the 10,000 examples before that is saved to m.treille" in err
     assert treille.load(tmp_path / "m.treille").classes_.tolist() == sorted(WORDS)
+
+
+def test_a_long_file_takes_the_memory_of_a_chunk(tmp_path):
+    (tmp_path / "long.txt").write_text("".join(f"x\tline {i} of a long file\n" for i in range(60_000)))
+    tracemalloc.start()
+    try:
+        n = sum(len(part) for part in chunks.read_chunks(tmp_path / "long.txt", labelled=True, examples=1000))
+        chunked = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        assert len(read(tmp_path / "long.txt", labelled=True)) == n == 60_000
+        assert 10 * chunked < tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

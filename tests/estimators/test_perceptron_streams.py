@@ -176,6 +176,15 @@ def test_classes_known_from_the_start_change_nothing():
     assert late.running_accuracy_ == early.running_accuracy_
 
 
+def test_the_report_of_a_stream_claims_no_margin():
+    report = Perceptron(NGram(1)).partial_fit(TEXTS, LABELS).report_
+    assert report.status == "stream"
+    assert np.isnan(report.margin)
+    assert report.mistake_bound == np.inf
+    assert 0 < -report.dual <= 3 * report.radius
+    assert "margin=nan" in repr(report)
+
+
 def test_a_stream_may_begin_with_one_class_and_predicts_it():
     model = Perceptron(NGram(1)).partial_fit(["a", "b"], [7, 7])
     assert model.predict(["a", "z"]).tolist() == [7, 7]
@@ -213,6 +222,28 @@ def test_kernels_that_depend_on_all_examples_are_refused_for_streams(kernel):
     ):
         Perceptron(kernel).partial_fit(TEXTS, LABELS)
     assert not as_streamed(kernel).needs_features
+
+
+def test_an_approximation_and_no_examples_are_refused_for_streams():
+    with pytest.raises(InputError, match="space is 'nystrom', which compares with landmarks among all examples"):
+        Perceptron(NGram(2), space="nystrom").partial_fit(TEXTS, LABELS)
+    for model in (Perceptron(NGram(1)), Perceptron(NGram(1)).partial_fit(TEXTS, LABELS)):
+        with pytest.raises(InputError, match="there are no examples"):
+            model.partial_fit([], [])
+
+
+def test_kernel_values_given_or_computed_by_a_function_learn_the_same():
+    K = NGram(2)(TEXTS)
+    expected = Perceptron(NGram(2)).fit(TEXTS, LABELS).decision_function(TEXTS)
+    assert Perceptron("precomputed").fit(K, LABELS).decision_function(K) == pytest.approx(expected)
+    function = Perceptron(lambda X, Y: NGram(2)(X, Y))
+    assert function.fit(TEXTS, LABELS).decision_function(TEXTS) == pytest.approx(expected)
+
+
+def test_weights_by_class_are_learned_with_rows_of_their_own():
+    model = Perceptron(NGram(2).weighted("nb").normalized()).fit(TEXTS, LABELS)
+    assert len(model.report_.per_class) == 3
+    assert model.score(TEXTS, LABELS) > 0.8
 
 
 def test_a_precomputed_kernel_is_refused_for_streams():

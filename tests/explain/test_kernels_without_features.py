@@ -262,3 +262,18 @@ def test_an_empty_example_has_no_contributions():
     found = model.explain("")
     assert found.names == []
     np.testing.assert_array_equal(found.scores, found.intercept)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [NGram(2) * NGram(1), (1 + NGram(2)) ** 3, (2 + NGram(1)) * (1 + NGram(2)), NGram(1) * NGram(2) * NGram(3)],
+    ids=repr,
+)
+def test_products_are_split_alike_with_and_without_features(kernel, monkeypatch):
+    batch, beta = kernel.batch(TEXTS[:6]), np.random.default_rng(1).normal(size=(6, 2))
+    by_features = kernel.contributions(batch, batch, beta)
+    monkeypatch.setattr(type(kernel), "prefers_features", lambda self, batch, n_jobs=None: False)
+    by_values = kernel.contributions(batch, batch, beta)
+    np.testing.assert_allclose(by_values.base, by_features.base, atol=1e-9)
+    expected = by_features.shares[id(batch)][1]
+    np.testing.assert_allclose(by_values.shares[id(batch)][1], expected, atol=1e-9 * np.abs(expected).max())

@@ -85,10 +85,11 @@ def test_it_obeys_the_laws_and_equals_an_enumeration_of_all_sets_of_nodes(kernel
 
 @pytest.mark.parametrize("size", [3, 4])
 @pytest.mark.parametrize("counts", ["raw", "log"])
-def test_the_subgraphs_of_a_graph_are_shared_among_their_nodes(size, counts):
-    batch, kernel = Graphs(random_graphs(2)), Graphlets(size, counts=counts)
+@pytest.mark.parametrize("connected", [True, False])
+def test_the_subgraphs_of_a_graph_are_shared_among_their_nodes(size, connected, counts):
+    batch, kernel = Graphs(random_graphs(2)), Graphlets(size, connected, counts)
     features, rows = kernel.fit_features(batch)
-    found, total, values = features.occurrences(batch), Graphlets(size), rows.to_csr().toarray()
+    found, total, values = features.occurrences(batch), Graphlets(size, connected), rows.to_csr().toarray()
     for i, graph in enumerate(batch):
         shares = np.zeros((graph.n_nodes, features.n_features))
         own = slice(found.examples[i], found.examples[i + 1])
@@ -106,14 +107,21 @@ def _without(graph, v):
     return Graph(graph.n_nodes - 1, [(place[a], place[b]) for a, b in graph.edges if v not in (a, b)])
 
 
-def test_the_nodes_of_subgraphs_that_are_not_visited_are_unknown():
-    features, _ = Graphlets(3, connected=False).fit_features(Graphs([Graph(3, [])]))
-    with pytest.raises(InputError, match="not connected, which are counted but not visited"):
-        features.occurrences(Graphs([Graph(3, [])]))
-    star = Graphs([Graph(2001, [(0, v) for v in range(1, 2001)])])
-    features, _ = Graphlets(4).fit_features(star)
-    with pytest.raises(InputError, match="has 1,331,334,000 subgraphs, which are counted but not visited"):
-        features.occurrences(star)
+def star(n):
+    return Graphs([Graph(n + 1, [(0, v) for v in range(1, n + 1)])])
+
+
+def test_the_nodes_of_very_many_subgraphs_are_found_by_removing_each():
+    features, _ = Graphlets(4).fit_features(star(2000))
+    found = features.occurrences(star(2000))
+    assert [features.name(z) for z in set(found.features.tolist())] == ["claw"]
+    np.testing.assert_allclose(found.values, [1_331_334_000 / 4, *[1999 * 1998 / 2 / 4] * 2000], rtol=1e-12)
+
+
+def test_the_nodes_of_subgraphs_of_large_graphs_are_not_sought():
+    features, _ = Graphlets(4).fit_features(star(20_000))
+    with pytest.raises(InputError, match="subgraphs here, too many to find out which nodes they have: explain smaller"):
+        features.occurrences(star(20_000))
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -111,6 +112,16 @@ def test_several_examples_are_explained_at_once(explained):
     answer = client.post("/explain", {"examples": [value, value]}).json()
     one.pop("classes", None)
     assert answer["explanations"] == [one, one]
+
+
+def test_threads_get_the_same_answers(case):
+    (_, _, value, _), client = case
+    paths = ["/predict", "/explain"] * 8
+    alone = {path: client.post(path, {"example": value}).body for path in paths[:2]}
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda path: client.post(path, {"example": value}).body, paths)) == [
+            alone[p] for p in paths
+        ]
 
 
 def test_no_examples_have_an_empty_answer(case):

@@ -131,6 +131,8 @@ def test_on_data_that_can_be_separated_mistakes_are_within_the_bound(width, n, s
     assert report.radius == pytest.approx(radius)
     assert sum(report.mistakes) <= (radius / np.abs(distances).min()) ** 2
     assert sum(report.mistakes) <= report.mistake_bound * (1 + 1e-9)
+    assert report.last_margin >= 0
+    assert report.mistake_bound < np.inf or report.last_margin == 0
     best = np.abs(distances).min()  # a margin that exists
     assert report.margin <= -report.dual * (1 + 1e-9)
     assert best <= -report.dual * (1 + 1e-9)

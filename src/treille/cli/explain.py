@@ -29,6 +29,7 @@ from treille.cli.tag import sentences
 from treille.cli.terminal_painting import paint
 from treille.data.format import clipped, count, visible, visible_label
 from treille.explain import Explanation, display
+from treille.io.atomic_write import atomic_write
 from treille.tagging import stream_features, stream_sentences
 
 LONGEST = 60  # cells of the name of a part
@@ -68,7 +69,8 @@ def run(
     else:
         text = _explain_examples(printer, estimator, model, files, reading, number, top, label)
     if html is not None:
-        html.write_text(text, "utf-8", errors="backslashreplace")
+        page = text.encode("utf-8", "backslashreplace")
+        atomic_write(html, lambda file: file.write(page), "page")
         printer.note(f"written to {html}")
 
 

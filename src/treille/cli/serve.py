@@ -16,6 +16,7 @@ POST /predict and /explain take {"example": ...} or {"examples": [...]}; GET / i
 passwords. Ctrl-C stops the server once running requests have ended. Needs the packages of treille[serve].
 """
 
+import gc
 import os
 import socket
 import sys
@@ -56,7 +57,7 @@ def run(
     ] = False,
     max_body: Annotated[
         float, typer.Option("--max-body", metavar="MB", min=0.001, help="Megabytes of a request, at most.")
-    ] = 10.0,
+    ] = 4.0,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", min=0.01, help="For a request, at most.")
     ] = 10.0,
@@ -91,6 +92,8 @@ def run(
     app = make_app(
         estimator, name=model.stem, samples=samples, limits=limits, hosts=names, log=_logged if log else None
     )
+    gc.collect()
+    gc.freeze()  # what lives as long as the program need not be visited again and again
     with listening(host, port) as found:
         url = url_of(found)
         if not found.getsockname()[0].startswith("127.") and found.getsockname()[0] != "::1":

@@ -49,7 +49,7 @@ def lay_out(d: np.ndarray) -> np.ndarray:
     places = random.random((even, 2)) * d.max()
     turns = 1 + (np.arange(even - 1) + np.arange(even - 1)[:, None]) % (even - 1)
     table = np.column_stack([np.zeros(even - 1, int), turns])  # a row per round: the first meets the last, and so on
-    for step in np.geomspace(max(float(d.max()), 1.0) ** 2, 0.05, int(np.clip(2000 / n, PASSES, MORE))):
+    for step in np.geomspace(max(float(d.max()), 1.0) ** 2, 0.05, int(np.clip(800 / n, PASSES, MORE))):
         for row in random.permutation(even)[table]:
             a, b = row[: even // 2], row[: even // 2 - 1 : -1]
             if even > n:

@@ -129,6 +129,7 @@ def document(width: float, height: float, body: Sequence[str], title: str, note:
     parts = [*body, *(label(10, height + 8, line, 12, "start", ' class="note"') for line in lines)]
     height += 22 * len(lines)
     size = f'viewBox="0 0 {number(width)} {number(height)}" width="{number(width)}" height="{number(height)}"'
+    size += f' style="--width: {number(width)}px"'
     kind = "treille-drawing treille-alone" if alone else "treille-drawing"
     text = f'font-family="system-ui, sans-serif" font-size="{FONT}" text-anchor="middle" fill="currentColor"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size} {text} stroke-width="1">'

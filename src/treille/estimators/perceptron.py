@@ -13,7 +13,7 @@ import numpy as np
 from treille.data import Batch
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
-from treille.estimators.plan import Plan
+from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
 from treille.io.errors import InputError
@@ -135,12 +135,18 @@ class Perceptron(Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
+        if requested_nystrom(self.space) is not None:
+            raise InputError(
+                f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"
+            )
         start = time.perf_counter()
         stream, begun = self.__dict__.get("_stream"), hasattr(self, "functions_")
         if begun:
             kernel, why, batch = self.plan_.kernel, self.plan_.kernel_why, self._read_batch(X)
         else:
             kernel, why, batch = self._streamed_examples(X)
+        if len(batch) == 0:
+            raise InputError("there are no examples: partial_fit needs at least one")
         found, codes = found_labels(y, len(batch))
         known, fixed = self._classes(found, classes)
         C = self._weights(codes, found, known, sample_weight)

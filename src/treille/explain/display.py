@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treille.data.format import visible_label
+from treille.data.format import clipped, visible_label
 from treille.explain.characters import on_characters, stretches, text_of
 from treille.explain.painting import bars, painted, painted_sentence, stylesheet
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from treille.explain.explanation import Explanation
+
+
+LONGEST = 160  # characters of a name
 
 
 class Shown(NamedTuple):
@@ -39,8 +42,8 @@ def page(title: str, explained: Sequence[Shown] = (), sentences: Sequence[tuple[
     """A page of explanations, or of tagged sentences, each a name and what `treille.Tagger.explain` returned."""
     from markupsafe import Markup
 
-    tagged = [(visible_label(name), Markup(painted_sentence(decisions))) for name, decisions in sentences]
-    return _render(page=True, title=visible_label(title), explained=list(explained), sentences=tagged)
+    tagged = [(_short(name), Markup(painted_sentence(decisions))) for name, decisions in sentences]
+    return _render(page=True, title=_short(title), explained=list(explained), sentences=tagged)
 
 
 def shown(found: Explanation, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
@@ -54,8 +57,8 @@ def shown(found: Explanation, label: Any = None, name: str = "", label_name: str
     score, parts, base, intercept = (f"{sign * float(values[function]):+.4g}" for values in sums)
     listed = largest(found, label)
     return Shown(
-        visible_label(name),
-        None if label_name is None else visible_label(label_name),
+        _short(name),
+        None if label_name is None else _short(label_name),
         score,
         parts,
         base if found.base[function] else "",
@@ -79,6 +82,10 @@ def largest(found: Explanation, label: Any = None) -> list[tuple[str, float]]:
     if text is not None and placed is not None:
         return stretches(text, placed)
     return list(zip(found.names, values.tolist(), strict=True))
+
+
+def _short(name: str) -> str:
+    return clipped(visible_label(name[: 2 * LONGEST]), LONGEST)
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,6 @@ class Explanation:
     True
     """
 
-    names: list[str]
     values: np.ndarray
     base: np.ndarray
     intercept: np.ndarray
@@ -71,6 +71,13 @@ class Explanation:
     leaves: tuple[tuple[Batch, int], ...] = ()
     by_support: bool = False
     support_shares: SupportShares | None = None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The parts, in their order."""
+        if self.by_support and self.support_shares is not None:
+            return self.support_shares.names()
+        return [name for leaf, i in self.leaves for name in leaf.part_names(i)]
 
     @property
     def scores(self) -> np.ndarray:
@@ -159,9 +166,7 @@ def explanations(
     supports = [None] * len(batch) if support is None else support
     if found is None:
         return [
-            Explanation(
-                own.names(), own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own
-            )
+            Explanation(own.shares(), np.zeros_like(intercept), intercept, classes, (), example, (), True, own)
             for example, own in zip(examples, supports, strict=True)
             if own is not None
         ]
@@ -169,13 +174,12 @@ def explanations(
     read = [(name, *found.shares[id(leaf)]) for name, leaf in leaves if id(leaf) in found.shares]
     explained = []
     for i in range(len(batch)):
-        names, values, columns = list[str](), [np.empty((0, len(intercept)))], list[tuple[str, int]]()
+        values, columns = [np.empty((0, len(intercept)))], list[tuple[str, int]]()
         for name, leaf, shares in read:
-            names += leaf.part_names(i)
             values.append(shares[leaf.part_offsets[i] : leaf.part_offsets[i + 1]])
             columns.append((name, len(values[-1])))
         own = tuple(columns) if len(leaves) > 1 else ()
         places = tuple((leaf, i) for _, leaf, _ in read)
-        parts = names, np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
+        parts = np.concatenate(values), found.base[i], intercept, classes, own, examples[i], places
         explained.append(Explanation(*parts, support_shares=supports[i]))
     return explained

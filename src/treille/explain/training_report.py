@@ -65,7 +65,8 @@ def plan(model: Any) -> dict[str, str]:
     chosen["parameters"] = ", ".join(f"{name}={value!r}" for name, value in values.items())
     report = model.report_
     several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
-    ended = "converged" if report.status == "converged" else f"stopped at {report.status}, not converged"
+    known = {"converged": "converged", "stream": "one pass over a stream"}
+    ended = known.get(report.status, f"stopped at {report.status}, not converged")
     reached = f"relative duality gap {report.relative_gap:.1e} (tol {getattr(model, 'tol', 0):g})"
     if report.mistakes:  # a perceptron
         reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,15 +66,6 @@ class Contributions:
                     _, values = shares.setdefault(id(leaf), (leaf, np.zeros((int(leaf.part_offsets[-1]), n_functions))))
                     values[leaf.part_offsets[i] : leaf.part_offsets[i + 1]] = found.shares[id(own)][1]
         return cls(shares, base)
-
-    @classmethod
-    def concatenated(cls, batch: Batch, each: Sequence[Contributions], n_functions: int) -> Contributions:
-        """Of one batch, from those of its examples one by one."""
-        values = [values for one in each for _, values in one.shares.values()]
-        base = np.concatenate([np.zeros((0, n_functions)), *(one.base for one in each)])
-        if not values:
-            return cls({}, base)
-        return cls({id(batch): (batch, np.concatenate(values))}, base)
 
     def scaled(self, factor: np.ndarray) -> Contributions:
         """All values times a number for each example, or for each example and function."""

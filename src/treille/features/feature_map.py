@@ -112,11 +112,13 @@ class FeatureMap(ABC):
         >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
         (['a', 'b', 'c'], [0, 1], [2, 1])
         """
-        raise InputError(f"{self._shown()} cannot be merged with others: those of NGram can")
+        raise InputError(
+            f"{self._shown()} cannot be merged with others: those of NGram, of patterns, graphs and Linear can"
+        )
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
         """The map with the features of further examples added; the features of this map keep their ids."""
-        raise InputError(f"{self._shown()} cannot be extended: those of NGram can")
+        raise InputError(f"{self._shown()} cannot be extended: those of NGram, of patterns, graphs and Linear can")
 
     def families(self) -> tuple[Families | None, ...]:
         """Features with nearly equal columns, for each part of the rows; None: unknown. Compaction makes their rows shorter."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data import Batch, Graphs
+from treille.data.base import running_sum
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.occurrences import Occurrences
@@ -30,7 +32,8 @@ DISCONNECTED = {
 }
 
 
-MOST_VISITED = 10**8  # subgraphs in an explanation
+MOST_VISITED = 10**8  # subgraphs in an explanation, or arcs of graphs without one of their nodes
+CHUNK = 10**6  # arcs at a time
 
 
 class Graphlets(GraphKernel):
@@ -115,20 +118,48 @@ class GraphletMap(FeatureMap):
 
     def occurrences(self, batch: Batch) -> Occurrences:
         assert isinstance(batch, Graphs)
-        kernel, arrays, size = self.kernel, batch.core_arrays("none"), int(self.kernel.size)
+        kernel, size = self.kernel, int(self.kernel.size)
         found = self._counts(batch, 1)
-        if not kernel.connected or found.sum() > MOST_VISITED:
-            why = "subgraphs that are not connected" if not kernel.connected else f"{found.sum():,.0f} subgraphs"
-            raise InputError(f"{kernel!r} has {why}, which are counted but not visited: their nodes are unknown")
         owners = np.repeat(np.arange(len(batch)), np.diff(batch.offsets))
         values = np.divide(
             transformed(kernel.counts, np.maximum(found, 1)), found, out=np.zeros_like(found), where=found > 0
         )
-        shares = (_core.graphlets_of_nodes(arrays, size, 1) / size * values[owners])[:, self.types]
+        shares = (self._of_nodes(batch, found) / size * values[owners])[:, self.types]
         nodes, features = np.nonzero(shares)
         parts = nodes - batch.offsets[owners[nodes]]
         ends = np.concatenate([[0], np.cumsum(np.bincount(owners[nodes], minlength=len(batch)))])
         return Occurrences(features, shares[nodes, features], np.arange(len(nodes) + 1), parts, ends)
+
+    def _of_nodes(self, batch: Graphs, found: np.ndarray) -> np.ndarray:
+        """In how many of the subgraphs `found` of each type every node is."""
+        if self.kernel.connected and found.sum() <= MOST_VISITED:
+            return _core.graphlets_of_nodes(batch.core_arrays("none"), int(self.kernel.size), 1)
+        n_arcs = np.diff(batch.arcs[batch.offsets])
+        if (np.diff(batch.offsets) * n_arcs).sum() > MOST_VISITED:
+            raise InputError(
+                f"{self.kernel!r} has {found.sum():,.0f} subgraphs here, too many to find out which nodes they have: explain "
+                "smaller graphs, or fewer at a time"
+            )
+        of_nodes = np.empty((len(batch.labels), found.shape[1]))
+        for i, (first, last) in enumerate(pairwise(batch.offsets.tolist())):
+            step = 1 + CHUNK // max(1, int(n_arcs[i]))
+            for start in range(first, last, step):
+                some = np.arange(start, min(last, start + step)) - first
+                of_nodes[first + some] = found[i] - self._without(batch, i, some)
+        return of_nodes
+
+    def _without(self, batch: Graphs, i: int, nodes: np.ndarray) -> np.ndarray:
+        """The counts of graph i without each of these nodes."""
+        arcs = slice(*batch.arcs[batch.offsets[i : i + 2]])
+        ends = np.stack([batch.sources[arcs], batch.targets[arcs]])
+        which, kept = np.nonzero((ends[:, None] != nodes[:, None]).all(axis=0))
+        sources, targets = ends[:, kept] - (ends[:, kept] > nodes[which])
+        left = int(batch.offsets[i + 1] - batch.offsets[i]) - 1
+        offsets = left * np.arange(len(nodes) + 1)
+        per_node = np.bincount(which * left + sources, minlength=offsets[-1])
+        arrays = np.zeros(offsets[-1], np.int32), offsets, running_sum(per_node), targets.astype(np.int32)
+        none = batch.core_arrays("none")[4], np.empty(0)
+        return _core.graphlets((*arrays, *none), int(self.kernel.size), bool(self.kernel.connected), 1)
 
     def _counts(self, batch: Graphs, threads: int) -> np.ndarray:
         """How often each type of subgraph occurs, in the order of the core."""

@@ -11,14 +11,13 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch
-from treille.data.aligned import AlignedBatches
 from treille.data.base import available_memory, readable_size
 from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.additive import own_part, part_of
+from treille.kernels.additive import Additive, own_part, part_of
 from treille.kernels.base import Kernel
 
 MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
@@ -122,23 +121,39 @@ class ProductKernel(Kernel):
         found = super().contributions(batch, support, coefficients, n_jobs)
         if found is not None:
             return found
-        factors = self.factors()
-        left, right = ([own_part(factor, each) for factor in factors] for each in (batch, support))
-        if any(isinstance(own, AlignedBatches) for own in left):
+        parts = [own_part(factor, support) for factor in self.factors()]
+        try:
+            return Contributions.of_each(
+                batch, coefficients.shape[1], lambda one: self._of_one(one, parts, coefficients, n_jobs)
+            )
+        except InputError:
             return None
-        each = zip(factors, left, right, strict=True)
-        K = np.stack([factor.gram(x, y, n_jobs) for factor, x, y in each])
-        total = Contributions({}, np.zeros((len(batch), coefficients.shape[1])))
-        for j, (factor, own, other) in enumerate(zip(factors, left, right, strict=True)):
-            # An equal part for each factor, which it splits as if the others were constant.
-            others = np.prod(np.delete(K, j, axis=0), axis=0) * K[j] ** (self.exponent() - 1) / len(factors)
-            rows = [
-                factor.contributions(own[i : i + 1], other, others[i][:, None] * coefficients, n_jobs)
-                for i in range(len(own))
-            ]
-            if any(row is None for row in rows):
-                return None
-            total += Contributions.concatenated(own, [row for row in rows if row is not None], coefficients.shape[1])
+
+    def _of_one(
+        self, example: Batch, support: list[Batch], coefficients: np.ndarray, n_jobs: int | None
+    ) -> Contributions:
+        """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
+        factors = self.factors()
+        own = [own_part(factor, example) for factor in factors]
+        each = zip(factors, own, support, strict=True)
+        values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
+        constants = [constant_of(factor) for factor in factors]
+        if len(factors) == 1:
+            per_unit = np.ones(len(values[0]))  # (k^d - c^d) / (k - c)
+            for step in range(1, self.exponent()):
+                per_unit = per_unit * values[0] + constants[0] ** step
+            shares = [per_unit]
+        else:
+            (k, other), (c, constant) = values, constants
+            part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
+            shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
+        total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** self.exponent())
+        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
+            beta = share[:, None] * coefficients
+            found = factor.contributions(x, y, beta, n_jobs)
+            if found is None:
+                raise InputError(f"{factor!r} is not split by part")
+            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
         return total
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
@@ -157,6 +172,25 @@ class ProductKernel(Kernel):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
+
+
+def constant_of(kernel: Kernel) -> float:
+    """The constant terms of a sum: 1 of ``1 + k``."""
+    from treille.kernels.algebra import Constant, Scaled
+
+    if isinstance(kernel, Additive):
+        return sum(constant_of(term) for _, term in kernel.terms())
+    if isinstance(kernel, Scaled):
+        return float(kernel.scale) * constant_of(kernel.kernel)
+    return float(kernel.value) if isinstance(kernel, Constant) else 0.0
+
+
+def n_factors(kernel: Kernel) -> int:
+    """How many kernels are multiplied, those inside counted."""
+    if isinstance(kernel, ProductKernel):
+        return kernel.exponent() * sum(map(n_factors, kernel.factors()))
+    inner = getattr(kernel, "kernel", None)
+    return n_factors(inner) if isinstance(inner, Kernel) else 1
 
 
 def _same_parameters(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ LARGE = 1 << 16  # bytes of requests that are answered together, at most
 class Limits:
     """What one server spends: bytes of a body, seconds for a request, requests that wait for a thread, and threads."""
 
-    body: int = 10_000_000
+    body: int = 4_000_000
     seconds: float = 10.0
     waiting: int = 128
     threads: int = 2

@@ -60,6 +60,8 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
         kernel=format_kernel(served.model.plan_.kernel),
         classes=[str(label) for label in served.classes or []] if can_choose else [],
         fields=fields,
+        kind=kind,
+        target="the tag" if kind == "tags" else "the class" if served.classes else "a larger number",
         samples=[each.name for each in samples],
         setup=setup,
         version=treille.__version__,

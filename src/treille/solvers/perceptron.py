@@ -91,26 +91,44 @@ class Perceptron(BaseSolver):
             answers = _core.perceptron_cached(row=space.row, cache_bytes=int(self.cache_mb * 1e6), **options)
         y = np.stack([problem.y(k) for k in range(n_problems)])
         alpha, late = answers.alpha.reshape(n_problems, n), answers.late.reshape(n_problems, n)
-        last = y * alpha
-        shares = late / np.maximum(1, np.array(answers.visits))[:, None] if self.averaged else 0.0
-        coefficients = np.ascontiguousarray((last - y * shares).T)
-        intercept = coefficients.sum(axis=0) * float(problem.intercept)
-        weights = space.rmatvec(coefficients) if isinstance(space, RowsSpace) else None
-        outputs = _product(space, coefficients)
-        bounds = _product(space, last.T) if self.averaged else outputs  # at the last weights
-        diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
-        radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + float(problem.intercept)))
-        reports = []
-        for k in range(n_problems):
-            sq_norm, f = float(coefficients[:, k] @ outputs[:, k]), outputs[:, k] + intercept[k]
-            primal = problem.primal(max(0.0, sq_norm), f, float(intercept[k]), k)
-            sq_last = float(last[k] @ bounds[:, k]) + float(problem.intercept) * float(last[k].sum()) ** 2
-            dual = max(-radius, problem.dual(last[k], max(0.0, sq_last), k))
-            status = {"stopped": "max_seconds"}.get(answers.status[k], answers.status[k])
-            mistakes = tuple(answers.mistakes[k])
-            reports.append(Report(primal, dual, len(mistakes), 0.0, status, run.seed, mistakes=mistakes, radius=radius))
+        last = mean = np.ascontiguousarray((y * alpha).T)
+        if self.averaged:
+            steps = np.maximum(1, np.array(answers.visits))[:, None]
+            mean = np.ascontiguousarray((y * (alpha - late / steps)).T)
+        measured = _Margins(problem, space, mean, last)
+        reports = [measured.report(k, answers, run.seed) for k in range(n_problems)]
         report = replace(Report.combined(reports), representation=representation)
-        return Solution(intercept, alpha, report, weights, None if weights is not None else coefficients)
+        intercept = float(problem.intercept) * mean.sum(axis=0)
+        if isinstance(space, RowsSpace):
+            return Solution(intercept, alpha, report, weights=space.rmatvec(mean))
+        return Solution(intercept, alpha, report, coefficients=mean)
+
+
+class _Margins:
+    """The margins of the functions with these coefficients: those of the model, and the last ones."""
+
+    def __init__(self, problem: Problem, space: RowsSpace | GramSpace, mean: np.ndarray, last: np.ndarray):
+        self.problem, self.bias, self.coefficients = problem, float(problem.intercept), (mean, last)
+        outputs = _product(space, mean)
+        self.outputs = (outputs, outputs if last is mean else _product(space, last))
+        diagonal = space.rows.diag() if isinstance(space, RowsSpace) else space.diag()
+        self.radius = float(np.sqrt(diagonal[problem.C > 0].max(initial=0.0) + self.bias))
+
+    def report(self, k: int, answers: _core.Mistakes, seed: int) -> Report:
+        (primal, _), (last, norm) = (
+            self._values(k, *each) for each in zip(self.coefficients, self.outputs, strict=True)
+        )
+        dual = max(-self.radius, self.problem.dual(self.coefficients[1][:, k], norm, k))
+        status, mistakes = answers.status[k], tuple(answers.mistakes[k])
+        status = "max_seconds" if status == "stopped" else status
+        ended = Report(primal, dual, len(mistakes), 0.0, status, seed)
+        return replace(ended, mistakes=mistakes, radius=self.radius, last_margin=-last)
+
+    def _values(self, k: int, coefficients: np.ndarray, outputs: np.ndarray) -> tuple[float, float]:
+        """Minus the margin, and |(w, b)|^2."""
+        beta, f = coefficients[:, k], outputs[:, k]
+        sq_norm, b = max(0.0, float(beta @ f)), self.bias * float(beta.sum())
+        return self.problem.primal(sq_norm, f + b, b, k), sq_norm + b**2
 
 
 def _product(space: RowsSpace | GramSpace, coefficients: np.ndarray) -> np.ndarray:

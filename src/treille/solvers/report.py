@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import zip_longest
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from numbers import Real
 from typing import Any
 
@@ -60,9 +60,11 @@ class Report:
     # after each was begun. The dual value is a bound at any time; DualCD's primal value is that
     # of outputs as last read, exact at the end.
     history: History = ()
-    # Of a perceptron, whose objective is minus the margin: mistakes of each epoch, and the largest norm of an example.
+    # Of a perceptron, whose objective is minus the margin: mistakes of each epoch, the largest norm of an example, and the margin
+    # of the last weights, which is not that of the model where it has their mean.
     mistakes: tuple[int, ...] = ()
     radius: float = 0.0
+    last_margin: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -78,30 +80,34 @@ class Report:
 
     @property
     def margin(self) -> float:
-        """Of a perceptron: the least distance of an example from the boundary, negative if one is misclassified.
+        """Of a perceptron: the least distance of a training example from the boundary, negative if one is misclassified.
 
-        With several problems, the smallest of theirs.
+        With several problems, the smallest of theirs. NaN after `partial_fit`, which does not look at examples again.
         """
-        return min(report.margin for report in self.per_class) if self.per_class else -self.primal
+        if self.per_class:
+            return min(report.margin for report in self.per_class)
+        return nan if self.status == "stream" else -self.primal
 
     @property
     def mistake_bound(self) -> float:
-        """Of a perceptron with weights of 1: an upper bound of Novikoff's bound on its mistakes, (radius / margin)^2.
+        """Of a perceptron with weights of 1: Novikoff's bound on its mistakes, (radius / margin)^2, for the largest margin known.
 
-        With several problems, the sum of theirs. Infinite where the margin found is not positive.
+        That is the margin of the model or of the last weights. With several problems, the sum of their bounds. Infinite where no
+        positive margin is known.
 
         >>> Report(-0.5, -0.7, 3, 0.0, "converged", 0, mistakes=(3, 1, 0), radius=2.0).mistake_bound
         16.0
         """
         if self.per_class:
             return sum(report.mistake_bound for report in self.per_class)
-        return (self.radius / self.margin) ** 2 if self.margin > 0 else inf
+        known = max(-self.primal, self.last_margin)
+        return (self.radius / known) ** 2 if known > 0 else inf
 
     def __repr__(self) -> str:
         several = f", {len(self.per_class)} classes" if self.per_class else ""
         if self.mistakes:
             return (
-                f"Report(status={self.status!r}, mistakes={sum(self.mistakes)}, in the last epoch={self.mistakes[-1]}, "
+                f"Report(status={self.status!r}, mistakes={sum(self.mistakes)} ({self.mistakes[-1]} in the last epoch), "
                 f"margin={self.margin:.3g}, epochs={self.epochs}, seconds={self.seconds:.3g}, seed={self.seed}{several})"
             )
         if self.approximation_error > 0:
@@ -155,8 +161,14 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Report:
         """The inverse of `as_dict`."""
-        defaults = {"approximation_error": 0.0, "representation": "", "mistakes": [], "radius": 0.0} | values
-        names = ("primal", "dual", "seconds", "approximation_error", "radius")
+        defaults = {
+            "approximation_error": 0.0,
+            "representation": "",
+            "mistakes": [],
+            "radius": 0.0,
+            "last_margin": 0.0,
+        } | values
+        names = ("primal", "dual", "seconds", "approximation_error", "radius", "last_margin")
         numbers: dict[str, Any] = {k: stored.number(defaults, k) for k in names}
         counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
         texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}

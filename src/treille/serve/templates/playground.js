@@ -165,7 +165,7 @@ function bars(list, rows, isSigned, most, more) {
       list.insertBefore(item, list.children[k] ?? null);
     }
     const [name, track, number] = item.children, bar = track.firstChild, share = Math.abs(row.value) / most;
-    name.textContent = visible(row.name, list.id === "parts");
+    name.textContent = visible(row.name, !row.name.trim());
     name.title = row.name;
     number.textContent = isSigned ? signed(row.value) : `${(100 * row.value).toFixed(1)} %`;
     item.classList.toggle("chosen", Boolean(row.chosen));
