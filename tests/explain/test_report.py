@@ -171,7 +171,7 @@ def test_labels_that_the_model_does_not_know_are_a_warning(tmp_path):
 def test_a_model_that_did_not_converge_says_so(tmp_path):
     with pytest.warns(treille.ConvergenceWarning):
         model = fitted(treille.SVC(NGram(2), tol=1e-12, max_epochs=1))
-    assert "training stopped at max_epochs" in report_of(model, tmp_path)
+    assert "stopped at max_epochs with a relative duality gap" in report_of(model, tmp_path)
 
 
 def test_probabilities_are_shown_and_calibrated(tmp_path):
@@ -228,6 +228,51 @@ def test_other_kinds_of_data(tmp_path, kernel, X):
     text = report_of(treille.SVC(kernel).fit(X, y), tmp_path, X, y, (X, y))
     assert "All 4 examples." in text
     assert "TF-IDF" not in text
+
+
+def test_tree_fragments_take_the_place_of_features(tmp_path):
+    trees = [
+        "(S (NP (D a) (N cat)) (VP sat))",
+        "(S (NP (D a) (N dog)) (VP ran))",
+        "(S (NP he) (VP sat))",
+        "(S (NP it))",
+    ]
+    y = ["noun", "noun", "pronoun", "pronoun"]
+    text = report_of(treille.SVC(treille.kernels.SubsetTree()).fit(trees, y), tmp_path, trees, y)
+    assert "The tree fragments with the largest weights" in text
+    assert re.search(r"\(NP·?\s?\(D\)·?\s?\(N\)\)", text)
+
+
+def test_joined_features_have_a_place_where_they_occur():
+    content = report_content(treille.SVC(NGram(4)).fit(WINES, COLOURS), WINES, COLOURS)
+    found = {feature.name: feature for feature in content.features["red"]}
+    assert "cherries" in " ".join(found)
+    assert any(feature.documents and "cherries" in feature.place for feature in found.values())
+
+
+def test_a_perceptron_reports_its_mistakes(tmp_path):
+    with pytest.warns(treille.ConvergenceWarning):
+        model = fitted(treille.Perceptron(KERNEL, max_epochs=5))
+    text = report_of(model, tmp_path)
+    assert "in the last epoch" in text
+    assert "there may be none" in text
+    assert "Accuracy" in text
+
+
+def test_columns_of_a_frame(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": WINES, "length": [float(len(x)) for x in WINES]})
+    kernel = treille.kernels.Columns({"text": KERNEL, "length": treille.kernels.Linear()})
+    text = report_of(treille.SVC(kernel, tol=0.1).fit(frame, COLOURS), tmp_path, frame, COLOURS, (frame, COLOURS))
+    assert "All 40 examples." in text
+    assert "TF-IDF" not in text
+
+
+def test_convergence_is_plotted_with_the_gap(tmp_path):
+    content = report_content(fitted(), WINES, COLOURS)
+    assert len(content.convergence.plots) == 2
+    fitted().save(tmp_path / "m.treille")
+    report_of(treille.load(tmp_path / "m.treille"), tmp_path)
 
 
 def test_an_empty_example_is_no_error(tmp_path):

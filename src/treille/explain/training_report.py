@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -16,6 +17,7 @@ from treille.explain.page import Content, Feature, Panel
 from treille.explain.plots import Line, axis_of, plot
 from treille.io.errors import InputError
 from treille.kernels.parse import format_kernel
+from treille.solvers.report import check_outcome
 
 MOST_FEATURES, FEWEST, ALL_FEATURES = 40, 10, 240  # of a class, and of all together: joining n-grams takes time
 MOST_FRAGMENTS = 20
@@ -24,7 +26,7 @@ MOST_CLASSES = 40
 SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
 
 
-def of_model(model: Any, warnings: Sequence[str] = (), examples: Any = None) -> Content:
+def of_model(model: Any, met: Sequence[str] = (), examples: Any = None) -> Content:
     """The content of a report without examples; `examples` show where features occur."""
     panel, note = convergence(model.report_, getattr(model, "tol", 0.0))
     top, told = features(model, examples) if hasattr(model, "functions_") else ({}, "")
@@ -38,7 +40,7 @@ def of_model(model: Any, warnings: Sequence[str] = (), examples: Any = None) -> 
         features=top,
         features_note=told,
         plan=plan(model),
-        warnings=[*warnings, *of_training(model)],
+        warnings=[*met, *of_training(model)],
     )
 
 
@@ -76,12 +78,12 @@ def plan(model: Any) -> dict[str, str]:
 
 def of_training(model: Any) -> list[str]:
     """Warnings that the report of the solver gives reason for."""
-    report, said = model.report_, []
-    if report.status not in ("converged", "stream") and not report.mistakes:
-        said.append(
-            f"training stopped at {report.status} with a relative duality gap of {report.relative_gap:.2g}, "
-            f"asked for {model.tol:g}: raise max_epochs, use a larger tol, more regularisation, or a normalized kernel"
-        )
+    report = model.report_
+    with warnings.catch_warnings(record=True) as met:  # what `fit` issued, which a model file does not keep
+        warnings.simplefilter("always")
+        if report.status != "stream":
+            check_outcome(report, getattr(model, "tol", 0.0))
+    said = [str(warning.message) for warning in met]
     if report.approximation_error > 0:
         said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
     if getattr(getattr(model, "features_", None), "n_features", 1) == 0:
