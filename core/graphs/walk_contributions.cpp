@@ -8,10 +8,10 @@
 namespace treille {
 namespace {
 
-constexpr std::uint32_t kAbsent = Interner<std::int32_t>::kAbsent;
+constexpr std::uint32_t kNoPrefix = Interner<std::int32_t>::kAbsent;
 
 // Walks of one sequence of labels that come by one arc, and end in one node.
-struct End {
+struct WalkEnd {
   std::int32_t edge, label, node;
   double count;            // walks, by the weights of their arcs
   std::size_t arc = 0;     // the last
@@ -40,12 +40,12 @@ class WalkShares {
     ends_[0].clear();
     for (std::size_t v = 0; v < graphs_.n_nodes(g); ++v)
       ends_[0].push_back({0, graphs_.labels[first_ + v], static_cast<std::int32_t>(v), 1.0});
-    extend(kAbsent, 0);
+    extend(kNoPrefix, 0);
     for (std::size_t e = 0; e < ends_[0].size(); ++e) add(nodes_ + node_at(ends_[0][e]) * width_, 1.0, worth_[0].data() + e * width_);
   }
 
  private:
-  std::size_t node_at(const End& end) const { return first_ + static_cast<std::size_t>(end.node); }
+  std::size_t node_at(const WalkEnd& end) const { return first_ + static_cast<std::size_t>(end.node); }
   void add(double* to, double factor, const double* values) const {
     for (std::size_t f = 0; f < width_; ++f) to[f] += factor * values[f];
   }
@@ -54,7 +54,7 @@ class WalkShares {
   void extend(std::uint32_t prefix, std::size_t step) {
     auto& ends = ends_[step];
     auto& worth = worth_[step];
-    std::ranges::sort(ends, {}, [](const End& end) { return std::tuple(end.edge, end.label, end.node, end.arc); });
+    std::ranges::sort(ends, {}, [](const WalkEnd& end) { return std::tuple(end.edge, end.label, end.node, end.arc); });
     worth.assign(ends.size() * width_, 0.0);
     std::vector<double> own(width_);
     for (std::size_t begin = 0, end; begin < ends.size(); begin = end) {
@@ -63,7 +63,7 @@ class WalkShares {
       for (end = begin; end < ends.size() && ends[end].edge == ends[begin].edge && ends[end].label == ends[begin].label; ++end)
         total += ends[end].count;
       const std::uint32_t id = find_(prefix, ends[begin].edge, ends[begin].label);
-      if (id == kAbsent) continue;  // no longer sequence is known either
+      if (id == kNoPrefix) continue;  // no longer sequence is known either
       std::fill(own.begin(), own.end(), 0.0);
       if (step >= min_k_ && total != 0) price_(id, total, own.data());
       if (step < k_) leave(id, begin, end, step);
@@ -107,7 +107,7 @@ class WalkShares {
   Price price_;
   double* nodes_;
   double* arcs_;
-  std::vector<std::vector<End>> ends_;      // by step
+  std::vector<std::vector<WalkEnd>> ends_;  // by step
   std::vector<std::vector<double>> worth_;  // by step
   std::size_t first_ = 0;
 };
@@ -120,7 +120,7 @@ void WalkFeatures::contributions(const Graphs& graphs, std::span<const double> w
   std::fill_n(arcs, graphs.targets.size() * n_functions, 0.0);
   const auto number = [&](std::uint32_t prefix, std::int32_t edge, std::int32_t label) { return find(prefix, edge, label); };
   const auto price = [&](std::uint32_t id, double count, double* to) {
-    if (feature_of_[id] == kAbsent) return;
+    if (feature_of_[id] == kNoPrefix) return;
     const double each = transformed(counts_, count) / count;
     for (std::size_t f = 0; f < n_functions; ++f) to[f] = each * weights[std::size_t{feature_of_[id]} * n_functions + f];
   };

@@ -28,7 +28,7 @@ using Places = std::span<const std::uint32_t>;
 using ChildNodes = std::span<const std::uint32_t>;  // nodes of x
 
 // What both kinds of trees read and write.
-struct State {
+struct ShareState {
   std::vector<Node> nodes;
   Array<double> values;   // Delta
   Array<double> adjoint;  // df/dDelta, n_functions numbers each
@@ -58,20 +58,20 @@ class SubsetShares {
 
   bool counts(std::size_t arity) const { return arity > 0 || rule_.leaves; }
 
-  std::uint32_t largest(const State& state, ChildNodes children, Places places) const {
+  std::uint32_t largest(const ShareState& state, ChildNodes children, Places places) const {
     std::uint32_t sum = 1;
     for (std::size_t k = 0; k < children.size(); ++k) sum += std::max<std::uint32_t>(1, state.largest(children[k], places[k]));
     return sum;
   }
 
-  double up(const State& state, ChildNodes children, Places places, double s) const {
+  double up(const ShareState& state, ChildNodes children, Places places, double s) const {
     if (children.empty()) return s * (rule_.leaves ? rule_.decay : 1 - rule_.sigma);
     double product = s * rule_.decay;
     for (std::size_t k = 0; k < children.size(); ++k) product *= s * rule_.sigma + state.value(children[k], places[k]);
     return product;
   }
 
-  void down(State& state, ChildNodes children, Places places, double s, const double* own) {
+  void down(ShareState& state, ChildNodes children, Places places, double s, const double* own) {
     const std::size_t n = children.size();
     after_.resize(n + 1);
     after_[n] = s * rule_.decay;
@@ -98,7 +98,7 @@ class PartialShares {
   bool counts(std::size_t) const { return true; }
 
   // 1 + the heaviest common subsequence of the children.
-  std::uint32_t largest(const State& state, ChildNodes children, Places places) {
+  std::uint32_t largest(const ShareState& state, ChildNodes children, Places places) {
     best_.assign(places.size() + 1, 0);
     for (const std::uint32_t child : children) {
       poll();
@@ -112,7 +112,7 @@ class PartialShares {
     return 1 + best_.back();
   }
 
-  double up(const State& state, ChildNodes children, Places places, double s) {
+  double up(const ShareState& state, ChildNodes children, Places places, double s) {
     double sum = 0;
     if (children.size() == 1 || places.size() == 1) {
       for (const std::uint32_t child : children)
@@ -124,7 +124,7 @@ class PartialShares {
   }
 
   // Of a subsequence that pairs child i with place j: what may precede the pair times what may follow it.
-  void down(State& state, ChildNodes children, Places places, double s, const double* own) {
+  void down(ShareState& state, ChildNodes children, Places places, double s, const double* own) {
     const std::size_t n = children.size(), m = places.size();
     if (n == 0 || m == 0) return;
     if (n == 1 || m == 1) {
@@ -149,7 +149,7 @@ class PartialShares {
 
  private:
   // The sum over all common subsequences; keeps Delta of all pairs, and what may precede each.
-  double before(const State& state, ChildNodes children, Places places) {
+  double before(const ShareState& state, ChildNodes children, Places places) {
     const std::size_t n = children.size(), m = places.size();
     pairs_.resize(n * m);
     before_.resize(n * m);
@@ -315,7 +315,7 @@ class TreeWorker {
   const TreeIndex<Kin>& index_;
   decltype(shares_of(std::declval<Rule>())) rule_;
   const Array<double>& weights_;
-  State state_;
+  ShareState state_;
   std::vector<std::uint32_t> arity_, children_;
   std::vector<std::int32_t> key_;
 };
