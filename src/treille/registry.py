@@ -114,11 +114,15 @@ def known(group: str) -> dict[str, type[Any]]:
     return found | {name: cls for (own, name), cls in _registered.items() if own == group and name not in found}
 
 
-@cache
 def _built_in(group: str) -> dict[str, type[Any]]:
     """The classes that the package of a group exports; its other exports, and abstract classes, are none of them."""
+    return _classes(group, tuple(import_module(f"treille.{group}").__all__))
+
+
+@cache
+def _classes(group: str, names: tuple[str, ...]) -> dict[str, type[Any]]:
     package, method = import_module(f"treille.{group}"), GROUPS[group][1]
-    exports = ((name, getattr(package, name)) for name in package.__all__)
+    exports = ((name, getattr(package, name)) for name in names)
     return {
         name: cls
         for name, cls in exports
