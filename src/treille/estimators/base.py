@@ -17,7 +17,6 @@ from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.explain.explanation import Explanation, explanations
-from treille.explain.report import write_report
 from treille.explain.support import support_shares
 from treille.features import FeatureMap
 from treille.io import stored
@@ -213,6 +212,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
         >>> model.report(["ab", "cc"], [0, 1], "report.html")
         """
+        from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
+
         check_is_fitted(self, "functions_")
         write_report(self, X, y, path, train)
 

@@ -16,7 +16,6 @@ from treille import _core
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
-from treille.explain.tagger_report import write_tagger_report
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -338,6 +337,8 @@ class Tagger(LearnedDisplay, BaseEstimator):
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.report`."""
         check_is_fitted(self, "weights_")
+        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.report
+
         write_tagger_report(self, X, y, path, train)
 
     def save(self, path: str | os.PathLike[str]) -> None:
