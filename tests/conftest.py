@@ -1,6 +1,7 @@
 """What tests share. This file also puts `tests/` on the path, so that every test can import its slow twin."""
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -22,6 +23,21 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@pytest.fixture(scope="module")  # no longer: while it is open, no test can run an event loop of its own
+def browser():
+    """A headless Chromium, from the system or from playwright."""
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    with api.sync_playwright() as playwright:
+        try:
+            found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        except api.Error as error:
+            pytest.skip(f"there is no Chromium: run 'playwright install chromium' ({str(error).splitlines()[0]})")
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """Paintings of every kind in a real browser: nothing off-screen on a phone, nothing logged, nothing run, keys work."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -9,9 +7,6 @@ import treille
 from treille.data import Graph, Graphs
 from treille.explain import display
 from treille.kernels import Linear, NGram, Subpath, WeisfeilerLehman
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")
-pytestmark = pytest.mark.xdist_group("browser")
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202ertl " + "long" * 500
 
@@ -47,19 +42,6 @@ def path(tmp_path_factory):
     page = tmp_path_factory.mktemp("page") / "page.html"
     page.write_text(display.page(HOSTILE, shown, [("sentence 1", tagger.explain(sentence))]), "utf-8")
     return page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    program = next((found for found in map(shutil.which, names) if found), None)
-    with sync_api.sync_playwright() as playwright:
-        try:
-            found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        except sync_api.Error as error:
-            pytest.skip(f"there is no Chromium: run 'playwright install chromium' ({str(error).splitlines()[0]})")
-        yield found
-        found.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

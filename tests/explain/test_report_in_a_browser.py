@@ -1,7 +1,5 @@
 """Reports in a real browser: Chromium, from the system or from playwright; skipped where there is none."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -9,9 +7,6 @@ import treille
 from treille.explain.page import Page
 from treille.explain.report import Source, report_content, write_report
 from treille.kernels import NGram, Subpath
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")
-pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of these
 
 BAD = [
     "<script>alert(1)</script>",
@@ -23,20 +18,6 @@ BAD = [
     "</script></style><!--",
     "{{ 7 * 7 }} &amp; ${x}",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A headless Chromium."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-    path = next((found for found in map(shutil.which, names) if found), None)
-    with sync_api.sync_playwright() as playwright:
-        try:
-            found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        except sync_api.Error as error:
-            pytest.skip(f"there is no Chromium: run 'playwright install chromium' ({str(error).splitlines()[0]})")
-        yield found
-        found.close()
 
 
 @pytest.fixture
@@ -195,7 +176,8 @@ def test_a_command_is_copied(visit, wines):
     page = visit(wines)
     button = page.locator("[data-copy]").first
     button.click()
-    page.wait_for_function("b => ['Copied', 'Selected'].includes(b.textContent)", arg=button.element_handle())
+    page.wait_for_function("b => b.textContent !== 'Copy'", arg=button.element_handle())
+    assert button.text_content() in ("Copied", "Selected")
 
 
 def test_everything_is_reached_by_the_keyboard_and_has_a_visible_focus(visit, wines):

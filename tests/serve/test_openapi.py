@@ -16,14 +16,14 @@ def case(request):
         yield found, client, client.get("/openapi.json").json()
 
 
-def check(value, schema, document, place="answer"):
+def assert_fits(value, schema, document, place="answer"):
     """A small part of JSON Schema: what the descriptions use."""
     if "$ref" in schema:
         path = schema["$ref"].removeprefix("#/").split("/")
         found = document
         for name in path:
             found = found[name]
-        return check(value, found, document, place)
+        return assert_fits(value, found, document, place)
     if "enum" in schema:
         assert value in schema["enum"], place
     if "const" in schema:
@@ -33,14 +33,14 @@ def check(value, schema, document, place="answer"):
     assert not kinds or isinstance(value, tuple(each for kind in kinds for each in _types(kind))), (place, value, kinds)
     for name, inner in schema.get("properties", {}).items():
         if isinstance(value, dict) and name in value:
-            check(value[name], inner, document, f"{place}.{name}")
+            assert_fits(value[name], inner, document, f"{place}.{name}")
     for name in schema.get("required", []):
         assert name in value, f"{place} has no {name}"
     if schema.get("additionalProperties") is False:
         assert set(value) <= set(schema["properties"]), place
     if isinstance(value, list) and "items" in schema:
         for i, each in enumerate(value):
-            check(each, schema["items"], document, f"{place}[{i}]")
+            assert_fits(each, schema["items"], document, f"{place}[{i}]")
     for quantity, count in (("anyOf", None), ("oneOf", 1)):
         if quantity in schema:
             fits = [_fits(value, each, document) for each in schema[quantity]]
@@ -55,7 +55,7 @@ def _types(kind):
 
 def _fits(value, schema, document):
     try:
-        check(value, schema, document)
+        assert_fits(value, schema, document)
     except AssertionError:
         return False
     return True
@@ -88,12 +88,12 @@ def references(value):
 def test_requests_and_answers_fit_the_schemas(case):
     (_, _, value, _), client, document = case
     schemas = document["components"]["schemas"]
-    check(value, schemas["Example"], document, "example")
+    assert_fits(value, schemas["Example"], document, "example")
     for path, name in (("/predict", "Prediction"), ("/explain", "Explanation")):
         for request, kind in (({"example": value}, name), ({"examples": [value, value]}, f"{name}s")):
-            check(request, schemas[f"{path[1:].title()}Request"], document, "request")
+            assert_fits(request, schemas[f"{path[1:].title()}Request"], document, "request")
             reply = client.post(path, request)
-            check(reply.json(), schemas[kind if reply.status == 200 else "Error"], document, path)
+            assert_fits(reply.json(), schemas[kind if reply.status == 200 else "Error"], document, path)
 
 
 def test_wrong_requests_do_not_fit_the_schemas(case):
@@ -113,4 +113,4 @@ def test_wrong_requests_do_not_fit_the_schemas(case):
 def test_errors_fit_their_schema(case):
     _, client, document = case
     for reply in (client.post("/predict", b"{"), client.get("/nothing"), client.get("/predict")):
-        check(reply.json(), document["components"]["schemas"]["Error"], document, "error")
+        assert_fits(reply.json(), document["components"]["schemas"]["Error"], document, "error")

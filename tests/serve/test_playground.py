@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 
 import pytest
 from served_models import CASES
@@ -13,10 +12,7 @@ from serving import served
 import treille
 from treille.serve.playground import Sample
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of these
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which the extra [test] installs")
 PHONE = {"width": 420, "height": 800}
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -26,17 +22,6 @@ HOSTILE = [
     "x" * 20_000,
     "{{ 7 * 7 }} & < > \" '",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        try:
-            found = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"needs Chromium, see 'playwright install chromium': {str(error).splitlines()[0]}")
-        yield found
-        found.close()
 
 
 class Page:
@@ -58,7 +43,7 @@ class Page:
     def type(self, text, field=0):
         self.page.locator(f"#field-{field}").fill(text)
 
-    def shows(self, selector, text):
+    def assert_shows(self, selector, text):
         playwright.expect(self.page.locator(selector)).to_contain_text(text, timeout=20_000)
 
     def close(self):
@@ -91,25 +76,25 @@ def off_screen(page):
 def test_the_answer_follows_what_is_typed(wines, opened):
     page = opened(wines)
     page.page.locator("#field-0").press_sequentially("dark red", delay=5)
-    page.shows("#label", "red")
-    page.shows("#scores", "white")
+    page.assert_shows("#label", "red")
+    page.assert_shows("#scores", "white")
     playwright.expect(page.page.locator(".painted .for").first).to_be_visible()
-    page.shows("#sum", "intercept")
+    page.assert_shows("#sum", "intercept")
     page.type("white and green")
-    page.shows("#label", "white")
-    page.shows("#parts", "+")
+    page.assert_shows("#label", "white")
+    page.assert_shows("#parts", "+")
 
 
 def test_a_class_can_be_chosen_from_the_keyboard(wines, opened):
     page = opened(wines)
     page.type("red")
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
     before = page.page.locator(".painted").inner_html()
     page.page.locator("#field-0").press("Tab")
     assert page.page.evaluate("document.activeElement.id") == "class"
     page.page.keyboard.press("w")  # selects white
     page.page.wait_for_function("before => document.querySelector('.painted').innerHTML !== before", arg=before)
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
 
 
 def test_answers_to_what_was_typed_before_are_dropped(wines, opened):
@@ -126,14 +111,14 @@ def test_answers_to_what_was_typed_before_are_dropped(wines, opened):
     page.type("white")
     page.page.wait_for_timeout(300)
     page.type("red")
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
     for route in held:
         try:
             route.continue_()
         except playwright.Error:  # the page has given the request up
             continue
     page.page.wait_for_timeout(200)
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
     assert held
 
 
@@ -154,7 +139,7 @@ def test_hostile_classes_and_samples_are_shown_and_nothing_of_them_runs(opened):
     model = treille.SVC(treille.kernels.NGram(1)).fit(["a", "b", "c"], [HOSTILE[0], HOSTILE[1], "\u202e" + "z" * 300])
     samples = [Sample(text[:60], text) for text in HOSTILE]
     page = opened(model, viewport=PHONE, name=HOSTILE[0], samples=samples)
-    page.shows("#scores", "script")
+    page.assert_shows("#scores", "script")
     for k in range(len(samples)):
         page.page.locator("#sample").select_option(str(k))
         page.page.wait_for_timeout(100)
@@ -180,39 +165,39 @@ def test_examples_of_every_kind_can_be_typed_on_a_phone_and_in_the_dark(name, op
     text, label = TYPED[name]
     page = opened(CASES[name]().model, viewport=PHONE, color_scheme="dark", name=name)
     page.type(text)
-    page.shows("#label", label)
+    page.assert_shows("#label", label)
     assert off_screen(page) == []
     if name == "tagger":
-        page.shows("#painting", "B-NP")
+        page.assert_shows("#painting", "B-NP")
         page.page.locator("summary", has_text="dog").press("Enter")
-        page.shows("#painting details[open]", "I-NP: score")
+        page.assert_shows("#painting details[open]", "I-NP: score")
 
 
 def test_columns_have_a_field_each(opened):
     page = opened(CASES["columns"]().model)
     page.type("red wine")
     page.type("2.5", field=1)
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
     page.type("-20.5", field=1)
-    page.shows("#label", "white")
+    page.assert_shows("#label", "white")
 
 
 def test_what_is_not_an_example_is_named_and_the_page_goes_on(opened):
     page = opened(CASES["trees"]().model)
     page.ignored = "status of 422"
     page.type("(S (NP")
-    page.shows("#note", "is not closed")
+    page.assert_shows("#note", "is not closed")
     page.type("(S (NP he))")
-    page.shows("#label", "s")
+    page.assert_shows("#label", "s")
     playwright.expect(page.page.locator("#note")).to_be_empty()
 
 
 def test_samples_are_offered_and_shown_at_once(wines, opened):
     samples = [Sample("first", "red wine"), Sample("second", "white wine")]
     page = opened(wines, samples=samples)
-    page.shows("#label", "red")
+    page.assert_shows("#label", "red")
     page.page.locator("#sample").select_option("1")
-    page.shows("#label", "white")
+    page.assert_shows("#label", "white")
     assert page.page.locator("#field-0").input_value() == "white wine"
     page.type("own text")
     assert page.page.locator("#sample").input_value() == ""
