@@ -6,15 +6,9 @@ from math import prod
 
 from hypothesis import strategies as st
 
+from fragment_twins import children_of
+
 LABELS = "abc"
-
-
-def children_of(tree):
-    below = [[] for _ in tree.labels]
-    for node, parent in enumerate(tree.parents):
-        if parent >= 0:
-            below[parent].append(node)
-    return below
 
 
 def pairs_kernel(delta):

@@ -26,10 +26,11 @@ from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.matrices import write_lines
-from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger, warn_unknown
+from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.pages import check_report, commands, names_of
 from treille.data.format import count, one_line, visible_label
+from treille.explain.outputs import class_scores
 from treille.explain.report import Source, write_report
 from treille.explain.scores import Scores, area, measure, positive_class
 from treille.io import Examples

@@ -26,10 +26,9 @@ from sklearn.model_selection import KFold
 from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report
+from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import Reading, command, kernel_option
 from treille.cli.training import fit, fold_splits, held_out
-from treille.data.base import readable_size
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, format_kernel
 
@@ -144,9 +143,7 @@ def run(
     if not json:
         _print(printer, learner, chosen, why, by_class, top, scored)
     if model and not json:
-        printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
-        printer.print("try next:")
-        printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
+        print_saved(printer, model, f"{command('predict', model, 'FILE')}{reading.flags()}")
     printer.result(
         {
             "file": examples.source,

@@ -13,10 +13,11 @@ from safetensors import SafetensorError
 
 from treille import InputError, Report, Tagger, load
 from treille.cli.console import Printer
+from treille.data.base import readable_size
 from treille.data.format import count, legend, listed, seconds, visible, visible_label
+from treille.explain.outputs import label_name
 from treille.explain.scores import unknown_labels
 from treille.io import Examples
-from treille.io.labels import label_text
 from treille.io.model import read_spec
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
@@ -53,15 +54,8 @@ def refuse_tagger(model: Any, path: Path, verb: str) -> None:
 def class_names(model: Any) -> list[str]:
     """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
     if hasattr(model, "classes_"):
-        labels = [int(c) if isinstance(c, float) and c.is_integer() else c for c in model.classes_.tolist()]
-        return [label_text(label) or str(label) for label in labels]
+        return [label_name(label) for label in model.classes_.tolist()]
     return ["-1", "1"] if hasattr(model, "decision_function") else []
-
-
-def class_scores(model: Any, X: Any) -> np.ndarray:
-    """One column of scores per class, also for two classes."""
-    scores: np.ndarray = model.decision_function(X)
-    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
 def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
@@ -163,6 +157,17 @@ def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
         f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}"
     )
+
+
+def print_saved(printer: Printer, model: Path | None, *commands: str) -> None:
+    """Where the model is and what to try with it, or how to keep it."""
+    if model is None:
+        printer.field("saved", "no, name a file with --model to keep the model")
+        return
+    printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
+    printer.print("try next:")
+    for line in commands:
+        printer.print(f"  {line}", wrap=False)
 
 
 def print_features(

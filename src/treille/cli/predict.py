@@ -24,9 +24,10 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, class_names, class_scores, load_model, refuse_tagger
+from treille.cli.models import check_writable, class_names, load_model, refuse_tagger
 from treille.cli.options import Reading
 from treille.data.format import class_counts, count, one_line, shares
+from treille.explain.outputs import class_scores
 
 STANDARD_OUTPUT = "-"
 

@@ -13,10 +13,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from treille import InputError, Perceptron
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.models import check_writable, describe_report, print_saved, warn_unknown
 from treille.cli.options import Reading, command, kernel_option
 from treille.cli.training import HeldOut, score
-from treille.data.base import readable_size
 from treille.data.format import count, seconds
 from treille.io import Examples
 from treille.kernels.parse import format_kernel
@@ -134,13 +133,7 @@ def _print(
     printer.field("score", f"{running}, each predicted before it was learned")
     if scored:
         printer.field("test", str(scored))
-    if not model:
-        printer.field("saved", "no, name a file with --model to keep the model")
-        return
-    printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
-    printer.print("try next:")
-    printer.print(f"  {command('inspect', model)}", wrap=False)
-    printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
+    print_saved(printer, model, command("inspect", model), f"{command('predict', model, 'FILE')}{reading.flags()}")
 
 
 def _as_dict(

@@ -35,12 +35,11 @@ import typer
 from treille import SVC, InputError, Lattices, LogisticRegression
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report, warn_unknown
+from treille.cli.models import check_writable, describe_report, print_saved, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
 from treille.cli.pages import check_report, write_training_report
 from treille.cli.stream import learn_stream
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
-from treille.data.base import readable_size
 from treille.data.format import class_counts, count, shares
 from treille.io import Examples
 from treille.kernels import Kernel
@@ -249,13 +248,7 @@ def _print(
         printer.warn(f"{reached}: raise --max-epochs or --tol, lower --C, or normalize the kernel")
     elif scored and scored.not_converged:
         printer.warn(f"{scored.not_converged} of {len(scored.folds)} folds fell short of the gap: raise --max-epochs")
-    if not model:
-        printer.field("saved", "no, name a file with --model to keep the model")
-        return
-    printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
-    printer.print("try next:")
-    printer.print(f"  {command('inspect', model)}", wrap=False)
-    printer.print(f"  {command('predict', model, 'FILE')}{reading.flags()}", wrap=False)
+    print_saved(printer, model, command("inspect", model), f"{command('predict', model, 'FILE')}{reading.flags()}")
 
 
 def _n_features(machine: Any) -> int | None:

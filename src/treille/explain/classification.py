@@ -14,7 +14,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from treille.data.format import visible_label
 from treille.explain.baselines import TFIDF, majority, tfidf_predictions
-from treille.explain.outputs import names_of, scores_of
+from treille.explain.outputs import class_scores, names_of
 from treille.explain.page import Bar, Cell, Confusion, Figure, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
@@ -37,7 +37,7 @@ class Predictions:
     @classmethod
     def of(cls, model: Any, X: Any, truth: list[str] | None) -> Predictions:
         """Those of a model for examples."""
-        scores = scores_of(model, X)
+        scores = class_scores(model, X)
         proba = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         outlying = not hasattr(model, "classes_")
         best = (scores[:, 1] >= 0).astype(int) if outlying else scores.argmax(axis=1)

@@ -51,7 +51,7 @@ def truth_of(model: Any, y: Any, n: int) -> list[str] | None:
     return names
 
 
-def scores_of(model: Any, X: Any) -> np.ndarray:
+def class_scores(model: Any, X: Any) -> np.ndarray:
     """One column of scores for each class, also for two."""
     scores: np.ndarray = model.decision_function(X)
     return scores if scores.ndim == 2 else np.column_stack([-scores, scores])

@@ -28,14 +28,13 @@ from sklearn.base import clone
 from treille import ConvergenceWarning, InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, describe_report
+from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, kernel_option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.cli.tag.sentences import Direction, Format, Multiclass
 from treille.cli.train import NOT_CONVERGED
-from treille.data.base import readable_size
 from treille.data.format import listed
 from treille.explain.report import Source
 from treille.explain.tagger_report import write_tagger_report
@@ -201,13 +200,7 @@ def _print(printer: Printer, tagger: Tagger, scored: TagScores | None, how: str,
     if report.status != "converged":
         reached = f"the duality gap is {report.relative_gap:.1e}, not yet {tagger.tol:g}"
         printer.warn(f"{reached}: raise --max-epochs or --tol, or lower --C")
-    if not model:
-        printer.field("saved", "no, name a file with --model to keep the model")
-        return
-    printer.field("saved", f"{model}, {readable_size(model.stat().st_size)}")
-    printer.print("try next:")
-    printer.print(f"  {command('tag', 'run', model, 'FILE')}", wrap=False)
-    printer.print(f"  {command('tag', 'evaluate', model, 'FILE')}", wrap=False)
+    print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
 
 
 def _as_dict(
