@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "contributions.hpp"
 #include "lattices.hpp"
 #include "rows.hpp"
 #include "text/pattern_features.hpp"
@@ -74,30 +75,10 @@ void bind_patterns(nb::module_& m) {
             return give_rows(unlocked([&] { return self.transform(data.view(), view(recode), threads); }));
           },
           "data"_a, "recode"_a, "threads"_a)
-      .def(
-          "contributions",
-          [](const PatternFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, Matrix weights,
-             int threads) {
-            const std::size_t n = symbols.size(), n_functions = weights.shape(1);
-            Buffer<double> out(n * n_functions);
-            unlocked([&] {
-              self.contributions({view(symbols), view(offsets)}, view(recode), {weights.data(), weights.size()}, n_functions, threads,
-                                 out.data());
-            });
-            return give_matrix(std::move(out), n, n_functions);
-          },
-          "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a, "What each symbol adds to functions of the rows.")
-      .def(
-          "contributions_of_arcs",
-          [](const PatternFeatures& self, const LatticesIn& data, In<std::int32_t> recode, Matrix weights, int threads) {
-            const Lattices lattices = data.view();
-            const std::size_t n = lattices.symbols.size(), n_functions = weights.shape(1);
-            Buffer<double> out(n * n_functions);
-            unlocked(
-                [&] { self.contributions(lattices, view(recode), {weights.data(), weights.size()}, n_functions, threads, out.data()); });
-            return give_matrix(std::move(out), n, n_functions);
-          },
-          "data"_a, "recode"_a, "weights"_a, "threads"_a, "What each arc adds to functions of the rows.")
+      .def("contributions", &contributions_of_symbols<PatternFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
+           "What each symbol adds to functions of the rows.")
+      .def("contributions_of_arcs", &contributions_of_arcs<PatternFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,
+           "What each arc adds to functions of the rows.")
       .def(
           "families",
           [](const PatternFeatures& self) -> std::optional<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> {

@@ -129,13 +129,7 @@ void bind_perceptron(nb::module_& m) {
         const Classes given{labels, classes, C, before, largest, {bias, max_epochs, shuffle, seed}, threads};
         PythonPoll polled(std::move(poll));
         const std::size_t n = labels.size();
-        CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
-          if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
-          nb::gil_scoped_acquire acquire;
-          const auto values = nb::cast<In<double>>(row(i));
-          if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
-          std::copy_n(values.data(), n, out);
-        });
+        CachedGram rows(n, cache_bytes, python_rows(std::move(row), n, polled));
         return solve_gram(rows, given, polled);
       },
       "row"_a, "cache_bytes"_a, "labels"_a, "classes"_a, "C"_a, "before"_a, "largest"_a, "bias"_a, "max_epochs"_a, "shuffle"_a, "seed"_a,

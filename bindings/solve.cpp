@@ -140,13 +140,7 @@ void bind_solve(nb::module_& m) {
          int threads, nb::object poll) {
         PythonPoll polled(std::move(poll));
         const std::size_t n = diagonal.size();
-        CachedGram rows(n, cache_bytes, [&](std::size_t i, double* out) {
-          if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
-          nb::gil_scoped_acquire acquire;
-          const auto values = nb::cast<In<double>>(row(i));
-          if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
-          std::copy_n(values.data(), n, out);
-        });
+        CachedGram rows(n, cache_bytes, python_rows(std::move(row), n, polled));
         return solve_smo(rows, diagonal, {examples, y, p, C, d, start, intercept}, {tol, violation_stop, max_epochs, shrinking}, threads,
                          polled);
       },

@@ -3,11 +3,14 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <stdexcept>
 #include <utility>
 
+#include "arrays.hpp"
 #include "solve/monitor.hpp"
 
 namespace nb = nanobind;
@@ -46,5 +49,16 @@ class PythonPoll {
   std::exception_ptr raised_;
   std::atomic<bool> failed_{false};
 };
+
+// Rows of a kernel matrix of n examples, asked for by row(i), for the threads of a solver: how a CachedGram fills them in.
+inline auto python_rows(nb::object row, std::size_t n, const PythonPoll& polled) {
+  return [row = std::move(row), n, &polled](std::size_t i, double* out) {
+    if (polled.failed()) throw std::runtime_error("stopped");  // so that Ctrl-C need not wait for more rows
+    nb::gil_scoped_acquire acquire;
+    const auto values = nb::cast<In<double>>(row(i));
+    if (values.size() != n) throw std::length_error("a row of the kernel matrix has the wrong length");
+    std::copy_n(values.data(), n, out);
+  };
+}
 
 }  // namespace treille

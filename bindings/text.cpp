@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "contributions.hpp"
 #include "lattices.hpp"
 #include "rows.hpp"
 #include "text/encode.hpp"
@@ -144,30 +145,10 @@ void bind_text(nb::module_& m) {
           },
           "symbols"_a, "offsets"_a, "recode"_a, "threads"_a,
           "Ids and starts of the fitted n-grams that occur, by sequence and position, and where those of each sequence begin.")
-      .def(
-          "contributions",
-          [](const NGramFeatures& self, In<std::int32_t> symbols, In<std::int64_t> offsets, In<std::int32_t> recode, Matrix weights,
-             int threads) {
-            const std::size_t n = symbols.size(), n_functions = weights.shape(1);
-            Buffer<double> out(n * n_functions);
-            unlocked([&] {
-              self.contributions({view(symbols), view(offsets)}, view(recode), {weights.data(), weights.size()}, n_functions, threads,
-                                 out.data());
-            });
-            return give_matrix(std::move(out), n, n_functions);
-          },
-          "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a, "What each symbol adds to functions of the rows.")
-      .def(
-          "contributions_of_arcs",
-          [](const NGramFeatures& self, const LatticesIn& data, In<std::int32_t> recode, Matrix weights, int threads) {
-            const Lattices lattices = data.view();
-            const std::size_t n = lattices.symbols.size(), n_functions = weights.shape(1);
-            Buffer<double> out(n * n_functions);
-            unlocked(
-                [&] { self.contributions(lattices, view(recode), {weights.data(), weights.size()}, n_functions, threads, out.data()); });
-            return give_matrix(std::move(out), n, n_functions);
-          },
-          "data"_a, "recode"_a, "weights"_a, "threads"_a, "What each arc adds to functions of the rows.")
+      .def("contributions", &contributions_of_symbols<NGramFeatures>, "symbols"_a, "offsets"_a, "recode"_a, "weights"_a, "threads"_a,
+           "What each symbol adds to functions of the rows.")
+      .def("contributions_of_arcs", &contributions_of_arcs<NGramFeatures>, "data"_a, "recode"_a, "weights"_a, "threads"_a,
+           "What each arc adds to functions of the rows.")
       .def(
           "merge",
           [](const NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {
