@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace treille {
 using Bind = void(nb::module_&);
 Bind bind_automata, bind_conjunctions, bind_features, bind_fold_paths, bind_graph_features, bind_graphlets, bind_graphs,
-    bind_kernel_learning, bind_lattices, bind_patterns, bind_perceptron, bind_products, bind_random_walk, bind_representations,
+    bind_kernel_learning, bind_lattices, bind_parts, bind_patterns, bind_perceptron, bind_products, bind_random_walk, bind_representations,
     bind_smooth_solvers, bind_solve, bind_subpath, bind_suffix, bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
@@ -32,6 +32,7 @@ NB_MODULE(_core, m) {
   treille::bind_graphs(m);
   treille::bind_kernel_learning(m);
   treille::bind_lattices(m);
+  treille::bind_parts(m);
   treille::bind_patterns(m);
   treille::bind_perceptron(m);
   treille::bind_products(m);

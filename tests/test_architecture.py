@@ -18,9 +18,9 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     "cli",
     "serve",
-    "scale",
     "estimators",
     "explain",
+    "scale",
     "tagging",
     "solvers",
     "spaces",
@@ -35,10 +35,9 @@ LAYERS = [
 MAY_IMPORT = {package: set(LAYERS[place:]) for place, package in enumerate(LAYERS)} | {
     "cli": set(LAYERS) | {"datasets", "testing", "treille"},
     "serve": set(LAYERS[1:]) | {"treille"},
-    "scale": set(LAYERS[2:]) | {"treille"},
     "datasets": {"datasets", "tagging", "data", "io"},
     "testing": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
-    "treille": set(LAYERS[3:]) | {"datasets", "testing", "treille"},
+    "treille": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
 }
 PUBLIC = [
     "treille",

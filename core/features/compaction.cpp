@@ -48,7 +48,7 @@ std::optional<CodedEntries> in_basis(const CodedRowsView<Word>& rows, const Fami
     member.push_back(families.member[z]);
   }
   const HelmertBasis ordered({families.sizes, family, member});
-  return renumbered(rows, rank, threads).visit(rows.scale, rows.n_features, rows.n_features, [&](const auto& view) {
+  return renumbered(rows, std::span<const std::uint32_t>(rank), rows.n_features, threads).visit(rows.scale, rows.n_features, rows.n_features, [&](const auto& view) {
     return rows_in_basis(view, ordered, threads);
   });
 }
@@ -109,7 +109,7 @@ CompactRows compact(const CodedRowsView<Word>& rows, const std::optional<Familie
   ordered.n_shared = out.n_shared;
   if (!std::is_sorted(counts.data(), counts.data() + counts.size(), std::greater<>())) {
     rank = by_falling_frequency({counts.data(), counts.size()});
-    out.entries = renumbered(rows, rank, threads);
+    out.entries = renumbered(rows, std::span<const std::uint32_t>(rank), rows.n_features, threads);
     const auto& words = std::get<Buffer<Word>>(out.entries->entries);
     ordered.entries = {words.data(), words.size()};
   }

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
+from treille.estimators.targets import check_numbers, found_labels
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.support import support_shares
 from treille.features import FeatureMap
@@ -24,9 +26,13 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
+from treille.scale.counting import count_parts
+from treille.scale.folder import opened_folder
+from treille.scale.labels import Collected
+from treille.scale.parts import Parts
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, Separation, check_intercept
-from treille.solvers.progress import progress_bar, stage
+from treille.solvers.progress import progress_bar, running_text, stage
 from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
@@ -52,11 +58,31 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     n_iter_: int
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
-    def _train(self, X: Any, problem_of: Callable[[int], Problem]) -> None:
-        """Solves the problem that `problem_of` makes for this many examples, and keeps the result."""
+    def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
+        """Solves ``problem_of(y, sample_weight, number of examples)``, and keeps the result."""
+        if isinstance(X, Parts):
+            return self._train_parts(X, y, sample_weight, problem_of)
         kernel, why, batch = self._examples(X)
-        problem = problem_of(len(batch))
+        problem = problem_of(y, sample_weight, len(batch))
         self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
+
+    def _train_parts(
+        self, parts: Parts, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]
+    ) -> None:
+        """The same for data in parts, which have labels and weights of their own."""
+        if y is not None or sample_weight is not None:
+            raise InputError("parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)")
+        if getattr(self, "space", "auto") != "auto":
+            raise InputError(f"space is {self.space!r}, which needs all examples in memory: use 'auto' for data in parts")
+        of_classes = is_classifier(self)
+        labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
+        with opened_folder(parts.scratch, parts.checkpoint) as folder:
+            with running_text(getattr(self, "verbose", 0)) as show:
+                choose = partial(choose_kernel, self.kernel, labels=of_classes)
+                counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
+            problem = problem_of(labels.y(), labels.sample_weight(), len(counted))
+            kernel = counted.kernel
+            self._solve(kernel, counted, problem, *self._planned(kernel, why, counted, problem))
 
     def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
         """The kernel, the reason for it, and the examples as it reads them."""
@@ -174,6 +200,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
 
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
+        if isinstance(X, Parts):
+            return np.concatenate([self._outputs(part.X) for part in X.open()])
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):

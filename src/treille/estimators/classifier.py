@@ -36,10 +36,10 @@ class Classifier(ClassifierMixin, KernelMachine):
     classes_: np.ndarray
     _found: np.ndarray  # while `fit` runs: the classes
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y."""
         self.check_parameters()
-        self._train(X, lambda n: self._problem(y, sample_weight, n))
+        self._train(X, y, sample_weight, self._problem)
         return self
 
     @abstractmethod

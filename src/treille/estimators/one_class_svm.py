@@ -67,7 +67,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""
         self.check_parameters()
-        self._train(X, lambda n: Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free"))
+        def problem(y: Any, sample_weight: Any, n: int) -> Problem:
+            return Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free")
+
+        self._train(X, None, None, problem)
         return self
 
     def check_parameters(self) -> None:

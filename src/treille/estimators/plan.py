@@ -13,6 +13,7 @@ from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
 from treille.solvers import (
     SMO,
+    BlockMinimization,
     Cholesky,
     ConjugateGradient,
     CuttingPlane,
@@ -22,7 +23,7 @@ from treille.solvers import (
     Problem,
 )
 from treille.solvers.solver import Solver, check_supported, supports
-from treille.spaces import GramSpace, Nystrom, ProductSpace, RowsSpace
+from treille.spaces import GramSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
 SOLVERS = {  # what "auto" chooses from, preferred ones first
@@ -31,6 +32,7 @@ SOLVERS = {  # what "auto" chooses from, preferred ones first
     NormalEquations: "because there are few features",
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
     CuttingPlane: "because it needs one product with the kernel matrix per round",
+    BlockMinimization: "because the rows are in parts on disk",
     SMO: "because it needs only kernel values and stores few of them",
     Cholesky: "because it needs only kernel values",
 }
@@ -111,10 +113,13 @@ def plan(
             "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
-    if solver == "auto":
-        solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)]
+    if PartsSpace.offered(kernel, batch):
+        solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+        order: Iterable[Any] = (PartsSpace,)
+    elif solver == "auto":
+        solvers = [each() for each in SOLVERS if supports(each, loss, intercept)]
         cheaper = SPACES if kernel.prefers_features(batch, n_jobs) else SPACES[1:]
-        order: Iterable[Any] = (nystrom,) if nystrom else cheaper
+        order = (nystrom,) if nystrom else cheaper
     else:
         check_supported(solver, loss, intercept)
         solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
@@ -161,6 +166,8 @@ def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any)
         return "as given: an approximation by kernel values with landmark examples"
     if given != "auto" and space is not RowsSpace:
         return f"because {name} works on it"
+    if space is PartsSpace:
+        return "because the data are in parts, which need not fit in memory"
     if space is RowsSpace:
         return f"because {family} has explicit features: cost grows with the data, not with its square"
     if space is ProductSpace:

@@ -67,10 +67,10 @@ class Ridge(Regressor):
     n_jobs: int | None = None
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
         """Trains on examples X with targets y: one number, or one row of numbers, per example."""
         self.check_parameters()
-        self._train(X, lambda n: self._problem(y, sample_weight, n))
+        self._train(X, y, sample_weight, self._problem)
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:

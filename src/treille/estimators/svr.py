@@ -78,10 +78,10 @@ class SVR(Regressor):
     random_state: int = 0
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
         """Trains on examples X with targets y, one number per example."""
         self.check_parameters()
-        self._train(X, lambda n: self._problem(y, sample_weight, n))
+        self._train(X, y, sample_weight, self._problem)
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:

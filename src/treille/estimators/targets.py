@@ -8,6 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
+from treille.scale.labels import CodedLabels
 from treille.solvers.report import first_level_outside
 
 
@@ -23,6 +24,8 @@ def check_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def found_labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The sorted classes, and for every example the index of its class."""
+    if isinstance(y, CodedLabels):
+        return y.classes, y.codes
     if y is None:
         raise InputError("labels are missing: fit(X, y) requires y to be passed, but the target y is None")
     labels = np.asarray(y)

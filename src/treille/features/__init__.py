@@ -8,6 +8,7 @@ from treille.features.dense_rows import DenseRows
 from treille.features.feature_map import Families, FeatureMap
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
+from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
 from treille.features.per_problem_rows import PerProblemRows
 from treille.features.rows import FeatureRows, Rows
 
@@ -22,8 +23,11 @@ __all__ = [
     "FeatureRows",
     "FeatureStrings",
     "Occurrences",
+    "PartedRows",
     "PerProblemRows",
     "Representation",
+    "RowParts",
     "Rows",
+    "concatenate_rows",
     "represent",
 ]

@@ -60,6 +60,9 @@ class ConcatenatedRows(FeatureRows):
         weights = checked_weights(column_weights, self.n_features)
         return ConcatenatedRows([part.weighted(weights[a:b], unseen, threads) for part, (a, b) in self._ranges()])
 
+    def taken(self, which: np.ndarray) -> ConcatenatedRows:
+        return ConcatenatedRows([part.taken(which) for part in self.parts])
+
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         return np.concatenate([part.frequencies(groups, threads) for part in self.parts])
 

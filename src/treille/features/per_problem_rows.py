@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.features.concatenated_rows import ConcatenatedRows
 from treille.features.rows import FeatureRows
 from treille.io.errors import InputError
 
@@ -27,15 +26,6 @@ class PerProblemRows(FeatureRows):
 
     def __init__(self, problems: Sequence[FeatureRows]):
         self.problems = tuple(problems)
-
-    @classmethod
-    def concatenated(cls, parts: Sequence[FeatureRows]) -> FeatureRows:
-        """The features of several parts, some of which may differ from problem to problem."""
-        most = max((len(part.problems) for part in parts if isinstance(part, PerProblemRows)), default=0)
-        if most == 0:
-            return ConcatenatedRows(parts)
-        each = [part.problems if isinstance(part, PerProblemRows) else (part,) * most for part in parts]
-        return cls([ConcatenatedRows(own) for own in zip(*each, strict=True)])
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -69,6 +59,9 @@ class PerProblemRows(FeatureRows):
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PerProblemRows:
         return PerProblemRows([rows.weighted(column_weights, unseen, threads) for rows in self.problems])
+
+    def taken(self, which: np.ndarray) -> PerProblemRows:
+        return PerProblemRows([rows.taken(which) for rows in self.problems])
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         return self.problems[0].frequencies(groups, threads)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
+from treille.data.base import running_sum
 from treille.io.errors import InputError
 
 FEW = 4  # features for each entry, from which on products are computed by entry
@@ -67,6 +68,20 @@ class FeatureRows(ABC):
         >>> rows.weighted(np.array([2.0, 0.5])).to_csr().toarray().tolist()
         [[2.0, 1.0], [2.0, 0.0]]
         """
+
+    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> FeatureRows:
+        """The same rows with column z as column ``ids[z]`` of `n_features`, left out where that is -1; norms stay as they are.
+
+        >>> import treille
+        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+        >>> rows.renumbered(np.array([2, 0]), 3).to_csr().toarray().tolist()
+        [[2.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+        """
+        raise InputError(f"{type(self).__name__} are not renumbered: features are merged kernel by kernel")
+
+    def taken(self, which: np.ndarray) -> FeatureRows:
+        """Some of the rows, in this order."""
+        raise InputError(f"{type(self).__name__} are not divided")
 
     @abstractmethod
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -203,6 +218,20 @@ class Rows(FeatureRows):
         own = weights if self.column_weights is None else self.column_weights * weights
         weighted = replace(self, column_weights=own)
         return replace(weighted, sq_norms=weighted.squares(threads) + unseen * (unseen * rest))
+
+    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> Rows:
+        coded = _core.renumber_rows(self.coded(), np.ascontiguousarray(ids, np.int64), n_features, threads)
+        own = None
+        if self.column_weights is not None:
+            own = np.ones(n_features)
+            own[ids[ids >= 0]] = self.column_weights[ids >= 0]
+        return Rows(*coded, self.scale, self.sq_norms, n_features, own)
+
+    def taken(self, which: np.ndarray) -> Rows:
+        lengths = np.diff(self.indptr)[which]
+        indptr = running_sum(lengths)
+        entries = _core.take_rows(self.coded(), np.ascontiguousarray(which, np.int64))
+        return replace(self, indptr=indptr, entries=entries, scale=self.scale[which], sq_norms=self.sq_norms[which])
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""

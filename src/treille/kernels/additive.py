@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import chain, pairwise
 from operator import add
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, Texts
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, concatenate_rows
 from treille.features.feature_map import check_id
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
 from treille.kernels.fit_once import fit_once
 
 
@@ -48,10 +48,19 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(batch), strict=True)
         return all(kernel.prefers_features(own, n_jobs) for (_, kernel), own in each)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
         each = [fit_once(k, own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
-        rows = PerProblemRows.concatenated([rows for _, rows in each])
-        return AdditiveMap(self, [features for features, _ in each]), rows
+        return self._combined(each)
+
+    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        each = zip(self.terms(), self.batches(batch), strict=True)
+        return [leaf for (_, kernel), own in each for leaf in kernel.leaves(own)]
+
+    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
+        return self._combined([kernel.compose(fitted, n_jobs) for _, kernel in self.terms()])
+
+    def _combined(self, each: list[Fitted]) -> Fitted:
+        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -131,7 +140,7 @@ class AdditiveMap(FeatureMap):
 
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         each = zip(self.maps, self.kernel.batches(batch), strict=True)
-        return PerProblemRows.concatenated([features.transform(own, n_jobs) for features, own in each])
+        return concatenate_rows([features.transform(own, n_jobs) for features, own in each])
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

@@ -16,7 +16,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.io.units import canonical
 from treille.kernels.additive import Additive, own_part, unit_of
-from treille.kernels.base import Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
@@ -186,8 +186,7 @@ class Scaled(WrappedKernel):
         super().check()
         check_positive("the number a kernel is multiplied by", self.scale)
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        features, rows = self.kernel.fit_features(batch, n_jobs)
+    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         root = float(np.sqrt(self.scale))
         return ScaledMap(features, root), rows.scaled(root)
 

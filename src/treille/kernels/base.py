@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cache
@@ -39,6 +39,7 @@ ARC = (int, int, int, float, int)  # of a machine in a model file: source, label
 FINAL = (int, float)
 SPARE_STATES = 10_000  # without arcs
 BLOCK = 1 << 24  # kernel values in memory at a time
+Fitted = tuple[FeatureMap, FeatureRows]  # what `fit_features` returns
 
 
 class LinearOperator(ABC):
@@ -115,6 +116,24 @@ class Kernel(BaseEstimator, ABC):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
+
+    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        """The kernels inside that find features in examples, each with what it reads of a batch; `compose` does the rest.
+
+        >>> from treille.kernels import NGram
+        >>> kernel = (NGram(2).weighted("idf") + NGram(3)).normalized()
+        >>> [leaf for leaf, _ in kernel.leaves(kernel.batch(["abab"]))]
+        [NGram(n=2), NGram(n=3)]
+        """
+        return [(self, batch)]
+
+    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
+        """The features of this kernel from those of its leaves, which `fitted` yields in their order.
+
+        So weights, norms and means are those of all examples, also where the features of the leaves were found in parts of the
+        data and merged.
+        """
+        return next(fitted)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""

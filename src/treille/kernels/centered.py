@@ -14,9 +14,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
-from treille.kernels.base import changeable
+from treille.kernels.base import Fitted, changeable
 from treille.kernels.expression import NAME, Spell, within
-from treille.kernels.fit_once import fit_once
 from treille.kernels.wrapped import WrappedKernel
 
 
@@ -53,11 +52,10 @@ class Centered(WrappedKernel):
     def needs_features(self) -> bool:
         return True
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        features, rows = fit_once(self.kernel, batch, n_jobs)
+    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         if any(isinstance(part, CenteredRows) for part in rows.parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
-        times = np.ones(len(batch)) if self._times is None else self._times
+        times = np.ones(len(rows)) if self._times is None else self._times
         mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
         fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)

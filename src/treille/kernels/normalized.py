@@ -9,7 +9,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, PerProblemRows
-from treille.kernels.base import Kernel, LinearOperator, changeable
+from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
@@ -27,12 +27,7 @@ class Normalized(WrappedKernel):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.normalized()"
 
-    def inside(self) -> Kernel:
-        """The kernel to normalise."""
-        return self.kernel
-
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
-        features, rows = self.inside().fit_features(batch, n_jobs)
+    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         return NormalizedMap(features), rows.normalized()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import Additive, own_part, part_of
-from treille.kernels.base import Kernel
+from treille.kernels.base import Fitted, Kernel
 
 MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
 
@@ -86,6 +87,12 @@ class ProductKernel(Kernel):
                 "are 0 or 1, Conjunctions with a larger min_support"
             )
         return self.map_type().fit(self, maps, rows, effective_n_jobs(n_jobs))
+
+    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        return [(self, batch)]  # products are features of their own
+
+    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
+        return next(fitted)
 
     def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
         kept, self._kept = self._kept, None

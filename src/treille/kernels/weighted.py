@@ -16,8 +16,8 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
+from treille.kernels.base import Fitted
 from treille.kernels.expression import NAME, Spell, within
-from treille.kernels.fit_once import fit_once
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
 SCHEMES = ("idf", "nb", "learned")
@@ -149,15 +149,15 @@ class Weighted(WrappedKernel):
             if name not in ("_labels", "_times", "_learned")
         }
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
+        return super().fit_features(batch, n_jobs) if self._learned is None else self._learned
+
+    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         self.check()
-        if self._learned is not None:
-            return self._learned
         if self.weights == "learned":
             raise InputError(
                 f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
             )
-        features, rows = fit_once(self.kernel, batch, n_jobs)
         weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
         return fitted, fitted.change(rows, effective_n_jobs(n_jobs))

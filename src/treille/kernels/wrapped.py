@@ -1,7 +1,7 @@
 """Kernels that wrap another kernel, and their feature maps: the same examples and features, other values."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ import numpy as np
 from treille.data import Batch
 from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel
+from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expression import Expression
+from treille.kernels.fit_once import fit_once
 
 
 class WrappedKernel(Expression, Kernel):
@@ -34,6 +35,23 @@ class WrappedKernel(Expression, Kernel):
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         return self.kernel.batch(X, n_jobs)
+
+    def inside(self) -> Kernel:
+        """The kernel whose features are changed."""
+        return self.kernel
+
+    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+        """The features and rows of this kernel, from those of the kernel inside."""
+        raise NotImplementedError  # powers have features of their own
+
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
+        return self.wrap(*fit_once(self.inside(), batch, n_jobs), n_jobs)
+
+    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        return self.inside().leaves(batch)
+
+    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
+        return self.wrap(*self.inside().compose(fitted, n_jobs), n_jobs)
 
     @property
     def reads_numbers(self) -> bool:

@@ -1,6 +1,7 @@
 """Solvers: optimisation algorithms. Each declares the spaces and problems it supports, and returns a solution with its proof."""
 
 from treille.solvers.alignment import align
+from treille.solvers.block_minimization import BlockMinimization
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
@@ -14,6 +15,7 @@ from treille.solvers.solver import Solver
 
 __all__ = [
     "SMO",
+    "BlockMinimization",
     "Cholesky",
     "ConjugateGradient",
     "ConvergenceWarning",

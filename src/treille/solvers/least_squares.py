@@ -20,7 +20,7 @@ from treille.kernels.base import changeable, check_memory
 from treille.solvers.problem import Problem, SquaredError
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
-from treille.spaces import GramSpace, ProductSpace, RowsSpace
+from treille.spaces import GramSpace, PartsSpace, ProductSpace, RowsSpace
 
 REFINEMENTS = 5
 FEW_FEATURES = 2000
@@ -86,7 +86,7 @@ class ConjugateGradient(LeastSquaresSolver):
     'converged'
     """
 
-    spaces = (RowsSpace, ProductSpace)
+    spaces = (RowsSpace, ProductSpace, PartsSpace)
 
     def _solve(self, problem: Problem, space: RowsSpace | ProductSpace, run: Run) -> Solution:
         scaled, constant = ScaledTargets(problem), float(problem.intercept is True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
@@ -78,3 +78,20 @@ def progress_bar(
             )
 
         yield follow
+
+
+@contextmanager
+def running_text(verbose: int) -> Iterator[Callable[[str], None]]:
+    """Yields a function that shows how far work of unknown length is, on standard error.
+
+    >>> with running_text(verbose=0) as show:
+    ...     show("3 parts read")
+    """
+    console = Console(stderr=True)
+    if not verbose or not console.is_terminal:
+        yield lambda text: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda text: bar.update(task, description=text)

@@ -2,8 +2,9 @@
 
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
+from treille.spaces.parts import PartsSpace
 from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
 from treille.spaces.space import Space
 
-__all__ = ["GramSpace", "Nystrom", "NystromSpace", "ProductSpace", "RowsSpace", "Space"]
+__all__ = ["GramSpace", "Nystrom", "NystromSpace", "PartsSpace", "ProductSpace", "RowsSpace", "Space"]

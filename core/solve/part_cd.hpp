@@ -1,0 +1,116 @@
+#pragma once
+// Dual coordinate descent on one part of the examples, with the variables of all other parts fixed.
+//
+//   w = sum over the examples of all parts of a_i sign_i x_i;   max over the a_i of this part of the dual (solve/losses.hpp)
+//
+// w belongs to all parts and is changed in place, so visiting part after part is block coordinate descent: no step lowers the dual value.
+// A visit is one sweep over the part in random order, which adds up the part's share of the gap as dual_cd.hpp does, and then sweeps
+// over the examples that are not held at a bound, while the part is in memory anyway. Each sweep costs one dot per example, and one axpy
+// where a_i moves.
+//
+// With `coupling` sigma > 1 the part sees its own changes sigma times as large, in w and in |x_i|^2: the local problem of CoCoA+ (Ma et
+// al., "Adding vs. averaging in distributed primal-dual optimization", ICML 2015), whose changes may be added to those that sigma parts
+// made of the same w at the same time.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "features/part_rows.hpp"
+#include "interrupt.hpp"
+#include "solve/losses.hpp"
+#include "solve/random.hpp"
+
+namespace treille {
+
+struct PartOptions {
+  double bias;      // value of the constant feature; 0: none
+  double coupling;  // sigma
+  int sweeps;       // at most
+  double enough;    // sweeps end when the terms of the gap that they meet are this share of those of the first sweep
+  std::uint64_t seed;
+};
+
+// The weights that parts share: u (features/part_rows.hpp), and that of the constant feature.
+struct SharedWeights {
+  double* u;
+  double* b;
+};
+
+// Improves alpha. Returns the terms of the gap that the first sweep met of the first `n_counted` examples, and sets `free`[i] to whether
+// a_i was not held at a bound when last visited.
+template <DualLoss Loss>
+double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& options, SharedWeights w, std::span<double> alpha,
+                    std::size_t n_counted, std::span<std::uint8_t> free) {
+  constexpr std::size_t kAhead = 4;
+  const double B = options.bias, sigma = options.coupling, scale = loss.scale();
+  SplitMix random(options.seed);
+  std::vector<double> q(rows.size(), -1.0);
+  std::vector<std::uint32_t> active, kept;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (loss.takes_part(loss.target(i))) active.push_back(static_cast<std::uint32_t>(i));
+  double met = 0, first = 0, faint = 0;
+  for (int sweep = 0; sweep < options.sweeps && !active.empty(); ++sweep) {
+    for (std::size_t k = 0; k + 1 < active.size(); ++k) std::swap(active[k], active[k + random.below(active.size() - k)]);
+    kept.clear();
+    double gap = 0, gradients = 0;
+    for (std::size_t k = 0; k < active.size(); ++k) {
+      poll();
+      if (k + kAhead < active.size()) rows.prefetch(active[k + kAhead]);
+      const std::uint32_t i = active[k];
+      const auto target = loss.target(i);
+      const double a = alpha[i], f = rows.dot(i, w.u) + B * *w.b;
+      const double term = loss.term(target, a, f);
+      gap += term;
+      if (sweep == 0 && i < n_counted) met += term;
+      const double projected = loss.gradient(target, a, f).projected, strength = std::abs(projected);
+      free[i] = projected != 0;
+      if (projected == 0) continue;
+      kept.push_back(i);
+      gradients += strength;
+      if (strength < faint || strength < 1e-12 * scale) continue;
+      if (q[i] < 0) q[i] = sigma * (rows.sq_norm(i) + B * B) + loss.diagonal(target);
+      alpha[i] = loss.step(target, a, f, q[i]);
+      const double step = sigma * (alpha[i] - a) * loss.sign(target);
+      rows.axpy(i, step, w.u);
+      *w.b += B * step;
+    }
+    if (sweep == 0) first = gap;
+    if (gap <= options.enough * first && sweep > 0) break;
+    faint = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as DualCDRules
+    std::swap(active, kept);
+  }
+  return met;
+}
+
+// What a part adds to the primal value, the sum of its losses, and to the dual value, besides |w|^2.
+struct PartValues {
+  double losses = 0, dual = 0;
+};
+
+// At w and alpha, which need not belong to each other: the one proves an upper bound, the other a lower bound. Adds the part's share of
+// w(alpha) to `sum`. One dot and, where a_i is not 0, one axpy per example.
+template <DualLoss Loss>
+PartValues measure_part(const PartRows& rows, const Loss& loss, double bias, SharedWeights w, std::span<const double> alpha,
+                        SharedWeights sum) {
+  PartValues values;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    poll();
+    if (i + 4 < rows.size()) rows.prefetch(i + 4);
+    const auto target = loss.target(i);
+    if (!loss.takes_part(target)) continue;
+    values.losses += loss.value(target, rows.dot(i, w.u) + bias * *w.b);
+    // The term of the gap at f = 0 is the loss there plus the conjugate.
+    values.dual += loss.value(target, 0.0) - loss.term(target, alpha[i], 0.0);
+    if (alpha[i] == 0) continue;
+    const double step = alpha[i] * loss.sign(target);
+    rows.axpy(i, step, sum.u);
+    *sum.b += bias * step;
+  }
+  return values;
+}
+
+}  // namespace treille

@@ -1,0 +1,130 @@
+"""Rows in parts, which are not in memory together: on disk, or on the workers of a cluster."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from treille.data.base import running_sum
+from treille.features.concatenated_rows import ConcatenatedRows
+from treille.features.per_problem_rows import PerProblemRows
+from treille.features.rows import FeatureRows
+from treille.io.errors import InputError
+
+
+class RowParts(ABC):
+    """Where the parts of rows are, and how to compute with one after another, or with all at once."""
+
+    lengths: np.ndarray  # rows of each part
+
+    @abstractmethod
+    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
+        """``compute(rows, part)`` for every part, in their order."""
+
+    @abstractmethod
+    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
+        """The sum of ``compute(rows, part)`` over the parts."""
+
+    @abstractmethod
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
+        """The parts with ``change(rows, *rows of others)`` for the rows of each."""
+
+
+class PartedRows(FeatureRows):
+    """The rows of all parts, one after another. What needs all rows at once is refused; sums over rows are sums over parts."""
+
+    def __init__(self, store: RowParts, n_features: int, n_problems: int = 0):
+        self.store = store
+        self.features = n_features
+        self.n_problems = n_problems  # whose values differ, as in `PerProblemRows`; 0: none
+        self.offsets = running_sum(store.lengths)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.features
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return ()
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def n_entries(self) -> int:
+        return int(sum(self.store.each(lambda rows, part: rows.n_entries)))
+
+    @property
+    def nbytes(self) -> int:
+        return int(sum(self.store.each(lambda rows, part: rows.nbytes)))
+
+    def diag(self) -> np.ndarray:
+        return np.concatenate(self.store.each(lambda rows, part: rows.diag()))
+
+    def scaled(self, factor: float | np.ndarray) -> PartedRows:
+        if np.ndim(factor):
+            raise _refusal("scaled by one number per row")
+        return self._changed(lambda rows: rows.scaled(factor))
+
+    def normalized(self) -> PartedRows:
+        return self._changed(lambda rows: rows.normalized())
+
+    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
+        return self._changed(lambda rows: rows.weighted(column_weights, unseen, threads))
+
+    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows:
+        changed = self.store.changed(lambda rows: rows.renumbered(ids, n_features, threads))
+        return PartedRows(changed, n_features, self.n_problems)
+
+    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
+        at = self.offsets
+        return self.store.total(lambda rows, part: rows.frequencies(groups[at[part] : at[part + 1]], threads))
+
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        return np.concatenate(self.store.each(lambda rows, part: rows.matvec(weights, threads)))
+
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        at = self.offsets
+        sums = self.store.total(lambda rows, part: rows.rmatvec(coefficients[at[part] : at[part + 1]], threads))
+        if out is None:
+            return sums
+        out[:] = sums
+        return out
+
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        raise _refusal("written as one matrix")
+
+    def gram(self, other: Any, threads: int) -> np.ndarray:
+        raise _refusal("multiplied with each other")
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        raise _refusal("multiplied with each other")
+
+    def for_core(self) -> Any:
+        raise _refusal("given to a solver at once")
+
+    def _changed(self, change: Callable[[FeatureRows], FeatureRows]) -> PartedRows:
+        return PartedRows(self.store.changed(change), self.n_features, self.n_problems)
+
+
+def concatenate_rows(terms: Sequence[FeatureRows]) -> FeatureRows:
+    """The features of several terms, in this order. Terms may differ from problem to problem, or be in the same parts."""
+    parted = [rows for rows in terms if isinstance(rows, PartedRows)]
+    if parted:
+        first, *others = parted
+        changed = first.store.changed(lambda *rows: concatenate_rows(rows), [rows.store for rows in others])
+        return PartedRows(changed, sum(rows.n_features for rows in terms), max(rows.n_problems for rows in parted))
+    most = max((len(rows.problems) for rows in terms if isinstance(rows, PerProblemRows)), default=0)
+    if most == 0:
+        return ConcatenatedRows(terms)
+    each = [rows.problems if isinstance(rows, PerProblemRows) else (rows,) * most for rows in terms]
+    return PerProblemRows([ConcatenatedRows(own) for own in zip(*each, strict=True)])
+
+
+def _refusal(what: str) -> InputError:
+    return InputError(f"the rows are in parts that are not in memory together, so they cannot be {what}")

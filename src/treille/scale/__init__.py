@@ -1,0 +1,5 @@
+"""Data in parts: more than fits in memory, on disk or on the workers of a cluster."""
+
+from treille.scale.parts import Part, Parts
+
+__all__ = ["Part", "Parts"]

@@ -1,0 +1,123 @@
+"""Rows in parts on disk: one flat file for each part and each leaf of the kernel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows, RowParts, Rows
+from treille.io.errors import InputError
+from treille.scale.flat_files import read_arrays, write_arrays
+
+ROWS = ("indptr", "entries", "codebook", "scale", "sq_norms")
+
+
+class DiskRows(RowParts):
+    """Parts that are read one after another."""
+
+    @abstractmethod
+    def load(self, part: int, mapped: bool = False) -> FeatureRows:
+        """The rows of a part: in memory, or `mapped`, so that only what is used is read."""
+
+    @abstractmethod
+    def bytes_of(self, part: int) -> int:
+        """The size of a part."""
+
+    def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
+        return [compute(self.load(part, mapped=True), part) for part in range(len(self.lengths))]
+
+    def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
+        sums = np.asarray(compute(self.load(0, mapped=True), 0))
+        for part in range(1, len(self.lengths)):
+            sums += compute(self.load(part, mapped=True), part)
+        return sums
+
+    def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
+        return ChangedRows((self, *others), change)
+
+
+class FileRows(DiskRows):
+    """The rows of one leaf, in one file per part. Ids only grew while files were written: they are below `n_features`."""
+
+    def __init__(self, files: Sequence[Path], lengths: np.ndarray, n_features: int):
+        self.files, self.lengths, self.n_features = tuple(files), lengths, n_features
+
+    def load(self, part: int, mapped: bool = False) -> Rows:
+        spec, arrays = read_arrays(self.files[part], mapped)
+        indptr, entries, codebook, scale, sq_norms = (arrays[name] for name in ROWS)
+        return Rows(indptr, entries, spec["code_bits"], codebook, scale, sq_norms, self.n_features)
+
+    def bytes_of(self, part: int) -> int:
+        return self.files[part].stat().st_size
+
+
+def write_rows(path: Path, rows: FeatureRows) -> None:
+    """Writes the rows of a part for `FileRows`."""
+    if not isinstance(rows, Rows) or rows.column_weights is not None:
+        raise InputError(f"the kernel has rows in the layout {type(rows).__name__}, which cannot be kept on disk: choose another")
+    write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits})
+
+
+class ChangedRows(DiskRows):
+    """Rows that are computed from others whenever they are read."""
+
+    def __init__(self, stores: Sequence[Any], change: Callable[..., FeatureRows]):
+        self.stores, self.change, self.lengths = tuple(stores), change, stores[0].lengths
+
+    def load(self, part: int, mapped: bool = False) -> FeatureRows:
+        return self.change(*(store.load(part, mapped) for store in self.stores))
+
+    def bytes_of(self, part: int) -> int:
+        return sum(store.bytes_of(part) for store in self.stores)
+
+
+def settled(store: DiskRows, folder: Path) -> DiskRows:
+    """The same rows, whose norms and weights are computed once, here, instead of whenever a part is read.
+
+    Weights and norms change the scale of rows and the weights of columns, never the entries: a file per part keeps the scales.
+    """
+    leaves = _leaves(store)
+    if leaves == [store]:
+        return store
+    weights: list[list[np.ndarray | None]] = []
+    files = []
+    for part in range(len(store.lengths)):
+        rows = store.load(part, mapped=True)
+        each = [own.parts for own in (rows.problems if isinstance(rows, PerProblemRows) else (rows,))]
+        if not all(isinstance(term, Rows) for terms in each for term in terms):
+            raise InputError("centred features have no zeros, so they are not trained in parts: leave out .centered()")
+        weights = weights or [[term.column_weights for term in terms] for terms in each]
+        scales = {f"{k}.{t}": term.scale for k, terms in enumerate(each) for t, term in enumerate(terms)}
+        files.append(folder / f"scales-{part:06}.bin")
+        write_arrays(files[-1], scales)
+    return SettledRows(leaves, files, weights)
+
+
+def _leaves(store: Any) -> list[FileRows]:
+    if isinstance(store, FileRows):
+        return [store]
+    return [leaf for inner in store.stores for leaf in _leaves(inner)]
+
+
+class SettledRows(DiskRows):
+    """The rows of leaves with other scales, from files, and weights of columns: for each problem those of each leaf."""
+
+    def __init__(self, leaves: Sequence[FileRows], files: Sequence[Path], weights: Sequence[Sequence[np.ndarray | None]]):
+        self.leaves, self.files, self.weights, self.lengths = tuple(leaves), tuple(files), weights, leaves[0].lengths
+
+    def load(self, part: int, mapped: bool = False) -> FeatureRows:
+        leaves, (_, scales) = [leaf.load(part, mapped) for leaf in self.leaves], read_arrays(self.files[part])
+        problems: list[FeatureRows] = []
+        for k, weights in enumerate(self.weights):
+            each = zip(leaves, weights, strict=True)
+            terms = [replace(own, scale=scales[f"{k}.{t}"], column_weights=w) for t, (own, w) in enumerate(each)]
+            problems.append(terms[0] if len(terms) == 1 else ConcatenatedRows(terms))
+        return problems[0] if len(problems) == 1 else PerProblemRows(problems)
+
+    def bytes_of(self, part: int) -> int:
+        return sum(leaf.bytes_of(part) for leaf in self.leaves)

@@ -1,0 +1,127 @@
+"""A data set in parts that are read one after another, so that it need not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treille.io.chunks import read_chunks
+from treille.io.errors import InputError
+from treille.io.parameters import check_whole
+from treille.scale.sizes import parse_size
+
+PathLike = str | os.PathLike[str]
+PER_CHARACTER = 100  # bytes of memory that counting the features of a text takes for each of its characters, at most
+LEAST_MEMORY = 300_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some examples of a data set, with their labels, if any, and where they come from."""
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+    place: str = ""
+
+
+class Parts:
+    """A data set in parts. Estimators read one part at a time, and keep its rows in files.
+
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> from treille.scale import Parts
+    >>> parts = Parts.of([(["abab", "cdcd"], [0, 1]), (["baba", "dcdc"], [0, 1])])
+    >>> model = treille.SVC(NGram(2)).fit(parts)
+    >>> model.predict(["ab", "dc"]).tolist(), model.plan_.space.name
+    ([0, 1], 'parts')
+
+    Build it with `read` or `of`.
+    """
+
+    def __init__(
+        self,
+        open_parts: Callable[[], Iterator[Part]],
+        *,
+        memory: int | str = "2GB",
+        scratch: PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        min_count: int = 1,
+        sources: Sequence[str] = (),
+        options: dict[str, Any] | None = None,
+    ):
+        self.open = open_parts
+        self.memory = parse_size("memory", memory)
+        if self.memory < LEAST_MEMORY:
+            raise InputError(f"memory is {memory!r}, expected at least 300MB, half of which Python and its libraries take")
+        self.scratch = None if scratch is None else Path(scratch)
+        self.checkpoint = None if checkpoint is None else Path(checkpoint)
+        self.min_count = check_whole("min_count", min_count)
+        self.sources = tuple(sources)
+        self.options = options or {}
+
+    @classmethod
+    def read(
+        cls,
+        path: PathLike | Sequence[PathLike],
+        *,
+        memory: int | str = "2GB",
+        scratch: PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        min_count: int = 1,
+        **options: Any,
+    ) -> Parts:
+        """The examples of files, a few at a time.
+
+        Parameters
+        ----------
+        path : path or list of paths
+            One or several files, a folder, or a glob, as for `treille.io.read`.
+        memory : int or str
+            What training may take, such as "2GB", Python included. An error says so if the data need more.
+        scratch : path or None
+            A folder for rows, which take about three times the size of the texts; None: that of the system for temporary files.
+            What is written there is removed when training ends.
+        checkpoint : path or None
+            A folder in which training keeps its state. If it ends early, the same call continues where it was; it may be
+            removed afterwards. The rows are kept there, too.
+        min_count : int
+            Keep only features that occur in at least so many examples. More than 1 changes the kernel.
+        **options
+            How files are read, as for `treille.io.read`: format, text, label, encoding, ...
+        """
+        limits = {"memory": memory, "scratch": scratch, "checkpoint": checkpoint, "min_count": min_count}
+        characters = max(100_000, (parse_size("memory", memory) - LEAST_MEMORY // 2) // 4 // PER_CHARACTER)
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+
+        def open_parts() -> Iterator[Part]:
+            for chunk in read_chunks(paths, examples=characters // 8, characters=characters, **options):
+                yield Part(chunk.X, chunk.labels, None, chunk.source)
+
+        return cls(open_parts, sources=list(map(os.fspath, paths)), options=options, **limits)
+
+    @classmethod
+    def of(
+        cls,
+        iterable: Iterable[Any],
+        *,
+        memory: int | str = "2GB",
+        scratch: PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        min_count: int = 1,
+    ) -> Parts:
+        """Parts that an iterable yields: pairs (X, y), triples (X, y, sample_weight), or X alone; other options as in `read`.
+
+        Each part must fit in memory many times over, see `PER_CHARACTER`. With a checkpoint, the iterable must yield the same
+        parts again.
+        """
+
+        def open_parts() -> Iterator[Part]:
+            for number, item in enumerate(iterable):
+                fields = item if isinstance(item, tuple) and len(item) in (2, 3) else (item,)
+                yield Part(*fields, **({"place": f"part {number}"}))
+
+        return cls(open_parts, memory=memory, scratch=scratch, checkpoint=checkpoint, min_count=min_count)

@@ -1,0 +1,60 @@
+"""Rows and targets of some examples as core/solve/part_cd.hpp takes them."""
+
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.features import FeatureRows
+from treille.solvers.problem import EpsilonInsensitive, Logistic, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.spaces.parts import PartsSpace
+
+
+def part_targets(problem: Problem, examples: np.ndarray) -> Any:
+    """The targets of some examples, in all problems."""
+    C = np.ascontiguousarray(problem.C[examples])
+    if problem.classes is not None:
+        labels = np.ascontiguousarray(problem.targets[examples])
+        if isinstance(problem.loss, Logistic):
+            return _core.LogisticTargets(labels, problem.classes, C)
+        return _core.HingeTargets(labels, problem.classes, C, isinstance(problem.loss, SquaredHinge))
+    assert isinstance(problem.loss, EpsilonInsensitive)
+    y = np.ascontiguousarray(problem.targets[examples].reshape(len(examples), -1).T)
+    squared = isinstance(problem.loss, SquaredEpsilonInsensitive)
+    return _core.EpsilonTargets(y.reshape(-1), C, float(problem.loss.epsilon), squared)
+
+
+def coded_terms(rows: FeatureRows) -> list[Any]:
+    """The terms of rows for the core, with weights of columns beside them."""
+    return [
+        term.coded() if term.column_weights is None else term.coded().weighted(term.column_weights) for term in rows.parts
+    ]
+
+
+def weights_of(rows: FeatureRows) -> np.ndarray | None:
+    """The weights of all columns; None where all are 1."""
+    if all(term.column_weights is None for term in rows.parts):
+        return None
+    each = [np.ones(term.n_features) if term.column_weights is None else term.column_weights for term in rows.parts]
+    return np.concatenate(each)
+
+
+def true_weights(u: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray:
+    """w from u = s w, see core/features/part_rows.hpp."""
+    if column_weights is None:
+        return u
+    return np.divide(u, column_weights, out=np.zeros_like(u), where=column_weights > 0)
+
+
+def blocks_of(space: PartsSpace, most: float) -> tuple[list[list[int]], np.ndarray]:
+    """Runs of parts of at most so many bytes together, and the size of each run."""
+    blocks: list[list[int]] = []
+    sizes: list[int] = []
+    for part in range(len(space.offsets) - 1):
+        size = space.bytes_of(part)
+        if not blocks or sizes[-1] + size > most:
+            blocks.append([])
+            sizes.append(0)
+        blocks[-1].append(part)
+        sizes[-1] += size
+    return blocks, np.array(sizes, np.float64)

@@ -1,0 +1,96 @@
+"""The parts space: explicit features whose rows are in parts on disk, for solvers that visit one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treille.data.base import readable_size
+from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.io.errors import InputError
+from treille.io.parameters import effective_n_jobs
+from treille.kernels import Kernel
+from treille.spaces.functions import Functions, LinearFunctions
+
+
+@dataclass(frozen=True, eq=False)
+class PartsSpace:
+    """A kernel applied to data in parts, see `treille.scale.Parts`.
+
+    `memory` is what a solver may use, `folder` keeps its state: ``save(name, spec, arrays)``, ``load(name)``, ``due()``.
+    """
+
+    name: ClassVar[str] = "parts"
+    needs: ClassVar[str] = "data in parts"
+
+    kernel: Kernel
+    features: FeatureMap
+    rows: PartedRows
+    memory: int
+    folder: Any
+    n_jobs: int | None = None
+    error: float = 0.0
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Any) -> bool:
+        """Whether the data are in parts whose features are counted."""
+        return hasattr(batch, "fitted")
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> PartsSpace:
+        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
+        features, rows = batch.fitted(kernel, n_jobs)
+        if rows.n_features == 0:
+            raise InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
+        return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.rows.n_features
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where the examples of each part begin, and the end of the last."""
+        return self.rows.offsets
+
+    def load(self, part: int) -> FeatureRows:
+        """The rows of a part, read into memory."""
+        return self.rows.store.load(part)  # type: ignore[attr-defined]
+
+    def bytes_of(self, part: int) -> int:
+        """The memory that the rows of a part take."""
+        return self.rows.store.bytes_of(part)  # type: ignore[attr-defined]
+
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
+        """``Phi @ weights``: one row per example, for one row per feature."""
+        return self.rows.matvec(weights, effective_n_jobs(self.n_jobs))
+
+    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
+        """``Phi.T @ coefficients``: one row per feature, for one row per example."""
+        return self.rows.rmatvec(coefficients, effective_n_jobs(self.n_jobs))
+
+    def product(self, beta: np.ndarray) -> np.ndarray:
+        """``K @ beta``, in two passes over the parts."""
+        columns = beta[:, None] if beta.ndim == 1 else beta
+        return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
+        if weights is None:
+            assert coefficients is not None
+            weights = self.rmatvec(coefficients)
+        return LinearFunctions(self.features, weights, intercept)
+
+    def sizes(self) -> str:
+        """How large the space is, in words."""
+        n_parts = len(self.offsets) - 1
+        size = readable_size(sum(map(self.bytes_of, range(n_parts))))
+        return f"{len(self):,} examples, {self.n_features:,} features, {n_parts:,} parts, {size} of rows on disk"
