@@ -160,6 +160,12 @@ void bind_text(nb::module_& m) {
           "other"_a, "recode_other"_a,
           "The n-grams of both, those of `other` after these, and the ids of both. Symbol s of `other` is recode_other[s] here; symbols "
           "that are new follow those of this alphabet.")
+      .def(
+          "absorb",
+          [](NGramFeatures& self, const NGramFeatures& other, In<std::int32_t> recode_other) {
+            return give(unlocked([&] { return self.absorb(other, view(recode_other)); }));
+          },
+          "other"_a, "recode_other"_a, "Adds the n-grams of `other` to these, and returns their ids here; as in merge.")
       .def("__len__", &NGramFeatures::size)
       .def_prop_ro("min_order", &NGramFeatures::min_order)
       .def_prop_ro("max_order", &NGramFeatures::max_order)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "automata/prefix_counter.hpp"
@@ -246,47 +247,55 @@ Occurrences NGramFeatures::occurrences(const Sequences& data, std::span<const st
 
 std::pair<NGramFeatures, std::vector<std::int64_t>> NGramFeatures::merge(const NGramFeatures& other,
                                                                          std::span<const std::int32_t> recode) const {
+  NGramFeatures merged = *this;
+  std::vector<std::int64_t> ids = merged.absorb(other, recode);
+  return {std::move(merged), std::move(ids)};
+}
+
+std::vector<std::int64_t> NGramFeatures::absorb(const NGramFeatures& other, std::span<const std::int32_t> recode) {
   if (other.min_order_ != min_order_ || other.max_order_ != max_order_ || other.weights_ != weights_ || other.counts_ != counts_)
     throw std::invalid_argument("n-grams of other orders, weights or counts cannot be merged");
+  const std::int64_t symbols = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
+  widen(symbols);
   const auto hashes = hashes_of({min_order_, max_order_, weights_});
   std::vector<std::int64_t> ids(other.size());
-  const std::int64_t symbols = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
-  auto add_other = [&]<class Symbol>(NGramDictionary<Symbol> all) {
-    std::visit(
-        [&](const auto& from) {
-          std::vector<Symbol> gram(static_cast<std::size_t>(max_order_));
-          for (std::uint32_t id = 0; id < from.size(); ++id) {
-            const int order = from.order(id);
-            const RollingHash& hash = hashes[static_cast<std::size_t>(order - min_order_)];
-            std::uint64_t h = 0;
-            for (std::size_t k = 0; k < static_cast<std::size_t>(order); ++k) {
-              gram[k] = static_cast<Symbol>(recode[static_cast<std::size_t>(from.gram(id)[k])]);
-              h = hash.push(h, static_cast<std::uint64_t>(gram[k]));
-            }
-            const std::uint32_t merged = all.insert(hash.tag(h), gram.data(), order);
-            all.count(merged, from.examples()[id]);
-            ids[id] = merged;
+  std::visit(
+      [&]<class Symbol>(NGramDictionary<Symbol>& all, const auto& from) {
+        std::vector<Symbol> gram(static_cast<std::size_t>(max_order_));
+        for (std::uint32_t id = 0; id < from.size(); ++id) {
+          const int order = from.order(id);
+          const RollingHash& hash = hashes[static_cast<std::size_t>(order - min_order_)];
+          std::uint64_t h = 0;
+          for (std::size_t k = 0; k < static_cast<std::size_t>(order); ++k) {
+            gram[k] = static_cast<Symbol>(recode[static_cast<std::size_t>(from.gram(id)[k])]);
+            h = hash.push(h, static_cast<std::uint64_t>(gram[k]));
           }
-        },
-        other.dictionary_);
-    return NGramFeatures(std::move(all), min_order_, max_order_, weights_, counts_);
-  };
-  NGramFeatures merged = std::visit(
-      [&]<class Own>(const NGramDictionary<Own>& own) {
-        const std::int64_t known = std::int64_t{std::numeric_limits<Own>::max()} + 1;
-        if (symbols <= known) return add_other(own);
-        return with_symbol_type(symbols, [&]<class Wide>(Wide) {
+          const std::uint32_t merged = all.insert(hash.tag(h), gram.data(), order);
+          all.count(merged, from.examples()[id]);
+          ids[id] = merged;
+        }
+      },
+      dictionary_, other.dictionary_);
+  return ids;
+}
+
+// The same n-grams in symbols wide enough for so many.
+void NGramFeatures::widen(std::int64_t symbols) {
+  auto wide = std::visit(
+      [&]<class Own>(const NGramDictionary<Own>& own) -> std::optional<Dictionary> {
+        if (symbols <= std::int64_t{std::numeric_limits<Own>::max()} + 1) return std::nullopt;
+        return with_symbol_type(symbols, [&]<class Wide>(Wide) -> Dictionary {
           NGramDictionary<Wide> all(max_order_, min_order_ != max_order_);
           std::vector<Wide> gram(static_cast<std::size_t>(max_order_));
           for (std::uint32_t id = 0; id < own.size(); ++id) {
             std::copy(own.gram(id), own.gram(id) + own.order(id), gram.begin());
             all.count(all.insert(own.tag(id), gram.data(), own.order(id)), own.examples()[id]);
           }
-          return add_other(std::move(all));
+          return all;
         });
       },
       dictionary_);
-  return {std::move(merged), std::move(ids)};
+  if (wide) dictionary_ = std::move(*wide);
 }
 
 std::size_t NGramFeatures::size() const {

@@ -58,6 +58,8 @@ class NGramFeatures {
   // The n-grams of both: these with their ids, then those of `other` that are new, in their order; and the ids of `other` here.
   // Symbol s of `other` is recode[s] here; symbols that are new must follow those of this alphabet.
   std::pair<NGramFeatures, std::vector<std::int64_t>> merge(const NGramFeatures& other, std::span<const std::int32_t> recode) const;
+  // The same in place, in time that does not depend on how many n-grams these are.
+  std::vector<std::int64_t> absorb(const NGramFeatures& other, std::span<const std::int32_t> recode);
 
   std::size_t size() const;
   int min_order() const { return min_order_; }
@@ -69,6 +71,8 @@ class NGramFeatures {
   std::vector<std::int32_t> orders() const;
 
  private:
+  void widen(std::int64_t symbols);
+
   using Dictionary = std::variant<NGramDictionary<std::uint8_t>, NGramDictionary<std::uint16_t>, NGramDictionary<std::int32_t>>;
   NGramFeatures(Dictionary dictionary, int min_order, int max_order, std::span<const double> weights, Counts counts)
       : dictionary_(std::move(dictionary)),

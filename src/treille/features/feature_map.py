@@ -116,6 +116,14 @@ class FeatureMap(ABC):
             f"{self._shown()} cannot be merged with others: those of NGram, of patterns, graphs and Linear can"
         )
 
+    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
+        """Like `merge`, for a map that is not used any more: the merged map, which may be this one, and the ids of `other`.
+
+        Merging many small maps into one then need not copy the large one every time.
+        """
+        merged, _, ids = self.merge(other)
+        return merged, ids
+
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
         """The map with the features of further examples added; the features of this map keep their ids."""
         raise InputError(f"{self._shown()} cannot be extended: those of NGram, of patterns, graphs and Linear can")

@@ -228,10 +228,10 @@ class Rows(FeatureRows):
         return Rows(*coded, self.scale, self.sq_norms, n_features, own)
 
     def taken(self, which: np.ndarray) -> Rows:
-        lengths = np.diff(self.indptr)[which]
-        indptr = running_sum(lengths)
+        indptr = running_sum(np.diff(self.indptr)[which])
         entries = _core.take_rows(self.coded(), np.ascontiguousarray(which, np.int64))
-        return replace(self, indptr=indptr, entries=entries, scale=self.scale[which], sq_norms=self.sq_norms[which])
+        own = self.codebook.copy(), self.scale[which], self.sq_norms[which]  # nothing refers to these rows, which may be mapped
+        return Rows(indptr, entries, self.code_bits, *own, self.n_features, self.column_weights)
 
     def squares(self, threads: int) -> np.ndarray:
         """The squared norms of the stored values, unscaled."""

@@ -213,6 +213,14 @@ class NGramMap(CountMap):
         )
         return NGramMap(features, alphabet, self.unit, self.orders), mine, theirs
 
+    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
+        if not isinstance(other, NGramMap) or not self._agrees(other) or self._span() != other._span():
+            return super().absorb(other)
+        self.__dict__.pop("_codes", None)
+        self.alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
+        recode = np.array([self._codes[symbol] for symbol in other.alphabet], np.int32)
+        return self, self.features.absorb(other.features, recode)
+
     def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
         return self.merge(_fitted(batch, self.orders, n_jobs)[0])[0]
 

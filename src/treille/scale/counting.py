@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.data.base import first_item, kind_of, readable_size
+from treille.data.base import first_item, kind_of, readable_size, resident_bytes
 from treille.features import FeatureMap, PartedRows
 from treille.io import stored
 from treille.io.errors import InputError
@@ -25,7 +25,6 @@ from treille.scale.flat_files import free_bytes
 from treille.scale.folder import Folder, file_facts
 from treille.scale.labels import Collected
 from treille.scale.parts import Part, Parts
-from treille.scale.sizes import resident_bytes
 
 COMPRESSED = 4  # times that texts are longer than compressed files, about
 
@@ -158,7 +157,7 @@ def _count(counted: Counted, part: Part, found: Any, n_jobs: int | None) -> None
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
-            merged, _, ids = counted.leaves[place].merge(features)
+            merged, ids = counted.leaves[place].absorb(features)
             rows = rows.renumbered(ids, merged.n_features, effective_n_jobs(n_jobs))
             counted.leaves[place] = merged
         write_rows(_file(counted.folder, number, place), rows)

@@ -12,7 +12,7 @@ import numpy as np
 
 from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows, RowParts, Rows
 from treille.io.errors import InputError
-from treille.scale.flat_files import read_arrays, write_arrays
+from treille.scale.flat_files import read_arrays, touch, write_arrays
 
 ROWS = ("indptr", "entries", "codebook", "scale", "sq_norms")
 
@@ -21,20 +21,24 @@ class DiskRows(RowParts):
     """Parts that are read one after another."""
 
     @abstractmethod
-    def load(self, part: int, mapped: bool = False) -> FeatureRows:
-        """The rows of a part: in memory, or `mapped`, so that only what is used is read."""
+    def load(self, part: int) -> FeatureRows:
+        """The rows of a part. They are read from disk when they are used."""
+
+    @abstractmethod
+    def touch(self, part: int) -> None:
+        """Reads the entries of a part from disk, so that they are at hand when they are used."""
 
     @abstractmethod
     def bytes_of(self, part: int) -> int:
         """The size of a part."""
 
     def each(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
-        return [compute(self.load(part, mapped=True), part) for part in range(len(self.lengths))]
+        return [compute(self.load(part), part) for part in range(len(self.lengths))]
 
     def total(self, compute: Callable[[FeatureRows, int], np.ndarray]) -> np.ndarray:
-        sums = np.asarray(compute(self.load(0, mapped=True), 0))
+        sums = np.asarray(compute(self.load(0), 0))
         for part in range(1, len(self.lengths)):
-            sums += compute(self.load(part, mapped=True), part)
+            sums += compute(self.load(part), part)
         return sums
 
     def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
@@ -47,10 +51,13 @@ class FileRows(DiskRows):
     def __init__(self, files: Sequence[Path], lengths: np.ndarray, n_features: int):
         self.files, self.lengths, self.n_features = tuple(files), lengths, n_features
 
-    def load(self, part: int, mapped: bool = False) -> Rows:
-        spec, arrays = read_arrays(self.files[part], mapped)
+    def load(self, part: int) -> Rows:
+        spec, arrays = read_arrays(self.files[part])
         indptr, entries, codebook, scale, sq_norms = (arrays[name] for name in ROWS)
         return Rows(indptr, entries, spec["code_bits"], codebook, scale, sq_norms, self.n_features)
+
+    def touch(self, part: int) -> None:
+        touch([self.load(part).entries])
 
     def bytes_of(self, part: int) -> int:
         return self.files[part].stat().st_size
@@ -69,8 +76,12 @@ class ChangedRows(DiskRows):
     def __init__(self, stores: Sequence[Any], change: Callable[..., FeatureRows]):
         self.stores, self.change, self.lengths = tuple(stores), change, stores[0].lengths
 
-    def load(self, part: int, mapped: bool = False) -> FeatureRows:
-        return self.change(*(store.load(part, mapped) for store in self.stores))
+    def load(self, part: int) -> FeatureRows:
+        return self.change(*(store.load(part) for store in self.stores))
+
+    def touch(self, part: int) -> None:
+        for store in self.stores:
+            store.touch(part)
 
     def bytes_of(self, part: int) -> int:
         return sum(store.bytes_of(part) for store in self.stores)
@@ -87,7 +98,7 @@ def settled(store: DiskRows, folder: Path) -> DiskRows:
     weights: list[list[np.ndarray | None]] = []
     files = []
     for part in range(len(store.lengths)):
-        rows = store.load(part, mapped=True)
+        rows = store.load(part)
         each = [own.parts for own in (rows.problems if isinstance(rows, PerProblemRows) else (rows,))]
         if not all(isinstance(term, Rows) for terms in each for term in terms):
             raise InputError("centred features have no zeros, so they are not trained in parts: leave out .centered()")
@@ -110,14 +121,18 @@ class SettledRows(DiskRows):
     def __init__(self, leaves: Sequence[FileRows], files: Sequence[Path], weights: Sequence[Sequence[np.ndarray | None]]):
         self.leaves, self.files, self.weights, self.lengths = tuple(leaves), tuple(files), weights, leaves[0].lengths
 
-    def load(self, part: int, mapped: bool = False) -> FeatureRows:
-        leaves, (_, scales) = [leaf.load(part, mapped) for leaf in self.leaves], read_arrays(self.files[part])
+    def load(self, part: int) -> FeatureRows:
+        leaves, (_, scales) = [leaf.load(part) for leaf in self.leaves], read_arrays(self.files[part])
         problems: list[FeatureRows] = []
         for k, weights in enumerate(self.weights):
             each = zip(leaves, weights, strict=True)
             terms = [replace(own, scale=scales[f"{k}.{t}"], column_weights=w) for t, (own, w) in enumerate(each)]
             problems.append(terms[0] if len(terms) == 1 else ConcatenatedRows(terms))
         return problems[0] if len(problems) == 1 else PerProblemRows(problems)
+
+    def touch(self, part: int) -> None:
+        for leaf in self.leaves:
+            leaf.touch(part)
 
     def bytes_of(self, part: int) -> int:
         return sum(leaf.bytes_of(part) for leaf in self.leaves)

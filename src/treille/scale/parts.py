@@ -14,8 +14,8 @@ from treille.io.parameters import check_whole
 from treille.scale.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
-PER_CHARACTER = 100  # bytes of memory that counting the features of a text takes for each of its characters, at most
-LEAST_MEMORY = 300_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
+PER_CHARACTER = 50  # bytes of memory that counting the features of a text takes for each of its characters, about
+LEAST_MEMORY = 500_000_000  # bytes: Python, numpy, scipy and scikit-learn take half of that
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Parts:
         self.open = open_parts
         self.memory = parse_size("memory", memory)
         if self.memory < LEAST_MEMORY:
-            raise InputError(f"memory is {memory!r}, expected at least 300MB, half of which Python and its libraries take")
+            raise InputError(f"memory is {memory!r}, expected at least 500MB, half of which Python and its libraries take")
         self.scratch = None if scratch is None else Path(scratch)
         self.checkpoint = None if checkpoint is None else Path(checkpoint)
         self.min_count = check_whole("min_count", min_count)

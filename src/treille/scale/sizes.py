@@ -1,4 +1,4 @@
-"""Sizes as people write them, and the memory of this process."""
+"""Sizes as people write them."""
 
 import contextlib
 import re
@@ -25,10 +25,3 @@ def parse_size(name: str, value: Any) -> int:
             if size > 0:
                 return size
     raise InputError(f"{name} is {value!r}, expected a size such as '2GB' or '500MB', or a number of bytes")
-
-
-def resident_bytes() -> int:
-    """The memory that this process holds now; 0 where the system does not report it."""
-    with contextlib.suppress(OSError, ValueError, StopIteration), open("/proc/self/status", encoding="ascii") as lines:
-        return 1024 * int(next(line for line in lines if line.startswith("VmRSS:")).split()[1])
-    return 0

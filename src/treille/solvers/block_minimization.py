@@ -33,7 +33,7 @@ from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run, after
 from treille.spaces.parts import PartsSpace
 
-BLOCK = 0.15  # of the memory: a block, the next one that is read meanwhile, and the examples of other blocks take so much each
+SHARES = 4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
 ENOUGH = 0.1  # of the gap that a block had: sweeps over it end there
 
 
@@ -85,11 +85,9 @@ class BlockMinimization(BaseSolver):
         return Solution.combined(solutions)
 
     def _solve(self, problem: Problem, space: PartsSpace, run: Run, name: str = "") -> Solution:
-        visits = Visits(problem, space, run, self.sweeps, name)
         with ThreadPoolExecutor(1) as reader:
-            visits.reader = reader
-            status = visits.run_passes()
-        return visits.solution(status)
+            visits = Visits(problem, space, run, self.sweeps, name, reader)
+            return visits.solution(visits.run_passes())
 
 
 @dataclass
@@ -118,13 +116,15 @@ class State:
 class Visits:
     """A run on the parts."""
 
-    reader: ThreadPoolExecutor
-
-    def __init__(self, problem: Problem, space: PartsSpace, run: Run, sweeps: int, name: str):
+    def __init__(
+        self, problem: Problem, space: PartsSpace, run: Run, sweeps: int, name: str, reader: ThreadPoolExecutor
+    ):
         self.problem, self.space, self.run, self.sweeps, self.name = problem, space, run, sweeps, f"solver{name}"
+        self.reader = reader
         self.threads, self.bias = effective_n_jobs(run.n_jobs), float(problem.intercept)
-        self.blocks, self.bytes = blocks_of(space, BLOCK * space.memory)
         K, n, F = problem.n_problems, len(problem), space.n_features
+        self.share = space.memory_left(8 * K * (2 * F + 2 * n)) / SHARES
+        self.blocks, self.bytes = blocks_of(space, self.share)
         self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K))
         self.kept: dict[int, Kept] = {}
         self.primal, self.dual, self.recorder = np.full(K, np.inf), np.full(K, -np.inf), Recorder()
@@ -149,6 +149,7 @@ class Visits:
                     return "converged" if self._small() else "max_seconds"
                 if self.space.folder.due():
                     self._save()
+            rows = None
             met, state.met = state.met, np.zeros_like(state.met)
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
@@ -175,7 +176,10 @@ class Visits:
             yield block, rows
 
     def _load(self, block: int) -> list[FeatureRows]:
-        return [self.space.load(part) for part in self.blocks[block]]
+        rows = [self.space.load(part) for part in self.blocks[block]]
+        for part in self.blocks[block]:
+            self.space.touch(part)
+        return rows
 
     def _range(self, block: int) -> np.ndarray:
         first, last = self.blocks[block][0], self.blocks[block][-1] + 1
@@ -201,7 +205,7 @@ class Visits:
         if len(self.blocks) == 1:
             return
         own, share = self._range(block), self.bytes[block] / self.bytes.sum()
-        quota = max(1, int(len(own) * share * BLOCK * self.space.memory / self.bytes[block]))
+        quota = max(1, int(len(own) * share * self.share / self.bytes[block]))
         if len(free) > quota:
             random = np.random.default_rng([self.run.seed, self.state.passes, block, 2])
             free = np.sort(random.choice(free, quota, replace=False))
@@ -222,22 +226,22 @@ class Visits:
         state = self.state
         self.sum_w, self.sum_b = np.zeros_like(state.w), np.zeros_like(state.b)
         losses, own = np.zeros_like(state.b), np.zeros_like(state.b)
-        with ThreadPoolExecutor(1) as self.reader:
-            for block, rows in self._read(list(range(len(self.blocks)))):
-                examples = self._range(block)
-                values = _core.measure_part(
-                    _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, examples), self.bias,
-                    state.w.reshape(-1), state.b, np.ascontiguousarray(state.alpha[:, examples]).reshape(-1),
-                    self.sum_w.reshape(-1), self.sum_b, self.threads,
-                )  # fmt: skip
-                losses, own = losses + values[0], own + values[1]
+        for block, rows in self._read(list(range(len(self.blocks)))):
+            examples = self._range(block)
+            values = _core.measure_part(
+                _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, examples), self.bias,
+                state.w.reshape(-1), state.b, np.ascontiguousarray(state.alpha[:, examples]).reshape(-1),
+                self.sum_w.reshape(-1), self.sum_b, self.threads,
+            )  # fmt: skip
+            losses, own = losses + values[0], own + values[1]
         state.measured += 1
         self.primal = losses + 0.5 * self._sq_norm(state.w, state.b)
         self.dual = own - 0.5 * self._sq_norm(self.sum_w, self.sum_b)
         self.recorder.add(float(self.primal.sum()), float(self.dual.sum()))
 
     def _sq_norm(self, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (true_weights(w, self.column_weights) ** 2).sum(axis=1) + b**2
+        true = true_weights(w, self.column_weights)
+        return np.einsum("kz,kz->k", true, true) + b**2
 
     def _dual(self) -> np.ndarray:
         """The dual values at alpha, from w as it is kept up to date."""
@@ -265,7 +269,8 @@ class Visits:
         self.space.folder.check(self._identity(), {key: spec[key] for key in self._identity()})
         kept = {int(key.partition(".")[2]): array for key, array in arrays.items() if key.startswith("kept.")}
         numbers = {key: spec[key] for key in ("passes", "visited", "ratio", "measured")}
-        self.state = State(arrays["w"], arrays["b"], arrays["alpha"], kept, met=arrays["met"], **numbers)
+        w, b, alpha, met = (np.array(arrays[name]) for name in ("w", "b", "alpha", "met"))  # copies, to be written to
+        self.state = State(w, b, alpha, kept, met=met, **numbers)
         for block, examples in kept.items():
             self.kept[block] = self._taken(block, self._load(block), examples)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treille.data.base import readable_size
+from treille.data.base import readable_size, resident_bytes
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -59,9 +59,23 @@ class PartsSpace:
         """Where the examples of each part begin, and the end of the last."""
         return self.rows.offsets
 
+    def memory_left(self, needed: int) -> int:
+        """The memory for rows, beside what the process holds and `needed` for weights; refuses less than four parts need."""
+        left, least = self.memory - resident_bytes() - needed, 4 * max(map(self.bytes_of, range(len(self.offsets) - 1)))
+        if left < least:
+            raise InputError(
+                f"{len(self):,} examples with {self.n_features:,} features need {readable_size(self.memory - left + least)} of memory, "
+                f"more than memory={readable_size(self.memory)}: allow more, or use a kernel with fewer features, or min_count"
+            )
+        return left
+
     def load(self, part: int) -> FeatureRows:
-        """The rows of a part, read into memory."""
+        """The rows of a part, read from disk when they are used."""
         return self.rows.store.load(part)  # type: ignore[attr-defined]
+
+    def touch(self, part: int) -> None:
+        """Reads a part from disk, so that it is at hand when it is used."""
+        self.rows.store.touch(part)  # type: ignore[attr-defined]
 
     def bytes_of(self, part: int) -> int:
         """The memory that the rows of a part take."""
