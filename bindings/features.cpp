@@ -7,6 +7,7 @@
 #include "features/count_transform.hpp"
 #include "features/csr.hpp"
 #include "features/gram_index.hpp"
+#include "features/number_records.hpp"
 #include "features/products.hpp"
 #include "rows.hpp"
 
@@ -144,6 +145,15 @@ void bind_features(nb::module_& m) {
       },
       "indptr"_a, "columns"_a, "values"_a, "ids"_a, "n_ids"_a, "threads"_a,
       "indptr, entries, code_bits and codebook of a CSR matrix, column j as feature ids[j]; left out where that is 2^32 - 1.");
+
+  m.def(
+      "number_records",
+      [](In<std::int32_t> cells, In<std::int64_t> starts, std::size_t own) {
+        return give(unlocked([&] { return number_records(view(cells), view(starts), own); }));
+      },
+      "cells"_a, "starts"_a, "own"_a,
+      "Numbers of records, the same for equal ones, in the order in which they are first met; cells after the first `own` of a record "
+      "are numbers of records before it, or -1.");
 
   nb::class_<GramIndex>(m, "GramIndex", "For each feature of coded rows, who holds it: for inner products of many rows.")
       .def_static(

@@ -1,5 +1,6 @@
 // Rows: numbers in few bytes, concatenated parts, compaction.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -9,6 +10,7 @@
 #include "features/compaction.hpp"
 #include "features/concatenated_rows.hpp"
 #include "features/csr.hpp"
+#include "features/number_records.hpp"
 #include "features/row_builder.hpp"
 #include "features/rows.hpp"
 #include "products.hpp"
@@ -282,9 +284,29 @@ void parts_keep_any_ids_and_values() {
   });
 }
 
+// Random trees: a label, then the numbers of the children.
+void equal_records_have_equal_numbers() {
+  std::mt19937 random(7);
+  std::vector<std::int32_t> cells;
+  std::vector<std::int64_t> starts{0}, expected;
+  std::map<std::vector<std::int64_t>, std::int64_t> known;
+  for (unsigned r = 0; r < 500; ++r) {
+    cells.push_back(static_cast<std::int32_t>(random() % 3));
+    std::vector<std::int64_t> key{cells.back()};
+    for (auto k = random() % 3; k > 0; --k) {
+      cells.push_back(static_cast<std::int32_t>(random() % std::min(r + 1, 20u)) - 1);
+      key.push_back(cells.back() < 0 ? -1 : expected[static_cast<std::size_t>(cells.back())]);
+    }
+    starts.push_back(static_cast<std::int64_t>(cells.size()));
+    expected.push_back(known.try_emplace(key, static_cast<std::int64_t>(known.size())).first->second);
+  }
+  check(known.size() < expected.size() && number_records(cells, starts, 1) == expected);
+}
+
 }  // namespace
 
 void features() {
+  equal_records_have_equal_numbers();
   parts_keep_any_ids_and_values();
   products();
   concatenated_rows_are_dense_rows();

@@ -11,18 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from treille import InputError, Perceptron
+from treille import Fst, InputError, Perceptron
 from treille.data import Graph
 from treille.estimators.streams import as_streamed
 from treille.kernels import (
+    Conjunctions,
+    EdgeHistogram,
     GappedKmer,
     Gappy,
+    Graphlets,
     Linear,
     Mismatch,
     NGram,
+    Polynomial,
+    Rational,
+    RootPaths,
     Subpath,
     Subsequence,
     SubsetTree,
+    SubTree,
+    Walks,
     WeightedDegree,
     WeisfeilerLehman,
     Wildcard,
@@ -35,7 +43,11 @@ TEXTS = ["".join(RANDOM.choice(list("abcd"), RANDOM.integers(1, 9))) for _ in ra
 LABELS = np.array(["cold", "fair", "warm"])[[(text.count("a") > text.count("b")) + (text[0] == "c") for text in TEXTS]]
 DNA = ["".join(RANDOM.choice(list("ACGT"), 8)) for _ in range(60)]
 TREES = [f"(S (A {x}) (B (C {y}) (D {x})))" for x, y in RANDOM.choice(list("pqrs"), (60, 2))]
+LATE = [text + chr(ord("e") + i // 4) for i, text in enumerate(TEXTS)]  # every term of a sum gets new features
 GRAPHS = [Graph(list("CNO")[: 2 + i % 2], [(0, 1)], None) for i in range(60)]
+ENDS = Fst.from_arcs(
+    [(0, a, "", 1.0, 0) for a in "abcd"] + [(0, a, a, 1.0, 1) for a in "abcd"], {1: 1.0}
+)  # the last symbol
 MERGING = [
     (NGram(2, min_n=1), TEXTS),
     (NGram(2).normalized(), TEXTS),
@@ -50,6 +62,13 @@ MERGING = [
     (WeisfeilerLehman(2), GRAPHS),
     (1 + Linear(), RANDOM.normal(size=(60, 3)).tolist()),
     (Linear(), [{"a": 1.0 * i, "bcd"[i % 3]: 2.0} for i in range(60)]),
+    (NGram(1) + NGram(2), LATE),
+    (Rational(ENDS), TEXTS),
+    (SubTree(), TREES),
+    (SubTree(leaves=True).normalized() + 0.5 * RootPaths(), TREES),
+    (Walks(1), GRAPHS),
+    (Graphlets(3), GRAPHS),
+    (WeisfeilerLehman(1, base=EdgeHistogram(ends=True)), GRAPHS),
 ]
 OTHERS = [
     (Subsequence(2), TEXTS),
@@ -58,6 +77,8 @@ OTHERS = [
     (NGram(1) * NGram(2), TEXTS),
     (SubsetTree(0.4), TREES),
     (Subpath(), TREES),
+    (Polynomial(2), [[1.0, i % 2, i // 30] for i in range(60)]),  # first of zeros and ones, then of other numbers
+    (Conjunctions(2), [dict.fromkeys(text, 1) for text in TEXTS]),
 ]
 
 
@@ -300,8 +321,19 @@ def test_a_stream_continues_from_a_fitted_or_loaded_model(kernel, labels, tmp_pa
 
 
 def test_a_model_with_weights_that_cannot_grow_says_so():
-    with pytest.raises(InputError, match=r"features of Subpath\(.*\), which cannot be added to: those of NGram"):
+    with pytest.raises(
+        InputError, match=r"features of Subpath\(.*\), which cannot be added to, .*depend on all examples"
+    ):
         Perceptron(Subpath()).fit(treille.Trees(TREES), LABELS).partial_fit(treille.Trees(TREES), LABELS)
+
+
+def test_a_model_with_weights_of_products_goes_on_with_them():
+    fitted = Perceptron(NGram(1) ** 2).fit(TEXTS[:40], LABELS[:40])
+    assert fitted.plan_.space.name == "rows"
+    n_features = fitted.features_.n_features
+    fitted.partial_fit(LATE, LABELS)
+    assert fitted.plan_.space.name == "rows"
+    assert fitted.features_.n_features > n_features
 
 
 @pytest.mark.parametrize("averaged", [False, True])

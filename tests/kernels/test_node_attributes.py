@@ -53,7 +53,7 @@ def test_graphs_without_attributes_or_with_others_are_refused():
 def test_damaged_features_are_refused():
     features, _ = NodeAttributes().fit_features(Graphs(with_attributes(random_graphs(5))))
     spec, arrays = features.state()
-    for bad in ({"ids": arrays["ids"] + 3}, {"ids": arrays["ids"][::-1]}, {}):
+    for bad in ({"ids": arrays["ids"] + 3}, {"ids": arrays["ids"] // 2}, {}):
         with pytest.raises(InputError):
             NodeAttributes().load_features(spec, bad)
     for bad in (spec | {"width": -1}, spec | {"alphabet": [1]}):

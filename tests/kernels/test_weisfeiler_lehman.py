@@ -208,13 +208,13 @@ def test_features_of_different_kinds_are_not_merged():
     graphs = random_graphs(12)
     one = WeisfeilerLehman(2).fit_features(Graphs(graphs))[0]
     bare = [graph._replace(edge_labels=None) for graph in graphs]
-    for kernel, others in (
-        (WeisfeilerLehman(3), graphs),
-        (VertexHistogram(), graphs),
-        (WeisfeilerLehman(2), bare),
-        (WeisfeilerLehman(2), random_graphs(9, directed=True)),
+    for kernel, others, message in (
+        (WeisfeilerLehman(3), graphs, r"differ in kernel: WeisfeilerLehman\(h=2\) and WeisfeilerLehman\(h=3\)"),
+        (VertexHistogram(), graphs, "differ in kernel"),
+        (WeisfeilerLehman(2), bare, "with and without labels of edges: label all"),
+        (WeisfeilerLehman(2), random_graphs(9, directed=True), "of undirected and of directed graphs"),
     ):
-        with pytest.raises(InputError, match="the features are of"):
+        with pytest.raises(InputError, match=message):
             one.merge(kernel.fit_features(Graphs(others))[0])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treille import InputError
-from treille.features import Rows
+from treille.features import DependentFeaturesError, Rows
 from treille.kernels import NGram
 from treille.kernels.ngram import NGramMap
 from treille.testing import check_kernel, kernel_checks
@@ -251,3 +251,55 @@ def test_a_kernel_of_ones_own_needs_no_place_in_model_files():
 def test_one_example_is_too_few():
     with pytest.raises(InputError, match="there are 1 examples: check_kernel needs at least two"):
         check_kernel(NGram(2), ["abba"])
+
+
+class Muddled(Mapped):
+    """The ids of two features are exchanged."""
+
+    class map(NGramMap):
+        def merge(self, other):
+            both, mine, theirs = super().merge(other)
+            return Muddled.map(both.features, both.alphabet, both.unit, both.orders), mine, np.roll(theirs, 1)
+
+
+class Shrinking(Mapped):
+    """A map without features in the first position forgets those of the other."""
+
+    class map(NGramMap):
+        def merge(self, other):
+            return super().merge(other) if self.n_features else (self, np.arange(0), np.arange(other.n_features))
+
+        def restrict(self, ids):
+            some = super().restrict(ids)
+            return Shrinking.map(some.features, some.alphabet, some.unit, some.orders)
+
+
+class Contracting(Mapped):
+    """Extending leaves the map as it is."""
+
+    class map(NGramMap):
+        def extend(self, batch, n_jobs=None):
+            return self
+
+
+@pytest.mark.parametrize(
+    ("mutant", "found"), [(Muddled, "do not name"), (Shrinking, "nothing"), (Contracting, "extended")]
+)
+def test_every_way_to_merge_is_checked(mutant, found):
+    with pytest.raises(AssertionError, match=f"breaks the law 'features of parts merge to those of all'.*{found}"):
+        check_kernel(mutant(2), TEXTS)
+
+
+def test_kernels_of_treille_must_merge_and_others_need_not(monkeypatch):
+    def refuse(self, other):
+        raise InputError("no")
+
+    def depend(self, other):
+        raise DependentFeaturesError("on all")
+
+    monkeypatch.setattr(NGramMap, "merge", refuse)
+    with pytest.raises(AssertionError, match="features of parts cannot be merged: no"):
+        check_kernel(NGram(2), TEXTS)
+    check_kernel(Own(2), TEXTS)
+    monkeypatch.setattr(NGramMap, "merge", depend)
+    check_kernel(NGram(2), TEXTS)

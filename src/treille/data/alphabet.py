@@ -11,6 +11,17 @@ def codes_of(alphabet: Iterable[Any]) -> dict[Any, int]:
     return {symbol: code for code, symbol in enumerate(alphabet)}
 
 
+def united(alphabet: Sequence[Any], other: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+    """The symbols of both alphabets, those of the first with their codes, and the codes of the symbols of the second, as int32.
+
+    >>> symbols, codes = united(["a", "b"], ["c", "b"])
+    >>> symbols, codes.tolist()
+    (['a', 'b', 'c'], [2, 1])
+    """
+    codes = align(other, alphabet)
+    return [*alphabet, *(symbol for symbol, code in zip(other, codes, strict=True) if code >= len(alphabet))], codes
+
+
 def align(
     symbols: Sequence[Any], alphabet: Sequence[Any] | Mapping[Any, int], unknown: int | None = None
 ) -> np.ndarray:

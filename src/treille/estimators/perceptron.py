@@ -125,9 +125,9 @@ class Perceptron(Classifier):
         classes that occur for the first time are added. With `classes`, all classes that there will be, other labels are refused.
         After `fit`, or when the model was read from a file, it begins with the weights of the model.
 
-        Where the kernel has features that can be added to (`NGram`, the kernels of patterns such as `Gappy`, those of graphs,
-        `Linear`, and their sums and normalised forms), only weights are kept; for other kernels the examples on which a mistake
-        was made are kept. Kernels that depend on all training examples, with `.weighted()` or `.centered()`, are refused.
+        Where the kernel has features that can be added to, only weights are kept. For kernels without features, for products and
+        powers, which have very many, and for `Subpath`, whose features depend on all examples, the examples on which a mistake was
+        made are kept. Kernels that depend on all training examples, with `.weighted()` or `.centered()`, are refused.
 
         >>> import treille
         >>> model = treille.Perceptron(treille.kernels.NGram(1)).partial_fit(["a", "b"], [0, 1]).partial_fit(["ac", "c"], [0, 0])

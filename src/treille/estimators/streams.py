@@ -12,7 +12,8 @@ from treille.data import Batch
 from treille.features import FeatureMap, represent
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.kernels import Centered, Kernel, Precomputed, Weighted
+from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
+from treille.kernels.product_features import ProductKernel
 from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
 
 BLOCK = 1000  # examples of which a kernel matrix is computed at a time
@@ -178,15 +179,15 @@ class FeatureStream(Stream):
     def learn_block(self, batch: Batch, options: dict[str, Any]) -> _core.Mistakes:
         own, rows = self.kernel.fit_features(batch, self.n_jobs)
         if self.features is None:
-            self.features, ids = own, np.arange(own.n_features)
+            self.features, before, ids = own, np.empty(0, np.int64), np.arange(own.n_features)
         else:
-            self.features, _, ids = self.features.merge(own)
-        more = np.zeros((self.features.n_features - len(self.w), self.n_classes))
-        w, late = np.concatenate([self.w, more]), np.concatenate([self.late, more])
+            self.features, before, ids = self.features.merge(own)
+        w, late = (np.zeros((self.features.n_features, self.n_classes)) for _ in range(2))
+        w[before], late[before] = self.w, self.late
         threads = effective_n_jobs(self.n_jobs)
-        before = np.ascontiguousarray((rows.matvec(w[ids], threads) + self.bias * self.b).T)
+        outputs = np.ascontiguousarray((rows.matvec(w[ids], threads) + self.bias * self.b).T)
         form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
-        found = _core.perceptron_rows(rows=form.core, before=before.ravel(), **options)
+        found = _core.perceptron_rows(rows=form.core, before=outputs.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
         w[ids] += rows.rmatvec(alpha, threads)
         late[ids] += rows.rmatvec(lack, threads)
@@ -203,7 +204,7 @@ class FeatureStream(Stream):
 
 
 class ExampleStream(Stream):
-    """Coefficients of the examples on which mistakes were made, for kernels whose features cannot be added to."""
+    """Coefficients of the examples on which mistakes were made, for kernels whose features are too many or cannot be added to."""
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         super().__init__(kernel, bias, n_jobs)
@@ -274,18 +275,28 @@ def stream_of(kernel: Kernel, batch: Batch, bias: bool, n_jobs: int | None, mode
             f"{kernel!r} depends on all training examples, and partial_fit has some of them at a time: leave out .weighted() and "
             f".centered(), as in {as_streamed(kernel)!r}, or use fit"
         )
-    linear = kernel.prefers_features(batch, n_jobs) and _merges(kernel.fit_features(batch[:1], n_jobs)[0])
+    first = batch[:1]  # the choice may not depend on how the stream is divided
     if model is None:
+        linear = not _multiplies_features(kernel) and kernel.prefers_features(first, n_jobs)
+        linear = linear and _merges(kernel.fit_features(first, n_jobs)[0])
         return (FeatureStream if linear else ExampleStream)(kernel, bias, n_jobs)
     functions = model.functions_
-    if isinstance(functions, LinearFunctions) and not linear:
+    if isinstance(functions, LinearFunctions) and not _merges(kernel.fit_features(first, n_jobs)[0]):
         raise InputError(
-            f"the model has weights of the features of {kernel!r}, which cannot be added to: those of NGram, of patterns "
-            "and of graphs, and of Linear can. Begin with a new Perceptron, which keeps examples for other kernels"
+            f"the model has weights of the features of {kernel!r}, which cannot be added to, since they depend on all examples or "
+            "their map does not merge: begin with a new Perceptron, which keeps examples for such kernels"
         )
     stream = (FeatureStream if isinstance(functions, LinearFunctions) else ExampleStream)(kernel, bias, n_jobs)
     stream.begin_at(functions, len(model.classes_))
     return stream
+
+
+def _multiplies_features(kernel: Kernel) -> bool:
+    """Whether an example has very many features, products of others: then the examples with mistakes take less memory."""
+    if isinstance(kernel, (ProductKernel, Conjunctions)):
+        return True
+    values = (each for v in vars(kernel).values() for each in (v.values() if isinstance(v, dict) else (v,)))
+    return any(_multiplies_features(value) for value in values if isinstance(value, Kernel))
 
 
 def _merges(features: FeatureMap) -> bool:

@@ -5,7 +5,7 @@ from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.contributions import Contributions
 from treille.features.dense_rows import DenseRows
-from treille.features.feature_map import Families, FeatureMap
+from treille.features.feature_map import DependentFeaturesError, Families, FeatureMap
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
@@ -18,6 +18,7 @@ __all__ = [
     "ConjunctionRows",
     "Contributions",
     "DenseRows",
+    "DependentFeaturesError",
     "Families",
     "FeatureMap",
     "FeatureRows",

@@ -33,6 +33,20 @@ class Families(NamedTuple):
     member: np.ndarray
 
 
+class DependentFeaturesError(InputError):
+    """Features that depend on all examples: those of parts of a data set do not determine them, so maps do not merge.
+
+    >>> from treille.kernels import Conjunctions
+    >>> kernel = Conjunctions(2, min_support=2)
+    >>> features, _ = kernel.fit_features(kernel.batch([{"red": 1}, {"red": 1}]))
+    >>> try:
+    ...     features.merge(features)
+    ... except DependentFeaturesError as error:
+    ...     print(str(error).partition(":")[0])
+    in how many examples a conjunction occurs depends on all examples
+    """
+
+
 class FeatureMap(ABC):
     """The explicit features of a kernel, fitted on training data and frozen.
 
@@ -103,8 +117,11 @@ class FeatureMap(ABC):
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         """The map with the features of both maps, and the new ids of the features of each.
 
-        The features of this map keep their ids; new features of `other` follow in their order. Maps fitted on parts of a data set
-        and merged have the features of a map fitted on all of it, up to numbering.
+        The features of this map keep their ids; new features of `other` follow in their order. Sums number features term by term,
+        and conjunctions depth first, so there the ids of this map change, too: they are returned. Maps fitted on parts of a data
+        set and merged have the features of a map fitted on all of it, up to numbering; the rows of a part are the same with the
+        ids replaced. A map of another kernel, unit or kind of data is refused; so are features that depend on all examples, by a
+        `DependentFeaturesError`.
 
         >>> from treille.kernels import NGram
         >>> a, b = (NGram(1).fit_features(NGram(1).batch([text]))[0] for text in ("ab", "cb"))
@@ -113,7 +130,7 @@ class FeatureMap(ABC):
         (['a', 'b', 'c'], [0, 1], [2, 1])
         """
         raise InputError(
-            f"{self._shown()} cannot be merged with others: those of NGram, of patterns, graphs and Linear can"
+            f"{self._shown()} cannot be merged with others: their map does not provide merge; fit on all examples"
         )
 
     def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
@@ -125,8 +142,8 @@ class FeatureMap(ABC):
         return merged, ids
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        """The map with the features of further examples added; the features of this map keep their ids."""
-        raise InputError(f"{self._shown()} cannot be extended: those of NGram, of patterns, graphs and Linear can")
+        """The map with the features of further examples added, as `merge` does; the features of this map come first."""
+        raise InputError(f"{self._shown()} cannot be extended: their map does not provide extend; fit on all examples")
 
     def families(self) -> tuple[Families | None, ...]:
         """Features with nearly equal columns, for each part of the rows; None: unknown. Compaction makes their rows shorter."""

@@ -14,6 +14,7 @@ import numpy as np
 from treille.data import Batch, Texts
 from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, concatenate_rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
@@ -192,15 +193,14 @@ class AdditiveMap(FeatureMap):
         return counts
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, AdditiveMap) or other.prefixes != self.prefixes:
-            raise InputError("the features are of different sums: merge features of the same kernel")
-        merged, *ids = zip(
-            *(mine.merge(theirs) for mine, theirs in zip(self.maps, other.maps, strict=True)), strict=True
-        )
-        both = AdditiveMap(self.kernel, list(merged))
-        mine, theirs = (
-            np.concatenate([own + first for own, first in zip(each, both.cuts[:-1], strict=True)]) for each in ids
-        )
+        other = alike(AdditiveMap, self, other)
+        if other.prefixes != self.prefixes:
+            raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))
+        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        both = AdditiveMap(self.kernel, [merged for merged, _, _ in each])
+        firsts = both.cuts[:-1]
+        mine = np.concatenate([ids + first for (_, ids, _), first in zip(each, firsts, strict=True)])
+        theirs = np.concatenate([ids + first for (_, _, ids), first in zip(each, firsts, strict=True)])
         return both, mine, theirs
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> AdditiveMap:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from treille.data import Batch, Lattices, Table, Texts
 from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -299,8 +300,7 @@ class ConstantMap(FeatureMap):
         return ConstantMap(self.value, len(ids))
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, ConstantMap) or other.value != self.value:
-            raise InputError("the features are of different kernels: merge features of the same kernel")
+        other = alike(ConstantMap, self, other, "value")
         larger = self if self.count else other
         return larger, np.arange(self.count), np.arange(other.count)
 

@@ -11,15 +11,17 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data import Batch, Vectors
-from treille.data.base import available_memory, readable_size
+from treille.data.base import available_memory, readable_size, running_sum
 from treille.features import Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.conjunction_rows import ConjunctionRows
-from treille.features.feature_map import check_id
+from treille.features.feature_map import DependentFeaturesError, check_id
+from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.algebra import raise_to
 from treille.kernels.linear import ColumnMap, Linear
+from treille.kernels.product_features import ProductMap
 
 MOST_DEGREE = 100  # above it, values of conjunctions are too large or too different to be of use
 STORED_BYTES = (
@@ -236,7 +238,7 @@ class ConjunctionMap(FeatureMap):
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
-        items = sorted(self.patterns.items_of(id), key=lambda item: self.columns.columns[item])
+        items = sorted(self.patterns.items_of(id), key=self.columns.place)
         return " & ".join(map(self.columns.name, items)) or "constant"
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
@@ -250,6 +252,52 @@ class ConjunctionMap(FeatureMap):
         patterns = _core.ConjunctionFeatures.of(*arrays, len(used), self.powers.degree, bool(constant))
         return ConjunctionMap(self.powers, self.columns.restrict(used), patterns)
 
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if isinstance(other, ProductMap):  # of numbers other than 0 and 1
+            merged, theirs, mine = other.merge(self)
+            return merged, mine, theirs
+        self._check_exact()
+        other = alike(ConjunctionMap, self, other, "powers")
+        columns, *items = self.columns.merge(other.columns)
+        sets = [each._sets(own, self.powers.degree) for each, own in zip((self, other), items, strict=True)]
+        trees, numbers = _in_trees(np.concatenate(sets))
+        constant = self.patterns.constant or other.patterns.constant
+        patterns = _core.ConjunctionFeatures.of(*trees, columns.n_features, self.powers.degree, constant)
+        each = np.split(numbers + constant, [len(sets[0])])
+        mine, theirs = (
+            np.append(np.zeros(int(own.patterns.constant), np.int64), ids)
+            for own, ids in zip((self, other), each, strict=True)
+        )
+        return ConjunctionMap(self.powers, columns, patterns), mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        from treille.kernels.polynomial import Polynomial
+
+        self._check_exact()
+        kernel = Polynomial(self.powers.degree, self.powers.coef0)
+        return self.merge(kernel.fit_features(batch, n_jobs)[0])[0]
+
+    def _check_exact(self) -> None:
+        if not self.powers.exact:
+            raise DependentFeaturesError(
+                "in how many examples a conjunction occurs depends on all examples: fit on all of them, or use min_support=1, "
+                "whose features merge"
+            )
+
+    def _sets(self, renumbered: np.ndarray, width: int) -> np.ndarray:
+        """The items of the features but the constant, renumbered: one row per feature, rising, with -1 after the last."""
+        levels, items, kept = self.patterns.trees()
+        sets, nodes, none = np.full((len(levels), width), -1), np.arange(len(levels)), len(renumbered) + 2**32
+        for level in range(1, int(levels.max(initial=0)) + 1):
+            above = np.maximum.accumulate(
+                np.where(levels == level, nodes, 0)
+            )  # the node of this level on the way to each
+            inside = levels >= level
+            sets[inside, level - 1] = renumbered[items[above[inside]]]
+        sets = np.sort(np.where(sets < 0, none, sets), axis=1)
+        sets[sets == none] = -1
+        return sets[kept > 0] if len(kept) else sets
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.columns.state()
         levels, items, kept = self.patterns.trees()
@@ -258,6 +306,30 @@ class ConjunctionMap(FeatureMap):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.powers.load, self.state()
+
+
+def _in_trees(sets: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+    """Trees that hold these conjunctions, as the core takes them, and the number of each among the different ones, depth first.
+
+    Each row has the items of a conjunction, rising, and -1 after the last. So rows in lexicographic order are in depth-first
+    order, and what a row does not share with the row before it are new nodes; only the last of these is a conjunction itself.
+    """
+    width = sets.shape[1]
+    order = np.lexsort(sets.T[::-1]) if len(sets) else np.empty(0, np.int64)
+    rows = sets[order]
+    shared = np.zeros(len(rows), np.int64)
+    shared[1:] = np.cumprod(rows[1:] == rows[:-1], axis=1).sum(axis=1)
+    first = shared < width
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.cumsum(first) - 1
+    rows, shared = rows[first], shared[first]
+    sizes = (rows >= 0).sum(axis=1)
+    ends = running_sum(sizes - shared)
+    owners = np.repeat(np.arange(len(rows)), sizes - shared)
+    levels = np.arange(ends[-1]) - (ends[:-1] - shared)[owners] + 1
+    kept = levels == sizes[owners]
+    trees = levels.astype(np.uint8), rows[owners, levels - 1].astype(np.uint32), kept.astype(np.uint8)
+    return (*trees[:2], trees[2][:0] if kept.all() else trees[2]), numbers
 
 
 class ConjunctionProducts:
@@ -285,6 +357,15 @@ class ConjunctionProducts:
         n_features = self.features.n_features
         self.looked_up += occurrences(np.diff(batch.offsets), self.features.powers.degree)
         return self.looked_up >= n_features and 2 * TABLE * n_features <= available_memory()
+
+
+def depends_on_numbers(powers: Powers) -> DependentFeaturesError:
+    """Why conjunctions and products of columns do not merge."""
+    base = f"({powers.coef0:g} + Linear())" if powers.coef0 else "Linear()"
+    return DependentFeaturesError(
+        "the features of one part are conjunctions of columns, since all its numbers are 0 or 1, and those of another are products "
+        f"of columns: which of the two depends on all examples; use {base} ** {powers.degree}, whose features are always products"
+    )
 
 
 def is_binary(batch: Vectors) -> bool:

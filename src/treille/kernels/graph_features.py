@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import re
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from treille.data import Batch, Graphs
-from treille.data.alphabet import align
+from treille.data.alphabet import united
 from treille.data.graphs import CoreArrays, Labels
 from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
 from treille.kernels.graph_kernels import GraphKernel
 
+Map = TypeVar("Map", bound=Any)
 PLAIN = re.compile(r"[^\s\"(),^…#-]+")  # labels that names contain as they are
 
 
@@ -115,23 +117,24 @@ class GraphFeatureMap(FeatureMap):
         return _rebuild(self.kernel, self._parts(ids), self.alphabet, self.edge_alphabet, self.directed)
 
     def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
-        same = isinstance(other, GraphFeatureMap) and repr(other.kernel) == repr(self.kernel)
-        if not isinstance(other, GraphFeatureMap) or not same or other.directed != self.directed:
-            raise InputError(
-                "the features are of different kernels or kinds of graphs: merge features of the same kernel"
-            )
+        other = alike(GraphFeatureMap, self, other, "kernel")  # type: ignore[type-abstract]
         mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
         if not (self.n_features and other.n_features):
             return (self, mine, theirs) if self.n_features else (other, mine, theirs)
-        for what in ("alphabet", "edge_alphabet"):
-            if bool(getattr(self, what)) != bool(getattr(other, what)):
-                raise InputError(
-                    "the features are of graphs with labels and of graphs without: label all, or use labels='none'"
-                )
-        alphabet, codes = _united(self.alphabet, other.alphabet)
-        edge_alphabet, edge_codes = _united(self.edge_alphabet, other.edge_alphabet)
-        features, theirs = self.features.merge(other.features, codes, edge_codes)
-        return type(self)(self.kernel, features, alphabet, edge_alphabet, self.directed), mine, theirs
+        one, two = of_one_kind(self, other, self.kernel.counted_labels)
+        alphabet, codes = united(one.alphabet, two.alphabet)
+        edge_alphabet, edge_codes = united(one.edge_alphabet, two.edge_alphabet)
+        features, theirs = one.features.merge(two.features, codes, edge_codes)
+        return type(self)(self.kernel, features, alphabet, edge_alphabet, one.directed), mine, theirs
+
+    def has_edges(self) -> bool:
+        """Whether the features may depend on edges; if not, these may as well be directed or not, labelled or not."""
+        return True
+
+    def of_graphs_like(self, other: GraphFeatureMap) -> GraphFeatureMap:
+        """The same features of graphs whose edges are like those of another map."""
+        parts = self._parts(np.arange(self.n_features))
+        return _rebuild(self.kernel, parts, self.alphabet, other.edge_alphabet, other.directed)
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> GraphFeatureMap:
         return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
@@ -180,10 +183,26 @@ def _rebuild(kernel: Any, parts: Any, alphabet: list[str], edge_alphabet: list[s
     return fitted
 
 
-def _united(alphabet: list[str], other: list[str]) -> tuple[list[str], np.ndarray]:
-    """The symbols of both alphabets, and the codes of those of the second."""
-    codes = align(other, alphabet)
-    return [*alphabet, *(symbol for symbol, code in zip(other, codes, strict=True) if code >= len(alphabet))], codes
+def of_one_kind(one: Map, other: Map, labels: Labels) -> tuple[Map, Map]:
+    """Two maps of graphs to merge; refused if the graphs are of different kinds: directed or not, with labels that count or not."""
+    if (bool(one.edge_alphabet), one.directed) != (bool(other.edge_alphabet), other.directed):
+        # Graphs without edges are of any kind.
+        mine, theirs = ((each.has_edges(), bool(each.edge_alphabet), each.directed) for each in (one, other))
+        if mine < theirs and not mine[0]:
+            one = one.of_graphs_like(other)
+        elif not theirs[0]:
+            other = other.of_graphs_like(one)
+    if one.directed != other.directed:
+        first, second = ("directed", "undirected") if one.directed else ("undirected", "directed")
+        raise InputError(
+            f"the features are of {first} and of {second} graphs: in a directed graph, an undirected edge is two arcs"
+        )
+    for side, what in (("nodes", "alphabet"), ("edges", "edge_alphabet")):
+        if labels in ("all", side) and bool(getattr(one, what)) != bool(getattr(other, what)):
+            raise InputError(
+                f"the features are of graphs with and without labels of {side}: label all, or use labels='none'"
+            )
+    return one, other
 
 
 def shown(label: str) -> str:

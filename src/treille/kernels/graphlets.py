@@ -13,6 +13,7 @@ from treille.data import Batch, Graphs
 from treille.data.base import running_sum
 from treille.features import FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids
 from treille.features.occurrences import Occurrences
 from treille.features.rows import squared_norms
 from treille.io import stored
@@ -86,8 +87,8 @@ class Graphlets(GraphKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> GraphletMap:
         self.check()
         types = stored.indices(arrays, "types", len(self.types()), kind=np.int64)
-        if (np.diff(types) <= 0).any():
-            raise InputError("the types of subgraphs in the file do not rise")
+        if len(np.unique(types)) != len(types):
+            raise InputError("a type of subgraphs is in the file twice")
         return GraphletMap(self, types)
 
     def types(self) -> tuple[str, ...]:
@@ -176,6 +177,15 @@ class GraphletMap(FeatureMap):
 
     def restrict(self, ids: np.ndarray) -> GraphletMap:
         return GraphletMap(self.kernel, self.types[ids])
+
+    def merge(self, other: FeatureMap) -> tuple[GraphletMap, np.ndarray, np.ndarray]:
+        other = alike(GraphletMap, self, other, "kernel")
+        theirs, new = merged_ids(self.types, other.types)
+        types = np.concatenate([self.types, other.types[new]])
+        return GraphletMap(self.kernel, types), np.arange(self.n_features), theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> GraphletMap:
+        return self.merge(GraphletMap(self.kernel, np.arange(len(self.kernel.types()))))[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, {"types": self.types}

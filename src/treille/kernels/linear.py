@@ -12,6 +12,7 @@ from treille.data.alphabet import align
 from treille.data.vectors import MOST_COLUMNS
 from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
@@ -120,13 +121,21 @@ class ColumnMap(FeatureMap):
         check_id(id, self.n_features)
         return f"x{self.columns[id]}" if self.names is None else self.names[id]
 
+    def place(self, id: int) -> Any:
+        """By which columns are sorted in names of products: the column's name, or its position."""
+        return self.columns[id] if self.names is None else self.names[id]
+
     def restrict(self, ids: np.ndarray) -> ColumnMap:
         names = None if self.names is None else [self.names[i] for i in ids]
         return ColumnMap(self.columns[ids], names, self.n_columns)
 
     def merge(self, other: FeatureMap) -> tuple[ColumnMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, ColumnMap) or (self.names is None) != (other.names is None):
-            raise InputError("the features are not columns alike: name the columns of both, or of neither")
+        other = alike(ColumnMap, self, other)
+        if not (self.n_columns and other.n_columns):  # the columns of an empty list are unknown
+            larger = self if self.n_columns else other
+            return larger, np.arange(self.n_features), np.arange(other.n_features)
+        if (self.names is None) != (other.names is None):
+            raise InputError("some columns have names and others have none: name the columns of both, or of neither")
         if self.names is None and self.n_columns != other.n_columns:
             raise InputError(f"the new rows have {other.n_columns} columns, expected {self.n_columns} as those before")
         mine: list[Any] = self.columns.tolist() if self.names is None else self.names

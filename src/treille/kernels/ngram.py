@@ -11,8 +11,10 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
+from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
+from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -202,16 +204,14 @@ class NGramMap(CountMap):
         return _rebuild(self._parts(ids), self.alphabet, self.unit, self.orders)
 
     def merge(self, other: FeatureMap) -> tuple[NGramMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, NGramMap) or not self._agrees(other):
-            raise InputError("the features are of different kernels or units: merge features of the same kernel")
-        alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
-        codes = {symbol: code for code, symbol in enumerate(alphabet)}
-        recode = np.array([codes[symbol] for symbol in other.alphabet], np.int32)
+        other = alike(NGramMap, self, other, "orders")
+        unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
+        alphabet, recode = united(self.alphabet, other.alphabet)
         first, last = (max(pair) for pair in zip(self._span(), other._span(), strict=True))
         features, mine, theirs = self._counting(first, last).features.merge(
             other._counting(first, last).features, recode
         )
-        return NGramMap(features, alphabet, self.unit, self.orders), mine, theirs
+        return NGramMap(features, alphabet, unit, self.orders), mine, theirs
 
     def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
         if not isinstance(other, NGramMap) or not self._agrees(other) or self._span() != other._span():
@@ -241,9 +241,6 @@ class NGramMap(CountMap):
 
     def _span(self) -> tuple[int, int]:
         return self.features.min_order, self.features.max_order
-
-    def _agrees(self, other: NGramMap) -> bool:
-        return self.orders == other.orders and self.unit == other.unit
 
     def _parts(self, ids: Any = slice(None)) -> tuple[Any, ...]:
         """The arguments that the core rebuilds the features from."""

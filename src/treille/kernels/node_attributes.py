@@ -8,9 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Batch, Graphs
+from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -64,7 +66,8 @@ class NodeAttributes(GraphKernel):
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         alphabet, width = stored.names(spec), stored.whole(spec, "width", 0, 2**31 - 1)
         ids = stored.array(arrays, "ids", np.int64)
-        if len(ids) and not (ids[0] >= 0 and ids[-1] < max(1, len(alphabet)) * width and (ids[1:] > ids[:-1]).all()):
+        inside = ids.min(initial=0) >= 0 and ids.max(initial=-1) < max(1, len(alphabet)) * width
+        if not inside or len(np.unique(ids)) != len(ids):
             raise InputError("the attributes in the file do not fit its alphabet")
         return NodeAttributesMap(self, alphabet, width, ids)
 
@@ -122,6 +125,29 @@ class NodeAttributesMap(FeatureMap):
 
     def restrict(self, ids: np.ndarray) -> NodeAttributesMap:
         return NodeAttributesMap(self.kernel, self.alphabet, self.width, self.ids[ids])
+
+    def merge(self, other: FeatureMap) -> tuple[NodeAttributesMap, np.ndarray, np.ndarray]:
+        other = alike(NodeAttributesMap, self, other, "kernel")
+        mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
+        if not (self.n_features and other.n_features):
+            return (self, mine, theirs) if self.n_features else (other, mine, theirs)
+        if self.width != other.width:
+            raise InputError(
+                f"the features are of nodes with {self.width} attributes and with {other.width}: give all nodes the same"
+            )
+        if bool(self.alphabet) != bool(other.alphabet):
+            raise InputError(
+                "the features are of graphs with and without labels of nodes: label all, or use labels='none'"
+            )
+        alphabet, codes = united(self.alphabet, other.alphabet)
+        pairs = other.ids
+        if alphabet:
+            pairs = codes.astype(np.int64)[pairs // self.width] * self.width + pairs % self.width
+        theirs, new = merged_ids(self.ids, pairs)
+        return NodeAttributesMap(self.kernel, alphabet, self.width, np.append(self.ids, pairs[new])), mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet, "width": self.width}, {"ids": self.ids}

@@ -9,7 +9,9 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Lattices, Strings
+from treille.data.alphabet import united
 from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -124,25 +126,19 @@ class PatternMap(CountMap):
         return _rebuild(*self._parts(ids), self.alphabet, self.unit, self.kernel)
 
     def merge(self, other: FeatureMap) -> tuple[PatternMap, np.ndarray, np.ndarray]:
-        same = isinstance(other, PatternMap) and repr(other.kernel) == repr(self.kernel) and other.unit == self.unit
-        if not isinstance(other, PatternMap) or not same:
-            raise InputError("the features are of different kernels or units: merge features of the same kernel")
-        alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
-        codes = {symbol: code for code, symbol in enumerate(alphabet, 1)}
-        recode = np.array([0, *(codes[symbol] for symbol in other.alphabet)], np.int32)
-        (cells, lengths), (more, longer), n = self._parts(), other._parts(), self.n_features
+        other = alike(PatternMap, self, other, "kernel")
+        unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
+        alphabet, codes = united(self.alphabet, other.alphabet)
+        recode = np.append(0, codes + 1)
+        (cells, lengths), (more, longer) = self._parts(), other._parts()
         symbols = more if len(longer) == 0 else more[:, 1:]  # otherwise the first cell is a position
         symbols[:] = recode[symbols]
-        cells, lengths = np.concatenate([cells, more]), np.concatenate([lengths, longer])
-        keys = cells if len(lengths) == 0 else np.column_stack([cells, lengths])
-        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        found = first[which.ravel()][n:]  # where each pattern of `other` comes first
-        new = np.flatnonzero(found >= n)
-        theirs = found.astype(np.int64)
-        theirs[new] = n + np.arange(len(new))
-        kept = np.concatenate([np.arange(n), n + new])
-        united = np.ascontiguousarray(cells[kept]), lengths[kept] if len(lengths) else lengths
-        return _rebuild(*united, alphabet, self.unit, self.kernel), np.arange(n), theirs
+        varied = len(lengths) + len(longer) > 0
+        numbers = number_rows(_keys(cells, lengths, varied), _keys(more, longer, varied))
+        theirs, new = merged_ids(np.arange(self.n_features), numbers)
+        longer = longer[new] if len(longer) else longer
+        patterns = np.concatenate([cells, more[new]]), np.concatenate([lengths, longer])
+        return _rebuild(*patterns, alphabet, unit, self.kernel), np.arange(self.n_features), theirs
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
         return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
@@ -174,6 +170,11 @@ class PatternMap(CountMap):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (*self._parts(), self.alphabet, self.unit, self.kernel)
+
+
+def _keys(cells: np.ndarray, lengths: np.ndarray, varied: bool) -> np.ndarray:
+    """One row per pattern, different for different ones; where lengths vary, they are part of it."""
+    return np.column_stack([cells, lengths]) if varied else cells
 
 
 def _rebuild(

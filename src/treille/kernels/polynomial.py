@@ -11,13 +11,14 @@ import numpy as np
 from treille.data import Batch, Vectors
 from treille.features import FeatureMap, FeatureRows
 from treille.features.feature_map import check_id
+from treille.features.merging import different
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.additive import AdditiveMap
-from treille.kernels.algebra import Constant, Sum, raise_to
+from treille.kernels.algebra import Constant, ConstantMap, Sum, raise_to
 from treille.kernels.base import Kernel, changeable
-from treille.kernels.conjunction_features import MOST_DEGREE, Powers, is_binary
-from treille.kernels.linear import Linear
+from treille.kernels.conjunction_features import MOST_DEGREE, ConjunctionMap, Powers, depends_on_numbers, is_binary
+from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductKernel, ProductMap
 
 
@@ -106,15 +107,37 @@ class Polynomial(ProductKernel):
 class PolynomialMap(ProductMap):
     """Products of columns; the constant counts as one."""
 
+    kernel: Polynomial
+
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
-        names = [name for name in map(self._factor, self.products.tuple(id)) if name]
-        return " * ".join(names) or "constant"
+        columns, first = self._columns()
+        factors = sorted((z - first for z in self.products.tuple(id) if z >= first), key=columns.place)
+        return " * ".join(map(columns.name, factors)) or "constant"
 
-    def _factor(self, id: int) -> str:
-        """The name of a column; "" for the constant."""
-        columns: FeatureMap = self.maps[0]
-        if isinstance(columns, AdditiveMap):
-            constant, columns = columns.maps
-            id -= constant.n_features
-        return columns.name(id) if id >= 0 else ""
+    def _columns(self) -> tuple[ColumnMap, int]:
+        """The columns, and the id of the first of them among the factors, after the constant."""
+        inner, first = self.maps[0], 0
+        if isinstance(inner, AdditiveMap):
+            constant, inner = inner.maps
+            first = constant.n_features
+        assert isinstance(inner, ColumnMap)
+        return inner, first
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if isinstance(other, ConjunctionMap):
+            if (other.powers.degree, other.powers.coef0) != (self.degree, float(self.kernel.coef0)):
+                raise different("kernel", repr(self.kernel), repr(other.powers))
+            other = self._of_constant(other)
+        return super().merge(other)
+
+    def _of_constant(self, other: ConjunctionMap) -> ProductMap:
+        """The map of examples whose numbers are all 0: its features are the constant, which is a product, too, or none."""
+        if other.n_features > other.patterns.constant:
+            raise depends_on_numbers(other.powers)
+        base: Kernel = self.kernel.factors()[0]
+        maps: list[FeatureMap] = [other.columns]
+        if isinstance(base, Sum):
+            maps = [AdditiveMap(base, [ConstantMap(float(base.left.value)), other.columns])]
+        constant = np.zeros((int(other.patterns.constant), self.degree), np.int64)
+        return PolynomialMap.of(self.kernel, maps, constant)

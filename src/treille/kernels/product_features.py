@@ -15,6 +15,7 @@ from treille.data import Batch
 from treille.data.base import available_memory, readable_size
 from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -324,7 +325,9 @@ class ProductMap(FeatureMap):
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
         maps = self.maps * self.degree
-        return ", ".join(each.name(z) for each, z in zip(maps, self.products.tuple(id), strict=True))
+        names = [each.name(z) for each, z in zip(maps, self.products.tuple(id), strict=True)]
+        # The factors of a power have no order: names do not depend on the numbering of features.
+        return ", ".join(sorted(names) if self.degree > 1 else names)
 
     def restrict(self, ids: np.ndarray) -> ProductMap:
         tuples = self.tuples[ids]
@@ -333,6 +336,24 @@ class ProductMap(FeatureMap):
         maps = [each.restrict(some) for each, some in zip(self.maps, used, strict=True)]
         columns = [np.searchsorted(some, c) for some, c in zip(used * self.degree, tuples.T, strict=True)]
         return self.of(self.kernel, maps, np.stack(columns, axis=1))
+
+    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        other = alike(ProductMap, self, other, "kernel")
+        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        mine = self._renumbered(self.tuples, [ids for _, ids, _ in each])
+        theirs = self._renumbered(other.tuples, [ids for _, _, ids in each])
+        ids, new = merged_ids(np.arange(len(mine)), number_rows(mine, theirs))
+        merged = self.of(self.kernel, [found[0] for found in each], np.concatenate([mine, theirs[new]]))
+        return merged, np.arange(len(mine)), ids
+
+    def _renumbered(self, tuples: np.ndarray, ids: list[np.ndarray]) -> np.ndarray:
+        """The tuples with new ids of the features of each factor; the factors of a power rise."""
+        columns = [own[column] for own, column in zip(ids * self.degree, tuples.T, strict=True)]
+        renumbered = np.stack(columns, axis=1)
+        return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

@@ -15,6 +15,7 @@ from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
 from treille.features import Contributions, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features.merging import alike, different, merged_ids, number_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import EPSILON
@@ -173,6 +174,25 @@ class RationalMap(SequenceMap):
         places, ends = selected(offsets, ids)
         return _rebuild(np.ascontiguousarray(labels[places]), ends, self.kernel, self.unit)
 
+    def merge(self, other: FeatureMap) -> tuple[RationalMap, np.ndarray, np.ndarray]:
+        other = alike(RationalMap, self, other)
+        if not _same_machine(self.kernel.T, other.kernel.T):
+            raise different("T", repr(self.kernel.T), repr(other.kernel.T))
+        unit = self.merged_unit(other, self.n_features > 0, other.n_features > 0)
+        (labels, offsets), (more, ends) = self.features.strings(), other.features.strings()
+        numbers = number_records((labels, offsets), (more, ends))
+        theirs, new = merged_ids(np.arange(self.n_features), numbers)
+        lengths = np.diff(ends)
+        strings = np.concatenate([labels, more[np.repeat(new, lengths)]])
+        return (
+            _rebuild(strings, np.concatenate([offsets, offsets[-1] + np.cumsum(lengths[new])]), self.kernel, unit),
+            np.arange(self.n_features),
+            theirs,
+        )
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         labels, offsets = self.features.strings()
         return {"unit": self.unit}, {"labels": labels, "offsets": offsets}
@@ -198,6 +218,20 @@ def _kept(T: Fst, name: str, make: Callable[[], _core.Machine]) -> _core.Machine
         T.__dict__[name] = make()
     machine: _core.Machine = T.__dict__[name]
     return machine
+
+
+def _same_machine(T: Fst, U: Fst) -> bool:
+    """Whether two machines have the same states, arcs and symbols: only then do their labels mean the same."""
+    return T is U or all(
+        np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+        for mine, theirs in zip(_content(T), _content(U), strict=True)
+    )
+
+
+def _content(T: Fst) -> tuple[Any, ...]:
+    parts = T.parts()
+    arcs = parts.sources, parts.inputs, parts.outputs, parts.weights, parts.targets
+    return parts.start, *arcs, parts.final_states, parts.final_weights, T.input_symbols, T.output_symbols
 
 
 def _without_cycles(T: Fst, name: str) -> _core.Machine:

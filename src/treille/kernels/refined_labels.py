@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -11,10 +13,17 @@ import numpy as np
 from treille.data import Batch, Graphs
 from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences
 from treille.features.feature_map import check_id
+from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
+from treille.kernels.algebra import ConstantMap
 from treille.kernels.base import Kernel
 from treille.kernels.graph_features import GraphFeatureMap
+from treille.kernels.graphlets import GraphletMap
+from treille.kernels.node_attributes import NodeAttributesMap
+from treille.kernels.product_features import ProductMap
+from treille.kernels.walks import WalkMap
+from treille.kernels.wrapped import WrappedMap
 
 LONGEST = 100  # characters of a name that is written in full
 MEMO = 1_000_000  # patterns described at a time
@@ -134,10 +143,23 @@ class RoundsMap(FeatureMap):
         check_id(id, self.n_features)
         place = int(np.searchsorted(self.rounds.cuts, id, side="right")) - 1
         features, own = self.rounds.maps[place], id - int(self.rounds.cuts[place])
-        if not isinstance(features, GraphFeatureMap):
-            return self.rounds.name(id)
-        names = _Names(self.kernel.refined, features.alphabet)
-        return self.rounds.prefixes[place] + features.spelled(features.features.pattern_of(own), names)
+        refined = self.kernel.refined
+        if isinstance(features, GraphFeatureMap) and type(features) is not type(refined):
+            names = _Names(refined, features.alphabet)
+            return self.rounds.prefixes[place] + features.spelled(features.features.pattern_of(own), names)
+        return self.rounds.prefixes[place] + self._named[place].name(own)
+
+    @cached_property
+    def _named(self) -> list[FeatureMap]:
+        """The maps of the rounds with labels by name in place of numbers; those of kernels of other packages as they are."""
+
+        def named(features: FeatureMap) -> FeatureMap:
+            try:
+                return relabelled(features, lambda alphabet: _Spelled(self.kernel.refined, alphabet))
+            except InputError:
+                return features
+
+        return [named(each) for each in self.rounds.maps]
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
         return self.rounds.needed(ids)
@@ -147,6 +169,25 @@ class RoundsMap(FeatureMap):
 
     def restrict(self, ids: np.ndarray) -> RoundsMap:
         return RoundsMap(self.rounds.restrict(ids))
+
+    def merge(self, other: FeatureMap) -> tuple[RoundsMap, np.ndarray, np.ndarray]:
+        other = alike(RoundsMap, self, other)
+        refined, _, ids = self.kernel.refined.merge(other.kernel.refined)
+        before, after = (
+            each.state()[1]["features"] for each in (other.kernel.refined, refined)
+        )  # patterns of features
+        names = dict(zip(map(str, before.tolist()), map(str, after[ids].tolist()), strict=True))
+        renamed = [
+            relabelled(each, lambda alphabet: [names[label] for label in alphabet]) for each in other.rounds.maps
+        ]
+        both, mine, theirs = self.rounds.merge(AdditiveMap(other.kernel, renamed))
+        assert isinstance(both, AdditiveMap)
+        return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), both.maps)), mine, theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> RoundsMap:
+        kernel = self.kernel.refined.kernel
+        refined = kernel.fit_features(batch, n_jobs)[0]
+        return self.merge(RoundsMap(Rounds(self.kernel.base, refined).fit_features(batch, n_jobs)[0]))[0]
 
     def occurrences(self, batch: Batch) -> Occurrences:
         each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
@@ -169,6 +210,41 @@ class RoundsMap(FeatureMap):
         states = {"refined": self.kernel.refined.state(), "rounds": self.rounds.state()}
         arrays = {f"{name}.{key}": array for name, (_, own) in states.items() for key, array in own.items()}
         return {name: spec for name, (spec, _) in states.items()}, arrays
+
+
+def relabelled(features: FeatureMap, rename: Callable[[list[str]], Any]) -> FeatureMap:
+    """The same features of graphs whose labels of nodes have other names: those that `rename` gives an alphabet."""
+    if isinstance(features, WrappedMap):
+        return features.around(relabelled(features.inner, rename))
+    if isinstance(features, (AdditiveMap, ProductMap)):
+        compound = copy(features)
+        compound.maps = [relabelled(each, rename) for each in features.maps]
+        return compound
+    if isinstance(features, RoundsMap):
+        refined = relabelled(features.kernel.refined, rename)
+        return RoundsMap(AdditiveMap(Rounds(features.kernel.base, refined), features.rounds.maps))
+    if isinstance(features, (GraphFeatureMap, NodeAttributesMap, WalkMap)):
+        changed = copy(features)
+        changed.alphabet = rename(features.alphabet)
+        return changed
+    if isinstance(features, (ConstantMap, GraphletMap)):  # which do not depend on labels
+        return features
+    raise InputError(
+        f"the features of {type(features).__name__} do not merge within WeisfeilerLehman: fit on all examples"
+    )
+
+
+class _Spelled(Sequence[str]):
+    """An alphabet of numbers of refined labels, spelled out one by one: few names are asked for."""
+
+    def __init__(self, refined: Any, alphabet: list[str]):
+        self.names = _Names(refined, alphabet)
+
+    def __len__(self) -> int:
+        return len(self.names.alphabet)
+
+    def __getitem__(self, code: Any) -> Any:
+        return self.names.label(code)
 
 
 class _Names(NamedTuple):

@@ -10,9 +10,11 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data import Batch, Trees
+from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, Occurrences, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids, number_records
 from treille.features.rows import squared_norms
 from treille.io import stored
 from treille.io.errors import InputError
@@ -164,8 +166,29 @@ class RootPathsMap(FeatureMap):
         number = np.concatenate([np.cumsum(kept) - 1, [-1]]).astype(np.int32)
         return RootPathsMap(self.label[kept], number[self.parent[kept]], feature[kept], self.alphabet, self.kernel)
 
+    def merge(self, other: FeatureMap) -> tuple[RootPathsMap, np.ndarray, np.ndarray]:
+        other = alike(RootPathsMap, self, other, "kernel")
+        alphabet, codes = united(self.alphabet, other.alphabet)
+        labels = codes[other.label]
+        numbers = number_records(_records(self.label, self.parent), _records(labels, other.parent), own=1)
+        fresh = numbers >= len(self.label)
+        theirs = merged_ids(self._path_of, numbers[other._path_of])[0]
+        # The last entry is the parent of the roots.
+        parents = np.append(numbers, -1)[other.parent[fresh]]
+        feature = np.concatenate([self.feature, np.full(np.count_nonzero(fresh), -1)]).astype(np.int32)
+        feature[numbers[other._path_of]] = theirs
+        paths = np.concatenate([self.label, labels[fresh]]), np.concatenate([self.parent, parents]).astype(np.int32)
+        return RootPathsMap(*paths, feature, alphabet, self.kernel), np.arange(self.n_features), theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> RootPathsMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, {"label": self.label, "parent": self.parent, "feature": self.feature}
+
+
+def _records(label: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.column_stack([label, parent]).ravel(), 2 * np.arange(len(label) + 1)
 
 
 def _keys(parent: np.ndarray, label: np.ndarray) -> np.ndarray:

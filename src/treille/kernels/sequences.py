@@ -14,6 +14,7 @@ from treille.data import Batch, Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
 from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import different
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.io.units import TextUnit, canonical
@@ -89,6 +90,12 @@ class SequenceMap(FeatureMap):
                 f"the features have the unit {self.unit!r}, but the new sequences {batch.unit!r}: use the same unit"
             )
         return align(batch.alphabet, self._codes)
+
+    def merged_unit(self, other: SequenceMap, has_symbols: bool, other_has: bool) -> str:
+        """The unit of both maps. That of a map without symbols does not count: a part may have none."""
+        if has_symbols and other_has and self.unit != other.unit:
+            raise different("unit", repr(self.unit), repr(other.unit))
+        return self.unit if has_symbols or not other_has else other.unit
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)

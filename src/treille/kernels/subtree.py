@@ -8,9 +8,11 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Trees
+from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.features import FeatureMap, Occurrences, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids, number_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
@@ -57,8 +59,8 @@ class SubTree(TreeKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[SubTreeMap, Rows]:
         self.check()
         assert isinstance(batch, Trees)
-        features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self._options())
-        fitted = SubTreeMap(features, batch.alphabet, self._options())
+        features, rows = _core.SubtreeFeatures.fit(batch.arrays, *self.options())
+        fitted = SubTreeMap(features, batch.alphabet, self)
         return fitted, Rows.from_core(rows, fitted.n_features)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> SubTreeMap:
@@ -68,22 +70,20 @@ class SubTree(TreeKernel):
         if len(labels) and not 0 <= labels.min() <= labels.max() < len(alphabet):
             raise InputError("the subtrees in the file do not fit its alphabet")
         parts = cells, starts, stored.array(arrays, "subtrees", np.int32)
-        return _rebuild(parts, alphabet, self._options())
+        return _rebuild(parts, alphabet, self)
 
-    def _options(self) -> Options:
+    def options(self) -> tuple[float, bool, _core.Counts]:
+        """How the core makes values: decay, leaves, counts."""
         return float(self.decay), bool(self.leaves), check_counts(self.counts)
-
-
-Options = tuple[float, bool, _core.Counts]  # how the core makes values: decay, leaves, counts
 
 
 class SubTreeMap(FeatureMap):
     """Subtrees and their ids. Unseen subtrees have none."""
 
-    def __init__(self, features: Any, alphabet: list[str], options: Options):
+    def __init__(self, features: Any, alphabet: list[str], kernel: SubTree):
         self.features = features
         self.alphabet = alphabet
-        self.options = options
+        self.kernel = kernel
 
     @property
     def n_features(self) -> int:
@@ -112,15 +112,42 @@ class SubTreeMap(FeatureMap):
         return spell([self.alphabet[label] for label in labels], parents)
 
     def restrict(self, ids: np.ndarray) -> SubTreeMap:
-        return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.options)
+        return _rebuild(self.features.parts(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
+
+    def merge(self, other: FeatureMap) -> tuple[SubTreeMap, np.ndarray, np.ndarray]:
+        other = alike(SubTreeMap, self, other, "kernel")
+        alphabet, codes = united(self.alphabet, other.alphabet)
+        (cells, starts, subtrees), (more, ends, others) = self._parts(), other._parts()
+        lengths = np.diff(ends)
+        more[ends[:-1]] = codes[more[ends[:-1]]]  # labels; the other cells are the numbers of children
+        numbers = number_records((cells, starts), (more, ends), own=1)
+        children = np.ones(len(more), bool)
+        children[ends[:-1]] = False
+        more[children] = numbers[more[children]]
+        fresh = numbers >= len(starts) - 1
+        theirs, new = merged_ids(subtrees, numbers[others])
+        parts = (
+            np.concatenate([cells, more[np.repeat(fresh, lengths)]]),
+            np.concatenate([starts, starts[-1] + np.cumsum(lengths[fresh])]),
+            np.concatenate([subtrees, numbers[others][new]]).astype(np.int32),
+        )
+        return _rebuild(parts, alphabet, self.kernel), np.arange(self.n_features), theirs
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> SubTreeMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
+
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The cells of all subtrees that features contain, where those of each begin, and the subtree of each feature."""
+        parts: tuple[np.ndarray, np.ndarray, np.ndarray] = self.features.parts(np.arange(self.n_features))
+        return parts
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        cells, starts, subtrees = self.features.parts(np.arange(self.n_features))
+        cells, starts, subtrees = self._parts()
         return {"alphabet": self.alphabet}, {"cells": cells, "starts": starts, "subtrees": subtrees}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.features.parts(np.arange(self.n_features)), self.alphabet, self.options)
+        return _rebuild, (self._parts(), self.alphabet, self.kernel)
 
 
-def _rebuild(parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], options: Options) -> SubTreeMap:
-    return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *options), alphabet, options)
+def _rebuild(parts: tuple[np.ndarray, np.ndarray, np.ndarray], alphabet: list[str], kernel: SubTree) -> SubTreeMap:
+    return SubTreeMap(_core.SubtreeFeatures.from_parts(*parts, *kernel.options()), alphabet, kernel)

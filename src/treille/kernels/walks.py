@@ -8,15 +8,17 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch, Graphs
+from treille.data.alphabet import united
 from treille.data.graphs import Labels
 from treille.features import Contributions, FeatureMap, Rows
 from treille.features.feature_map import check_id
+from treille.features.merging import alike, merged_ids, number_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
-from treille.kernels.graph_features import by_part
+from treille.kernels.graph_features import by_part, of_one_kind
 from treille.kernels.graph_kernels import GraphKernel, check_labels
 from treille.kernels.walk_matrices import WalkSums
 
@@ -180,10 +182,48 @@ class WalkMap(FeatureMap):
         return nodes[0] + "".join(edge + node for edge, node in zip(edges, nodes[1:], strict=True))
 
     def restrict(self, ids: np.ndarray) -> WalkMap:
-        return self._with(self.features.parts(np.asarray(ids, np.int64)))
-
-    def _with(self, parts: tuple[np.ndarray, np.ndarray]) -> WalkMap:
+        parts = self.features.parts(np.asarray(ids, np.int64))
         return _rebuild(parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
+
+    def merge(self, other: FeatureMap) -> tuple[WalkMap, np.ndarray, np.ndarray]:
+        other = alike(WalkMap, self, other, "kernel")
+        if not (self.n_features and other.n_features):
+            return (self if self.n_features else other), np.arange(self.n_features), np.arange(other.n_features)
+        one, two = of_one_kind(self, other, self.kernel.labels)
+        alphabet, codes = united(one.alphabet, two.alphabet)
+        edge_alphabet, edge_codes = united(one.edge_alphabet, two.edge_alphabet)
+        (steps, sequences), (more, others) = self._parts(), other._parts()
+        prefix, edge, label = more.T
+        if self.kernel.labels in ("all", "nodes") and alphabet:
+            label[:] = codes[label]
+        if self.kernel.labels in ("all", "edges") and edge_alphabet:
+            edge[prefix >= 0] = edge_codes[edge[prefix >= 0]]  # no edge leads to the first node
+        numbers = number_records(_records(steps), _records(more), own=2)
+        prefix[:] = np.append(numbers, -1)[prefix]
+        theirs, new = merged_ids(sequences, numbers[others])
+        parts = (
+            np.concatenate([steps, more[numbers >= len(steps)]]).ravel(),
+            np.concatenate([sequences, numbers[others][new]]).astype(np.int32),
+        )
+        merged = _rebuild(parts, alphabet, edge_alphabet, one.directed, self.kernel)
+        return merged, np.arange(self.n_features), theirs
+
+    def has_edges(self) -> bool:
+        """Whether the features depend on edges; if not, these may as well be directed or not, labelled or not."""
+        return bool((self._parts()[0][:, 0] >= 0).any())
+
+    def of_graphs_like(self, other: WalkMap) -> WalkMap:
+        """The same features of graphs whose edges are like those of another map."""
+        return WalkMap(self.features, self.alphabet, other.edge_alphabet, other.directed, self.kernel)
+
+    def extend(self, batch: Batch, n_jobs: int | None = None) -> WalkMap:
+        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
+
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Prefixes, one row each: the prefix before it or -1, the label of the last edge, that of the last node; and the prefix
+        that each feature is."""
+        steps, sequences = self.features.parts(np.arange(self.n_features))
+        return steps.reshape(-1, 3), sequences
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         steps, sequences = self.features.parts(np.arange(self.n_features))
@@ -193,6 +233,10 @@ class WalkMap(FeatureMap):
     def __reduce__(self) -> tuple[Any, ...]:
         parts = self.features.parts(np.arange(self.n_features))
         return _rebuild, (parts, self.alphabet, self.edge_alphabet, self.directed, self.kernel)
+
+
+def _records(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(steps[:, [1, 2, 0]]).ravel(), 3 * np.arange(len(steps) + 1)
 
 
 def _rebuild(

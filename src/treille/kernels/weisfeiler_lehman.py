@@ -26,11 +26,17 @@ class WeisfeilerLehmanMap(GraphFeatureMap):
     """Refined labels and their ids."""
 
     _speller: Speller | None = None
+    _spelled_labels: Any = None
 
     def spelled(self, pattern: int, names: Any) -> str:
-        if self._speller is None:
+        if self._speller is None or self._spelled_labels is not self.alphabet:
             self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
+            self._spelled_labels = self.alphabet
         return self._speller.name(pattern)
+
+    def has_edges(self) -> bool:
+        _, starts, _ = self._parts(np.arange(self.n_features))
+        return bool((np.diff(starts) > 1).any())  # cells: a label, or a refined label and those of its neighbours
 
     def covered(self, batch: Any, arrays: Any, owners: Any, examples: Any, first: Any, second: Any) -> Any:
         most = available_memory() // 16

@@ -8,6 +8,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings
+from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expression import Expression
@@ -86,8 +87,9 @@ class WrappedMap(FeatureMap):
     def __init__(self, inner: FeatureMap):
         self.inner = inner
 
-    def _own(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "inner"}
+    def _own(self) -> list[str]:
+        """The names of the attributes that say how values are changed."""
+        return [name for name in vars(self) if name != "inner"]
 
     @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
@@ -142,8 +144,7 @@ class WrappedMap(FeatureMap):
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        if not isinstance(other, WrappedMap) or type(other) is not type(self) or self._own() != other._own():
-            raise InputError("the features are of different kernels: merge features of the same kernel")
+        other = alike(type(self), self, other, *self._own())
         merged, mine, theirs = self.inner.merge(other.inner)
         return self.around(merged), mine, theirs
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.features import FeatureMap, FeatureRows, Rows
+from treille.features import DependentFeaturesError, FeatureMap, FeatureRows, Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.testing.laws import assert_close, assert_same, is_ours, laws_of, run, take
@@ -26,10 +26,12 @@ def check_kernel(kernel: Kernel, X: Any, slow: SlowTwin | None = None) -> None:
     The kernel matrix is symmetric and positive semi-definite, equals the definition, and is the Gram matrix of the features;
     it depends neither on the order of the examples nor on the number of threads; products with coefficients agree with it.
     Features stay the same when restricted, pickled or read back from a model file; weights of columns multiply values;
-    occurrences of a feature sum to its value, contributions of parts to the value of a linear function, and features merged or
-    extended from parts are those of all examples, if the kernel provides these methods. The normalised kernel is the cosine,
-    also for examples with parts unseen in fit. Laws of features are tested for kernels that have features; laws of two sets of
-    examples not for kernels such as weighted ones, whose values depend on the examples they are fitted on.
+    occurrences of a feature sum to its value, contributions of parts to the value of a linear function, if the kernel provides
+    these methods. Features merged or extended from parts of the examples are those of all, in whatever order and grouping; a
+    kernel of another package may refuse to merge, and so may one whose features depend on all examples, by a
+    `DependentFeaturesError`. The normalised kernel is the cosine, also for examples with parts unseen in fit. Laws of features are
+    tested for kernels that have features; laws of two sets of examples not for kernels such as weighted ones, whose values depend
+    on the examples they are fitted on.
 
     Parameters
     ----------
@@ -201,23 +203,74 @@ def _by_name(rows: Any, names: list[str]) -> np.ndarray:
 
 
 def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
-    one, other = (case.kernel.fit_features(take(case.batch, half))[0] for half in case.halves)
-    try:
-        both, mine, theirs = one.merge(other)
-    except InputError:
+    if case.kernel.needs_features:
         return
-    whole, _ = case.kernel.fit_features(case.batch)
-    extended = one.extend(take(case.batch, case.halves[1]))
-    for features in (both, extended):
-        found, expected = _names(features), _names(whole)
-        assert sorted(found) == sorted(expected), (
-            f"merged, the features are {sorted(found)}, expected {sorted(expected)}"
-        )
-        rows, same = features.transform(case.batch), whole.transform(case.batch)
-        assert_close(_by_name(rows, found), _by_name(same, expected), "the merged feature (example, column)")
-        assert_close(rows.diag(), same.diag(), "k(x, x) of merged features")
-    for part, ids in ((one, mine), (other, theirs)):
-        assert [both.name(int(id)) for id in ids] == _names(part), "the ids of a part do not name its features"
+    everyone = np.arange(len(case.batch))
+    parts = [take(case.batch, own if len(own) else everyone[:1]) for own in (everyone[k::3] for k in range(3))]
+    a, b, c = (_Part.fitted(case.kernel, part) for part in parts)
+    try:
+        two, merged = a + b, {"(a, b), c": (a + b) + c, "a, (b, c)": a + (b + c), "(c, a), b": (c + a) + b}
+        extended = a.features.extend(parts[1]).extend(parts[2])
+    except DependentFeaturesError:
+        return
+    except InputError as error:
+        if not is_ours(case.kernel):  # a kernel of others need not merge
+            return
+        raise AssertionError(f"features of parts cannot be merged: {error}") from None
+    nothing = _Part(a.features.restrict(a.features.needed(np.empty(0, np.int64))), [])
+    for how, both in {"nothing, a": nothing + a, "a, nothing": a + nothing}.items():
+        _assert_merged(both, a.features, parts[0], how)
+    _assert_merged(two, *_fitted_on(case, everyone[everyone % 3 < 2]), "a, b")
+    whole, batch = _fitted_on(case, everyone)
+    for how, both in merged.items():
+        _assert_merged(both, whole, batch, how)
+    _assert_merged(_Part(extended, []), whole, batch, "extended")
+
+
+def _fitted_on(case: _Case, ids: np.ndarray) -> tuple[FeatureMap, Batch]:
+    batch = take(case.batch, ids)
+    return case.kernel.fit_features(batch)[0], batch
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A map, and the parts of the data that it has the features of: each with the map fitted on it and its ids in this one."""
+
+    features: FeatureMap
+    parts: list[tuple[Batch, FeatureMap, np.ndarray]]
+
+    @classmethod
+    def fitted(cls, kernel: Kernel, batch: Batch) -> "_Part":
+        features, _ = kernel.fit_features(batch)
+        return cls(features, [(batch, features, np.arange(features.n_features))])
+
+    def __add__(self, other: "_Part") -> "_Part":
+        both, mine, theirs = self.features.merge(other.features)
+        each = ((self, mine), (other, theirs))
+        return _Part(both, [(batch, own, new[ids]) for side, new in each for batch, own, ids in side.parts])
+
+
+def _assert_merged(merged: _Part, whole: FeatureMap, batch: Batch, how: str) -> None:
+    """The map has the features of that of the whole batch, and those of each part under its ids."""
+    features, what = merged.features, f"merged ({how})"
+    found, expected = _names(features), _names(whole)
+    assert sorted(found) == sorted(expected), f"{what}, the features are {sorted(found)}, expected {sorted(expected)}"
+    rows, same = features.transform(batch), whole.transform(batch)
+    assert_close(_by_name(rows, found), _by_name(same, expected), f"{what}, the feature (example, column)")
+    assert_close(rows.diag(), same.diag(), f"{what}, k(x, x)")
+    for part, own, ids in merged.parts:
+        _assert_renumbered(part, own, features, ids, what)
+
+
+def _assert_renumbered(batch: Batch, own: FeatureMap, both: FeatureMap, ids: np.ndarray, what: str) -> None:
+    """The rows of a part have the same entries in the columns `ids` of the merged map, and no others."""
+    assert len(np.unique(ids)) == len(ids), f"{what}, two features of a part have the same id"
+    assert [both.name(int(id)) for id in ids] == _names(own), f"{what}, the ids of a part do not name its features"
+    rows, found = own.transform(batch), both.transform(batch)
+    moved = np.zeros((len(batch), both.n_features))
+    moved[:, ids] = rows.to_csr().toarray()
+    assert_close(found.to_csr().toarray(), moved, f"{what}, the feature of a part (example, column)", 1e-12)
+    assert_close(found.diag(), rows.diag(), f"{what}, k(x, x) of a part", 1e-12)
 
 
 def _names(features: FeatureMap) -> list[str]:
