@@ -71,9 +71,13 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     ) -> None:
         """The same for data in parts, which have labels and weights of their own."""
         if y is not None or sample_weight is not None:
-            raise InputError("parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)")
+            raise InputError(
+                "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
+            )
         if getattr(self, "space", "auto") != "auto":
-            raise InputError(f"space is {self.space!r}, which needs all examples in memory: use 'auto' for data in parts")
+            raise InputError(
+                f"space is {self.space!r}, which needs all examples in memory: use 'auto' for data in parts"
+            )
         of_classes = is_classifier(self)
         labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
         with opened_folder(parts.scratch, parts.checkpoint) as folder:

@@ -67,6 +67,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""
         self.check_parameters()
+
         def problem(y: Any, sample_weight: Any, n: int) -> Problem:
             return Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free")
 

@@ -114,7 +114,9 @@ def plan(
         )
     nystrom = requested_nystrom(space)
     if PartsSpace.offered(kernel, batch):
-        solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+        solvers: list[Any] = (
+            [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+        )
         order: Iterable[Any] = (PartsSpace,)
     elif solver == "auto":
         solvers = [each() for each in SOLVERS if supports(each, loss, intercept)]

@@ -133,13 +133,12 @@ class FeatureMap(ABC):
             f"{self._shown()} cannot be merged with others: their map does not provide merge; fit on all examples"
         )
 
-    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
-        """Like `merge`, for a map that is not used any more: the merged map, which may be this one, and the ids of `other`.
+    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        """Like `merge`, for a map that is not used any more: the merged map may be this one, changed.
 
         Merging many small maps into one then need not copy the large one every time.
         """
-        merged, _, ids = self.merge(other)
-        return merged, ids
+        return self.merge(other)
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
         """The map with the features of further examples added, as `merge` does; the features of this map come first."""

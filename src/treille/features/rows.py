@@ -230,7 +230,11 @@ class Rows(FeatureRows):
     def taken(self, which: np.ndarray) -> Rows:
         indptr = running_sum(np.diff(self.indptr)[which])
         entries = _core.take_rows(self.coded(), np.ascontiguousarray(which, np.int64))
-        own = self.codebook.copy(), self.scale[which], self.sq_norms[which]  # nothing refers to these rows, which may be mapped
+        own = (
+            self.codebook.copy(),
+            self.scale[which],
+            self.sq_norms[which],
+        )  # nothing refers to these rows, which may be mapped
         return Rows(indptr, entries, self.code_bits, *own, self.n_features, self.column_weights)
 
     def squares(self, threads: int) -> np.ndarray:

@@ -213,13 +213,15 @@ class NGramMap(CountMap):
         )
         return NGramMap(features, alphabet, unit, self.orders), mine, theirs
 
-    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray]:
-        if not isinstance(other, NGramMap) or not self._agrees(other) or self._span() != other._span():
+    def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+        if not isinstance(other, NGramMap) or self._span() != other._span():
             return super().absorb(other)
+        alike(NGramMap, self, other, "orders")
+        self.unit = self.merged_unit(other, bool(self.alphabet), bool(other.alphabet))
+        self.alphabet, recode = united(self.alphabet, other.alphabet)
         self.__dict__.pop("_codes", None)
-        self.alphabet = list(dict.fromkeys([*self.alphabet, *other.alphabet]))
-        recode = np.array([self._codes[symbol] for symbol in other.alphabet], np.int32)
-        return self, self.features.absorb(other.features, recode)
+        known = np.arange(self.n_features)
+        return self, known, self.features.absorb(other.features, recode)
 
     def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
         return self.merge(_fitted(batch, self.orders, n_jobs)[0])[0]

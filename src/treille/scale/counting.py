@@ -1,6 +1,6 @@
 """The features of parts: each part counts its own, maps are merged, and rows are written with the merged ids.
 
-Ids never change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
+Ids rarely change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
 What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards, see `Kernel.compose`.
 """
 
@@ -21,7 +21,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.scale.disk_rows import FileRows, settled, write_rows
-from treille.scale.flat_files import free_bytes
+from treille.scale.flat_files import free_bytes, read_arrays, write_arrays
 from treille.scale.folder import Folder, file_facts
 from treille.scale.labels import Collected
 from treille.scale.parts import Part, Parts
@@ -58,7 +58,9 @@ class Counted:
         ]
         each = [(leaf, PartedRows(store, leaf.n_features)) for leaf, store in zip(self.leaves, stores, strict=True)]
         if self.parts.min_count > 1:
-            each = [_restricted(self.folder, place, *own, self.parts.min_count, n_jobs) for place, own in enumerate(each)]
+            each = [
+                _restricted(self.folder, place, *own, self.parts.min_count, n_jobs) for place, own in enumerate(each)
+            ]
         features, rows = kernel.compose(iter(each), n_jobs)
         assert isinstance(rows, PartedRows)
         return features, PartedRows(settled(rows.store, self.folder.path), rows.n_features, rows.n_problems)
@@ -136,13 +138,33 @@ def count_parts(
     if file_facts(parts.sources) != facts:
         changed = next(new for old, new in zip(facts, file_facts(parts.sources), strict=False) if old != new)
         raise InputError(f"{changed[0]}: changed while it was read: train again when it is complete")
+    _renumber_moved(counted, effective_n_jobs(n_jobs))
     _save(counted, done=True)
     return counted, why
 
 
+def _renumber_moved(counted: Counted, threads: int) -> None:
+    """Renumbers the rows of parts whose features were moved by later merges, which those of some kernels are."""
+    for place, leaf in enumerate(counted.leaves):
+        later: np.ndarray | None = None  # from the ids after a part was merged to the last ones
+        for part in reversed(range(len(counted.lengths))):
+            path = _file(counted.folder, part, place)
+            if later is not None:
+                spec, _ = read_arrays(path)
+                if not spec.get("moved"):
+                    rows = FileRows([path], np.array(counted.lengths[part : part + 1]), len(later)).load(0)
+                    write_rows(path, rows.renumbered(later, leaf.n_features, threads), moved=True)
+            moved = path.with_suffix(".moved")
+            if moved.exists():
+                own = read_arrays(moved)[1]["ids"]
+                later = own if later is None else later[own]
+
+
 def _refuse_others(kernel: Kernel) -> None:
     if not kernel.has_features:
-        raise InputError(f"{kernel!r} has no explicit features, so it cannot be trained on data in parts: use NGram, for example")
+        raise InputError(
+            f"{kernel!r} has no explicit features, so it cannot be trained on data in parts: use NGram, for example"
+        )
 
 
 def _count(counted: Counted, part: Part, found: Any, n_jobs: int | None) -> None:
@@ -157,7 +179,9 @@ def _count(counted: Counted, part: Part, found: Any, n_jobs: int | None) -> None
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
-            merged, ids = counted.leaves[place].absorb(features)
+            merged, moved, ids = counted.leaves[place].absorb(features)
+            if not np.array_equal(moved, np.arange(len(moved))):
+                write_arrays(_file(counted.folder, number, place).with_suffix(".moved"), {"ids": moved})
             rows = rows.renumbered(ids, merged.n_features, effective_n_jobs(n_jobs))
             counted.leaves[place] = merged
         write_rows(_file(counted.folder, number, place), rows)
@@ -216,7 +240,9 @@ def _resume(counted: Counted) -> bool:
         return False
     spec, arrays = found
     counted.lengths = stored.value(spec, "lengths", list)
-    counted.labels.restore(spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")})
+    counted.labels.restore(
+        spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
+    )
     leaves = counted.kernel.leaves(counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=True)):
         named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}

@@ -63,11 +63,13 @@ class FileRows(DiskRows):
         return self.files[part].stat().st_size
 
 
-def write_rows(path: Path, rows: FeatureRows) -> None:
+def write_rows(path: Path, rows: FeatureRows, **spec: Any) -> None:
     """Writes the rows of a part for `FileRows`."""
     if not isinstance(rows, Rows) or rows.column_weights is not None:
-        raise InputError(f"the kernel has rows in the layout {type(rows).__name__}, which cannot be kept on disk: choose another")
-    write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits})
+        raise InputError(
+            f"the kernel has rows in the layout {type(rows).__name__}, which cannot be kept on disk: choose another"
+        )
+    write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits} | spec)
 
 
 class ChangedRows(DiskRows):
@@ -118,7 +120,9 @@ def _leaves(store: Any) -> list[FileRows]:
 class SettledRows(DiskRows):
     """The rows of leaves with other scales, from files, and weights of columns: for each problem those of each leaf."""
 
-    def __init__(self, leaves: Sequence[FileRows], files: Sequence[Path], weights: Sequence[Sequence[np.ndarray | None]]):
+    def __init__(
+        self, leaves: Sequence[FileRows], files: Sequence[Path], weights: Sequence[Sequence[np.ndarray | None]]
+    ):
         self.leaves, self.files, self.weights, self.lengths = tuple(leaves), tuple(files), weights, leaves[0].lengths
 
     def load(self, part: int) -> FeatureRows:

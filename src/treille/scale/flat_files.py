@@ -56,9 +56,13 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             values = np.frombuffer(data, dtype, int(np.prod(shape)), len(line) + place["at"])
             arrays[name] = values.reshape(shape)
     except FileNotFoundError:
-        raise InputError(f"{path}: is gone, while it was in use: leave the scratch folder alone until training ends") from None
+        raise InputError(
+            f"{path}: is gone, while it was in use: leave the scratch folder alone until training ends"
+        ) from None
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path}: was not written by treille, or is damaged: remove the folder and start again") from None
+        raise InputError(
+            f"{path}: was not written by treille, or is damaged: remove the folder and start again"
+        ) from None
     return head["spec"], arrays
 
 

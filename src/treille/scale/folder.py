@@ -88,7 +88,9 @@ def opened_folder(scratch: Path | None, checkpoint: Path | None) -> Iterator[Fol
         else:
             path = Path(tempfile.mkdtemp(prefix="treille-", dir=scratch))
     except OSError as error:
-        raise InputError(f"{given or tempfile.gettempdir()}: cannot be written to: {error.strerror}; name another folder") from None
+        raise InputError(
+            f"{given or tempfile.gettempdir()}: cannot be written to: {error.strerror}; name another folder"
+        ) from None
     try:
         yield Folder(path, checkpoint is not None)
     except OSError as error:

@@ -36,14 +36,18 @@ class Collected:
         """Adds n examples; ``found(y, n)`` validates their labels, and returns classes and codes, or numbers."""
         if self.of_classes is not None:
             if part.y is None:
-                raise InputError(f"{part.place}: has no labels, and {'they are needed' if not self.n else 'parts before it have'}")
+                raise InputError(
+                    f"{part.place}: has no labels, and {'they are needed' if not self.n else 'parts before it have'}"
+                )
             try:
                 values = found(part.y, n)
             except InputError as error:
                 raise InputError(f"{part.place}: {error}") from None
             self.labels.append(self._coded(*values, part.place) if self.of_classes else values)
         if bool(self.weights) != (part.sample_weight is not None) and self.n:
-            raise InputError(f"{part.place}: {'has' if part.sample_weight is not None else 'has no'} sample weights, unlike parts before it")
+            raise InputError(
+                f"{part.place}: {'has' if part.sample_weight is not None else 'has no'} sample weights, unlike parts before it"
+            )
         if part.sample_weight is not None:
             self.weights.append(np.asarray(part.sample_weight, np.float64))
             if self.weights[-1].shape != (n,):
@@ -54,7 +58,9 @@ class Collected:
         own = classes.tolist()
         known = next(iter(self.codes), None)
         if own and known is not None and type(own[0]) is not type(known):
-            raise InputError(f"{place}: has labels such as {own[0]!r}, parts before it such as {known!r}: use labels of one type")
+            raise InputError(
+                f"{place}: has labels such as {own[0]!r}, parts before it such as {known!r}: use labels of one type"
+            )
         for label in own:
             self.codes.setdefault(label, len(self.codes))
         return np.array([self.codes[label] for label in own], np.int32)[codes]

@@ -56,7 +56,9 @@ class Parts:
         self.open = open_parts
         self.memory = parse_size("memory", memory)
         if self.memory < LEAST_MEMORY:
-            raise InputError(f"memory is {memory!r}, expected at least 500MB, half of which Python and its libraries take")
+            raise InputError(
+                f"memory is {memory!r}, expected at least 500MB, half of which Python and its libraries take"
+            )
         self.scratch = None if scratch is None else Path(scratch)
         self.checkpoint = None if checkpoint is None else Path(checkpoint)
         self.min_count = check_whole("min_count", min_count)

@@ -33,7 +33,9 @@ from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run, after
 from treille.spaces.parts import PartsSpace
 
-SHARES = 4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
+SHARES = (
+    4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
+)
 ENOUGH = 0.1  # of the gap that a block had: sweeps over it end there
 
 
@@ -123,7 +125,7 @@ class Visits:
         self.reader = reader
         self.threads, self.bias = effective_n_jobs(run.n_jobs), float(problem.intercept)
         K, n, F = problem.n_problems, len(problem), space.n_features
-        self.share = space.memory_left(8 * K * (2 * F + 2 * n)) / SHARES
+        self.share = space.memory_left(K) / SHARES
         self.blocks, self.bytes = blocks_of(space, self.share)
         self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K))
         self.kept: dict[int, Kept] = {}
@@ -247,7 +249,8 @@ class Visits:
         """The dual values at alpha, from w as it is kept up to date."""
         state, problem = self.state, self.problem
         each = (
-            problem.loss.conjugate(problem.y(k), self._coefficients(k), problem.C).sum() for k in range(problem.n_problems)
+            problem.loss.conjugate(problem.y(k), self._coefficients(k), problem.C).sum()
+            for k in range(problem.n_problems)
         )
         return np.array(list(each)) - 0.5 * self._sq_norm(state.w, state.b)
 

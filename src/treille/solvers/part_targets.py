@@ -27,7 +27,8 @@ def part_targets(problem: Problem, examples: np.ndarray) -> Any:
 def coded_terms(rows: FeatureRows) -> list[Any]:
     """The terms of rows for the core, with weights of columns beside them."""
     return [
-        term.coded() if term.column_weights is None else term.coded().weighted(term.column_weights) for term in rows.parts
+        term.coded() if term.column_weights is None else term.coded().weighted(term.column_weights)
+        for term in rows.parts
     ]
 
 

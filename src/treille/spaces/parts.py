@@ -14,6 +14,10 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.spaces.functions import Functions, LinearFunctions
 
+PROCESS = 250_000_000  # bytes that Python and its libraries take
+PER_FEATURE = 64  # bytes of a feature map, about
+PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
+
 
 @dataclass(frozen=True, eq=False)
 class PartsSpace:
@@ -43,7 +47,9 @@ class PartsSpace:
         """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
         features, rows = batch.fitted(kernel, n_jobs)
         if rows.n_features == 0:
-            raise InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
+            raise InputError(
+                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
+            )
         return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs)
 
     def __len__(self) -> int:
@@ -59,13 +65,17 @@ class PartsSpace:
         """Where the examples of each part begin, and the end of the last."""
         return self.rows.offsets
 
-    def memory_left(self, needed: int) -> int:
-        """The memory for rows, beside what the process holds and `needed` for weights; refuses less than four parts need."""
-        left, least = self.memory - resident_bytes() - needed, 4 * max(map(self.bytes_of, range(len(self.offsets) - 1)))
-        if left < least:
+    def memory_left(self, n_problems: int) -> int:
+        """The memory for rows, beside features, weights and dual variables. It depends on sizes alone, so that blocks always are
+        the same; but not even four of the largest part fit where the process holds more, which is refused."""
+        weights = 16 * n_problems * (self.n_features + len(self))
+        left = self.memory - PROCESS - PER_FEATURE * self.n_features - PER_EXAMPLE * len(self) - weights
+        least = 4 * max(map(self.bytes_of, range(len(self.offsets) - 1)))
+        if min(left, self.memory - resident_bytes() - weights) < least:
+            needed = max(self.memory - left, resident_bytes() + weights) + least
             raise InputError(
-                f"{len(self):,} examples with {self.n_features:,} features need {readable_size(self.memory - left + least)} of memory, "
-                f"more than memory={readable_size(self.memory)}: allow more, or use a kernel with fewer features, or min_count"
+                f"{len(self):,} examples with {self.n_features:,} features need {readable_size(needed)} of memory, more than "
+                f"memory={readable_size(self.memory)}: allow more, or use a kernel with fewer features, or min_count"
             )
         return left
 
