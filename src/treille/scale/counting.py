@@ -6,7 +6,8 @@ What the kernel makes of all examples together, such as inverse document frequen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -22,7 +23,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.scale.disk_rows import FileRows, settled, write_rows
 from treille.scale.flat_files import free_bytes, read_arrays, write_arrays
-from treille.scale.folder import Folder, file_facts
+from treille.scale.folder import Folder, file_facts, opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Part, Parts
 
@@ -222,6 +223,17 @@ def _identify(folder: Folder, parts: Parts, kernel: Kernel, facts: list[list[Any
         "memory": parts.memory,
         "min_count": parts.min_count,
     }
+
+
+@contextmanager
+def checkpointed(parts: Parts | None, kernel: Kernel) -> Iterator[Folder | None]:
+    """The folder of a checkpoint, identified by data and kernel; None without one."""
+    if parts is None or parts.checkpoint is None:
+        yield None
+        return
+    with opened_folder(None, parts.checkpoint) as folder:
+        _identify(folder, parts, kernel, file_facts(parts.sources))
+        yield folder
 
 
 def _save(counted: Counted, done: bool) -> None:

@@ -50,6 +50,7 @@ class ClusterParts:
     leaves: list[FeatureMap]
     parts: list[Any]  # futures of each LocalPart
     min_count: int = 1
+    folder: Any = None  # for the state of the solver
     problems: list[Any] | None = None  # futures of each part's Problem
 
     def __len__(self) -> int:

@@ -33,10 +33,10 @@ from treille.solvers.bundle_part import (
     Request,
     add_answers,
     add_planes,
-    begin_group,
-    coefficients,
+    begin,
+    dual_variables,
     start_planes,
-    take_part_in_turn,
+    take_part,
 )
 from treille.solvers.problem import (
     EpsilonInsensitive,
@@ -92,15 +92,17 @@ class Rounds:
     def __init__(self, problem: Problem, space: ClusterSpace, run: Run):
         self.problem, self.space, self.run, self.cluster = problem, space, run, space.cluster
         self.count, self.bytes = 0, 0
-        starts = [None] * len(space.futures) if run.start is None else self._starts(run.start)
-        # One task works on several parts where there are more parts than threads: sums of a round are then few.
+        saved = None if space.folder is None else space.folder.load("bundle")
+        start = run.start if saved is None else saved[1]["alpha"]
+        starts = [None] * len(space.futures) if start is None else self._starts(start)
+        # Parts are joined where there are more than threads: fewer planes, fewer sums, and fewer rounds.
         groups = np.array_split(np.arange(len(starts)), min(len(starts), self.cluster.n_threads))
         self.states = []
         for group in groups:
             own = [each[p] for each in (space.futures, space.problems, starts) for p in group]
-            self.states.append(self.cluster.submit(begin_group, len(group), *own))
+            self.states.append(self.cluster.submit(begin, len(group), *own))
         self.each = [Planes(k, space.n_features + 1) for k in range(problem.n_problems)]
-        if run.start is not None:
+        if start is not None:
             for planes, own in zip(self.each, self._reduced(start_planes, add_planes), strict=True):
                 planes.add(*own)
                 planes.mix()
@@ -117,7 +119,7 @@ class Rounds:
         self.count += 1
         requests = [planes.request(self.run.seed + 1000 * self.count) for planes in active]
         message = self.cluster.keep(requests)
-        pairs = [self.cluster.submit(take_part_in_turn, state, message) for state in self.states]
+        pairs = [self.cluster.submit(take_part, state, message) for state in self.states]
         answers: list[Answer] = self.cluster.reduced([self.cluster.submit(getitem, pair, 1) for pair in pairs], add_answers)
         self.states = [self.cluster.submit(getitem, pair, 0) for pair in pairs]
         self.bytes += sum(request.w.nbytes + answer.planes.nbytes for request, answer in zip(requests, answers, strict=True))
@@ -127,6 +129,8 @@ class Rounds:
         if not self.run.poll(done, self.count, max(planes.relative_gap for planes in active)):
             for planes in self.each:
                 planes.status = planes.status or "max_seconds"
+        if self.space.folder is not None and self.space.folder.due():
+            self._save()
 
     def solution(self) -> Solution:
         """The best w of each problem, and the mixture of its planes as dual variables, which stay on the cluster."""
@@ -137,11 +141,16 @@ class Rounds:
         bias = float(self.problem.intercept)
         return Solution(bias * w[-1], np.zeros((len(each), 0)), report, weights=np.ascontiguousarray(w[:-1]))
 
-    def alpha(self) -> np.ndarray:
-        """The coefficients of all examples, for a checkpoint: one row per problem."""
+    def _save(self) -> None:
+        """Keeps the mixtures of planes as dual variables of all examples: what another cluster can start from."""
         mixtures = self.cluster.keep([planes.mixture for planes in self.each])
-        found = [self.cluster.submit(coefficients, state, mixtures) for state in self.states]
-        return np.concatenate([future.result() for future in found], axis=1)
+        found = [self.cluster.submit(dual_variables, state, mixtures) for state in self.states]
+        alpha = self.cluster.reduced(found, _side_by_side)
+        self.space.folder.save("bundle", {"rounds": self.count}, {"alpha": alpha})
+
+
+def _side_by_side(*arrays: np.ndarray) -> np.ndarray:
+    return np.concatenate(arrays, axis=1)
 
 
 def inner(u: np.ndarray, v: np.ndarray) -> float:

@@ -61,29 +61,46 @@ class Answer:
 class PartState:
     """A part between two rounds. Nothing is changed in place: a lost state is computed anew from the one before it."""
 
-    rows: FeatureRows
+    rows: list[FeatureRows]  # one after another
     problem: Problem
     outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at that of the planes
     planes: dict[int, list[np.ndarray]]  # coefficients beta of the examples
 
+    def matvec(self, w: np.ndarray) -> np.ndarray:
+        """The outputs at w, whose last number is the intercept."""
+        f = np.concatenate([rows.matvec(w[:-1, None])[:, 0] for rows in self.rows])
+        return f + float(self.problem.intercept) * w[-1]
 
-def begin(rows: FeatureRows, problem: Problem, start: np.ndarray | None) -> PartState:
-    """A part before the first round. The planes are 0, and `start`, coefficients with one row per problem, if given."""
-    n, outputs, planes = len(rows), {}, {}
-    for k in range(problem.n_problems):
-        outputs[k] = np.zeros(n), np.zeros(n)
-        planes[k] = [np.zeros(n)] if start is None else [np.zeros(n), start[k]]
-    return PartState(rows, problem, outputs, planes)
+    def plane(self, k: int, beta: np.ndarray) -> tuple[np.ndarray, float]:
+        """v and offset of a plane."""
+        at, v = 0, 0.0
+        for rows in self.rows:
+            v = v + rows.rmatvec(beta[at : at + len(rows), None])[:, 0]
+            at += len(rows)
+        problem = self.problem
+        offset = float(problem.loss.conjugate(problem.y(k), beta, problem.C).sum())
+        return np.append(v, float(problem.intercept) * beta.sum()), offset
 
 
-def begin_group(n: int, *values: Any) -> list[PartState]:
-    """`begin` for n parts that one task works on: the rows of each, then the problems, then the starts."""
-    return [begin(*each) for each in zip(values[:n], values[n : 2 * n], values[2 * n :], strict=True)]
+def begin(n: int, *values: Any) -> PartState:
+    """A part before the first round, of n parts of the data: their rows, then their problems, then dual variables to start from.
+
+    The planes are 0 and, if these are given, that of the dual variables, which have one row per problem.
+    """
+    rows, problems, starts = list(values[:n]), values[n : 2 * n], values[2 * n :]
+    C, targets = np.concatenate([own.C for own in problems]), np.concatenate([own.targets for own in problems])
+    problem, size = replace(problems[0], targets=targets, C=C), len(C)
+    zero = np.zeros(size)
+    planes = {k: [zero] for k in range(problem.n_problems)}
+    if starts[0] is not None:
+        for k, own in planes.items():
+            own.append(_signs(problem, k) * np.concatenate([start[k] for start in starts]))
+    return PartState(rows, problem, {k: (zero, zero) for k in planes}, planes)
 
 
-def start_planes(group: list[PartState]) -> list[tuple[np.ndarray, float]]:
+def start_planes(state: PartState) -> list[tuple[np.ndarray, float]]:
     """v and offset of the plane that each problem starts with."""
-    return add_planes(*([_plane(state, k, planes[1]) for k, planes in state.planes.items()] for state in group))
+    return [state.plane(k, planes[1]) for k, planes in state.planes.items()]
 
 
 def add_planes(*parts: list[tuple[np.ndarray, float]]) -> list[tuple[np.ndarray, float]]:
@@ -91,16 +108,15 @@ def add_planes(*parts: list[tuple[np.ndarray, float]]) -> list[tuple[np.ndarray,
     return [(sum(v for v, _ in each), sum(b for _, b in each)) for each in zip(*parts, strict=True)]  # type: ignore[misc]
 
 
-def coefficients(group: list[PartState], mixtures: list[np.ndarray]) -> np.ndarray:
-    """The mixture of planes of each problem: one row of coefficients per problem."""
-    each = [[_mixed(state.planes[k], mixture) for state in group] for k, mixture in enumerate(mixtures)]
-    return np.stack([np.concatenate(own) for own in each])
+def dual_variables(state: PartState, mixtures: list[np.ndarray]) -> np.ndarray:
+    """The mixture of planes of each problem, as dual variables: one row per problem."""
+    each = enumerate(mixtures)
+    return np.stack([_signs(state.problem, k) * _mixed(state.planes[k], mixture) for k, mixture in each])
 
 
-def take_part_in_turn(group: list[PartState], requests: list[Request]) -> tuple[list[PartState], list[Answer]]:
-    """`take_part` for the parts that one task works on, and the sums of their answers."""
-    states, answers = zip(*(take_part(state, requests) for state in group), strict=True)
-    return list(states), add_answers(*answers)
+def _signs(problem: Problem, k: int) -> np.ndarray:
+    """What dual variables are multiplied by to give coefficients, and the other way round."""
+    return problem.y(k) if problem.loss.of_classes else np.ones(len(problem))
 
 
 def add_answers(*answers: list[Answer]) -> list[Answer]:
@@ -125,15 +141,14 @@ def take_part(state: PartState, requests: list[Request]) -> tuple[PartState, lis
             del own[drop.plane]
         u, v = request.moved
         best = u * best + v * last
-        bias = float(state.problem.intercept)
-        f = state.rows.matvec(request.w[:-1, None])[:, 0] + bias * request.w[-1]
+        f = state.matvec(request.w)
         y, C, loss = state.problem.y(k), state.problem.C, state.problem.loss
         points = [best + t * (f - best) for t in TOWARDS] + [m * f for m in MULTIPLES]
         losses = np.array([C @ loss.value(y, point) for point in points])
         mixed = _mixed(own, request.mixture)
         vertex = loss.subgradient(y, best + request.cut * (f - best), C)
         local = _improved(state, k, mixed, request)
-        each = [_plane(state, k, beta) for beta in (vertex, local)]
+        each = [state.plane(k, beta) for beta in (vertex, local)]
         own += [vertex, local]
         outputs[k], planes[k] = (best, f), own
         dual = float(loss.conjugate(y, mixed, C).sum())
@@ -149,21 +164,15 @@ def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
     return total
 
 
-def _plane(state: PartState, k: int, beta: np.ndarray) -> tuple[np.ndarray, float]:
-    v = np.append(state.rows.rmatvec(beta[:, None])[:, 0], float(state.problem.intercept) * beta.sum())
-    problem = state.problem
-    return v, float(problem.loss.conjugate(problem.y(k), beta, problem.C).sum())
-
-
 def _improved(state: PartState, k: int, beta: np.ndarray, request: Request) -> np.ndarray:
-    problem, weights = state.problem, weights_of(state.rows)
+    problem, weights = state.problem, weights_of(state.rows[0])
     one = replace(problem, classes=problem.classes[k : k + 1]) if problem.classes is not None else replace(problem, targets=problem.y(k))
-    y = problem.y(k) if problem.loss.of_classes else np.ones(len(beta))
+    y = _signs(problem, k)
     u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
     b, alpha = np.array(request.w[-1:], np.float64), y * beta
     free = np.zeros(len(alpha), np.uint8)
     _core.improve_part(
-        _core.PartRows([coded_terms(state.rows)]), part_targets(one, np.arange(len(alpha))), float(problem.intercept), 1.0, SWEEPS,
+        _core.PartRows([coded_terms(rows) for rows in state.rows]), part_targets(one, np.arange(len(alpha))), float(problem.intercept), 1.0, SWEEPS,
         ENOUGH, request.seed, u, b, alpha, len(alpha), free, 1,
     )  # fmt: skip
     return y * alpha

@@ -45,6 +45,7 @@ class ClusterSpace:
     cluster: Cluster
     futures: list[Any]  # of the rows of each part
     problems: list[Any] = field(default_factory=list)
+    folder: Any = None  # keeps the state of a solver, see `PartsSpace`
     error: float = 0.0
 
     @classmethod
@@ -58,7 +59,7 @@ class ClusterSpace:
         features, rows = batch.fitted(kernel, n_jobs)
         if rows.n_features == 0:
             raise InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
-        return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread())
+        return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread(), batch.folder)
 
     def __len__(self) -> int:
         return len(self.rows)
