@@ -31,7 +31,6 @@ class DaskCluster(Cluster):
 
     def __init__(self, client: Any):
         self.client = client
-        self.n_threads = sum(client.nthreads().values())
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         with warnings.catch_warnings():
@@ -89,14 +88,17 @@ def _check_workers(client: Any) -> None:
     """Refuses a cluster without workers, or whose workers lack treille or have another version, at once."""
     own = version("treille")
     try:
-        found = client.run(_version_here)
+        client.wait_for_workers(1, timeout=30)
+        found = client.run(_version_here, on_error="return")
     except (OSError, TimeoutError) as error:
-        raise InputError(f"the Dask scheduler at {client.scheduler.address} does not answer: {error}") from None
-    except ModuleNotFoundError as error:  # of this very function, or of what it was sent with
-        raise InputError(f"the workers of the Dask cluster lack a module: {error}: install treille {own} on all of them") from None
-    if not found:
-        raise InputError("the Dask cluster has no workers: start some, or scale it")
+        raise InputError(
+            f"the Dask scheduler at {client.scheduler.address} does not answer, or has no workers: {error}"
+        ) from None
     for address, theirs in found.items():
+        if isinstance(theirs, OSError):  # a worker that has died since; others will do its work
+            continue
+        if isinstance(theirs, Exception):
+            raise InputError(f"the worker {address} cannot run treille: {theirs}: install treille {own} on all workers")
         if theirs != own:
             has = f"treille {theirs}" if theirs else "no treille"
             raise InputError(f"the worker {address} has {has}, and treille {own} is here: install the same version on all workers")

@@ -95,8 +95,10 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("bundle")
         start = run.start if saved is None else saved[1]["alpha"]
         starts = [None] * len(space.futures) if start is None else self._starts(start)
-        # Parts are joined where there are more than threads: fewer planes, fewer sums, and fewer rounds.
-        groups = np.array_split(np.arange(len(starts)), min(len(starts), self.cluster.n_threads))
+        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This depends
+        # on the data alone, never on the workers that there happen to be.
+        worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
+        groups = np.array_split(np.arange(len(starts)), min(len(starts), worth))
         self.states = []
         for group in groups:
             own = [each[p] for each in (space.futures, space.problems, starts) for p in group]

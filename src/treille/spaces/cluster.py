@@ -17,8 +17,6 @@ from treille.spaces.functions import Functions, LinearFunctions
 class Cluster:
     """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures."""
 
-    n_threads = 1  # of all workers together, when it was first used
-
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
         raise NotImplementedError
