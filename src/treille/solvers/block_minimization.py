@@ -111,7 +111,8 @@ class State:
     passes: int = 0
     visited: int = 0  # blocks of this pass
     met: np.ndarray = field(default_factory=lambda: np.zeros(0))  # terms of the gap in this pass
-    ratio: float = 1.0  # of the gap measured to the terms met, last time
+    before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # those of the pass before
+    ratio: float = 1.0  # of the gap measured to the one expected, last time
     measured: int = 0  # passes that measured the gap
 
 
@@ -127,7 +128,7 @@ class Visits:
         K, n, F = problem.n_problems, len(problem), space.n_features
         self.share = space.memory_left(K) / SHARES
         self.blocks, self.bytes = blocks_of(space, self.share)
-        self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K))
+        self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K), before=np.full(K, np.inf))
         self.kept: dict[int, Kept] = {}
         self.primal, self.dual, self.recorder = np.full(K, np.inf), np.full(K, -np.inf), Recorder()
         self.column_weights = weights_of(space.load(0))
@@ -156,12 +157,15 @@ class Visits:
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
             self.recorder.add(float((dual + met).sum()), float(dual.sum()))
-            if (state.ratio * met <= tol * (dual + met)).all():
+            # The terms were met before each block was improved: after the pass the gap is about what the next one would meet.
+            expected = state.ratio * met * np.clip(met / np.maximum(state.before, 1e-300), 0.1, 1.0)
+            state.before = met
+            if (expected <= tol * (dual + met)).all():
                 self._measure()
                 if self._small():
                     return "converged"
                 gap = self.primal - self.dual
-                state.ratio = float(np.clip((gap / np.maximum(met, 1e-300)).max(), 0.25, 16.0))
+                state.ratio = float(np.clip((state.ratio * gap / np.maximum(expected, 1e-300)).max(), 0.25, 16.0))
         self._measure()
         return "converged" if self._small() else "max_epochs"
 
@@ -260,7 +264,7 @@ class Visits:
     def _save(self) -> None:
         state = self.state
         spec = {"passes": state.passes, "visited": state.visited, "ratio": state.ratio, "measured": state.measured}
-        arrays = {"w": state.w, "b": state.b, "alpha": state.alpha, "met": state.met}
+        arrays = {"w": state.w, "b": state.b, "alpha": state.alpha, "met": state.met, "before": state.before}
         arrays |= {f"kept.{block}": examples for block, examples in state.kept.items()}
         self.space.folder.save(self.name, spec | self._identity(), arrays)
 
@@ -272,8 +276,9 @@ class Visits:
         self.space.folder.check(self._identity(), {key: spec[key] for key in self._identity()})
         kept = {int(key.partition(".")[2]): array for key, array in arrays.items() if key.startswith("kept.")}
         numbers = {key: spec[key] for key in ("passes", "visited", "ratio", "measured")}
-        w, b, alpha, met = (np.array(arrays[name]) for name in ("w", "b", "alpha", "met"))  # copies, to be written to
-        self.state = State(w, b, alpha, kept, met=met, **numbers)
+        names = ("w", "b", "alpha", "met", "before")
+        w, b, alpha, met, before = (np.array(arrays[name]) for name in names)  # copies, to be written to
+        self.state = State(w, b, alpha, kept, met=met, before=before, **numbers)
         for block, examples in kept.items():
             self.kept[block] = self._taken(block, self._load(block), examples)
 
