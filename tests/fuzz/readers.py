@@ -29,7 +29,9 @@ def whole(path: Path) -> None:
         {"text": "text", "label": "label=x"},
         {"label": "label~(a+)+$"},
     )
-    examples = treille.io.read(path, **options[path.read_bytes()[-1] % 5 if path.stat().st_size else 0])
+    chosen = options[path.read_bytes()[-1] % 5 if path.stat().st_size else 0]
+    examples = treille.io.read(path, **chosen)
+    assert sum(len(chunk) for chunk in treille.io.read_chunks(path, examples=2, **chosen)) == len(examples)
     repr(examples)
     if isinstance(examples.X, ColumnParts):
         default_kernel(examples.X)[0].batch(examples.X)

@@ -13,8 +13,11 @@ not know counts as an error. For a model of numbers (SVR, Ridge): R2, mean absol
 OneClassSVM expects the labels 1 for inliers and -1 for outliers.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,14 +28,14 @@ from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
-from treille.cli.matrices import write_lines
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading
 from treille.cli.pages import check_report, commands, names_of
+from treille.cli.predicting import Chunk, predicted, written
 from treille.data.format import count, one_line, visible_label
 from treille.explain.outputs import class_scores
 from treille.explain.report import Source, write_report
-from treille.explain.scores import Scores, area, measure, positive_class
+from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
 
 MOST_CONFUSED = 10
@@ -59,88 +62,143 @@ def run(
         check_report(report, reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
-    names, kernel = class_names(estimator), estimator.plan_.kernel
-    reading = reading.like(estimator)
-    if not names:
-        printer.result(
-            {"model": str(model)} | _evaluate_numbers(printer, estimator, reading, files, output, report, model)
+    names, reading = class_names(estimator), reading.like(estimator)
+    with ExitStack() as open_files:
+        write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
+        hint = _hint(names, reading.label)
+        ids = json or output is not None
+        chunks = _chunks(printer, estimator, bool(names), reading, files, ids, hint, whole=report is not None)
+        scored = (
+            _evaluate_classes(printer, chunks, names, write, hint)
+            if names
+            else _evaluate_numbers(printer, chunks, write)
         )
-        return
-    try:
-        examples, truth = reading.read_labelled(printer, files, kernel)
-        unknown = warn_unknown(printer, names, examples, truth)
-    except InputError as error:
-        raise InputError(f"{error}{_hint(names, reading.label)}") from None
-    X = reading.data(printer, examples, kernel)
-    with printer.busy("predicting"):
-        found = class_scores(estimator, X)
-    positive, predicted = positive_class(names, truth), [names[k] for k in found.argmax(axis=1)]
-    scores = measure(truth, predicted, positive)
-    if positive is not None:
-        k = names.index(positive)
-        scores = replace(scores, auc=area(truth, found[:, k], positive, names[1 - k]))
-    _print(printer, scores, len(truth))
-    value = {"model": str(model), "file": examples.source, "examples": len(truth), "unknown_labels": unknown}
-    ids = _ids(examples)
-    _write(printer, output, ["id", "label", "predicted", *names], zip(ids, truth, predicted, *found.T, strict=True))
-    _write_report(printer, report, estimator, model, X, truth, examples)
-    value["wrong"] = [
-        {"id": id, "label": label, "predicted": other}
-        for id, label, other in zip(ids, truth, predicted, strict=True)
-        if label != other
-    ]
-    printer.result(value | scores.as_dict())
+    scored.show()
+    if output is not None:
+        printer.note(f"table of all examples written to {output}")
+    _write_report(printer, report, estimator, model, scored)
+    printer.result({"model": str(model)} | scored.value)
 
 
-def _ids(examples: Examples) -> list[str]:
-    """The ids of examples, their numbers from 1 where they have none."""
-    return examples.ids or [str(i) for i in range(1, len(examples) + 1)]
+@dataclass(frozen=True)
+class _Scored:
+    """What is printed and written of an evaluation; the last chunk is all there is where a report is written."""
+
+    value: dict[str, Any]
+    show: Callable[[], None]
+    last: Chunk
+    truth: Any
 
 
-def _write(printer: Printer, path: Path | None, header: list[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    if path is not None:
-        cells = ([one_line(c) if isinstance(c, str) else f"{c:.6g}" for c in row] for row in rows)
-        write_lines(path, ("\t".join(row) for row in ([one_line(name) for name in header], *cells)))
-        printer.note(f"table of all examples written to {path}")
-
-
-def _evaluate_numbers(
+def _chunks(
     printer: Printer,
     estimator: Any,
+    classes: bool,
     reading: Reading,
     files: list[str],
-    output: Path | None,
-    report: Path | None,
-    model: Path,
-) -> dict[str, Any]:
-    """Errors of a regressor."""
+    ids: bool,
+    hint: str,
+    whole: bool,
+) -> Iterator[Chunk]:
+    """Labelled examples with predictions, with `ids` if these are used; all at once for a report."""
     kernel = estimator.plan_.kernel
-    examples, _ = reading.read_labelled(printer, files, kernel)
-    truth = np.array(examples.targets())
-    X = reading.data(printer, examples, kernel)
-    with printer.busy("predicting"):
-        predicted = estimator.predict(X)
-    if predicted.ndim == 2:
-        raise InputError(
-            f"the model predicts {predicted.shape[1]} numbers per example, and {examples.source} has one label for each: "
-            "evaluate it in Python, with model.score(X, y)"
-        )
-    r2 = float(r2_score(truth, predicted)) if len(truth) > 1 else None
-    errors = [float(mean_absolute_error(truth, predicted)), float(mean_squared_error(truth, predicted)) ** 0.5]
-    printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(len(truth), 'example')}", style="bold")
-    printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
-    _write(printer, output, ["id", "label", "predicted"], zip(_ids(examples), truth, predicted, strict=True))
-    _write_report(printer, report, estimator, model, X, truth, examples)
-    value = {"file": examples.source, "examples": len(truth)}
-    return value | {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
+    predict = partial(class_scores, estimator) if classes else estimator.predict
+
+    def examples() -> Iterator[Examples]:
+        try:
+            if whole:
+                yield reading.read_labelled(Printer(quiet=True), files, kernel)[0]
+            else:
+                yield from reading.chunks(files, True, kernel, ids)
+        except InputError as error:
+            raise InputError(f"{error}{hint}") from None
+
+    return predicted(printer, examples(), reading, kernel, predict, files[0])
 
 
-def _write_report(
-    printer: Printer, path: Path | None, estimator: Any, model: Path, X: Any, truth: Any, examples: Examples
-) -> None:
+def _evaluate_classes(
+    printer: Printer, chunks: Iterator[Chunk], names: list[str], write: Callable[[Iterable[str]], None], hint: str
+) -> _Scored:
+    """Scores of a classifier: from how often each label was predicted for each true one and, of two classes, from all scores."""
+    pairs, wrong, n = Counter[tuple[str, str]](), list[dict[str, str]](), 0
+    codes, margins = list[np.ndarray](), list[np.ndarray]()
+    write([_row_of(["id", "label", "predicted", *names])])
+    for chunk in chunks:
+        truth, found = chunk.examples.labels or [], chunk.found
+        ids, labels = _ids(chunk.examples, n), [names[k] for k in found.argmax(axis=1)]
+        pairs.update(zip(truth, labels, strict=True))
+        write(map(_row_of, zip(ids, truth, labels, *found.T, strict=True)))
+        if printer.json:
+            wrong += [
+                {"id": id, "label": label, "predicted": other}
+                for id, label, other in zip(ids, truth, labels, strict=True)
+                if label != other
+            ]
+        if len(names) == 2:
+            known = {name: code for code, name in enumerate(names)}
+            codes.append(np.array([known.get(label, -1) for label in truth], np.int8))
+            margins.append(found)
+        n += len(truth)
+    source = chunk.examples.input or chunk.examples.source
+    counts = Counter[str]()
+    for (label, _), times in pairs.items():
+        counts[label] += times
+    try:
+        unknown = warn_unknown(printer, names, source, counts)
+    except InputError as error:
+        raise InputError(f"{error}{hint}") from None
+    positive = positive_class(names, counts)
+    scores = measure_pairs(pairs, positive)
+    if positive is not None:
+        k = names.index(positive)
+        scores = replace(scores, auc=area(np.concatenate(codes), np.concatenate(margins)[:, k], k, 1 - k))
+    value = {"file": source, "examples": n, "unknown_labels": unknown, "wrong": wrong} | scores.as_dict()
+    return _Scored(value, lambda: _print(printer, scores, n), chunk, truth)
+
+
+def _ids(examples: Examples, before: int) -> list[str]:
+    """The ids of examples, their numbers from 1 where they have none."""
+    return examples.ids or [str(before + i) for i in range(1, len(examples) + 1)]
+
+
+def _row_of(cells: Iterable[Any]) -> str:
+    """A line of the table."""
+    return "\t".join(one_line(cell) if isinstance(cell, str) else f"{cell:.6g}" for cell in cells) + "\n"
+
+
+def _evaluate_numbers(printer: Printer, chunks: Iterator[Chunk], write: Callable[[Iterable[str]], None]) -> _Scored:
+    """Errors of a regressor."""
+    truths, predictions, n = list[np.ndarray](), list[np.ndarray](), 0
+    write([_row_of(["id", "label", "predicted"])])
+    for chunk in chunks:
+        examples, found = chunk.examples, chunk.found
+        truths.append(np.array(examples.targets()))
+        if found.ndim == 2:
+            raise InputError(
+                f"the model predicts {found.shape[1]} numbers per example, and {examples.source} has one label for each: "
+                "evaluate it in Python, with model.score(X, y)"
+            )
+        predictions.append(found)
+        write(map(_row_of, zip(_ids(examples, n), truths[-1], found, strict=True)))
+        n += len(examples)
+    truth, guesses = np.concatenate(truths), np.concatenate(predictions)
+    r2 = float(r2_score(truth, guesses)) if n > 1 else None
+    errors = [float(mean_absolute_error(truth, guesses)), float(mean_squared_error(truth, guesses)) ** 0.5]
+
+    def show() -> None:
+        printer.print(f"R2 {'undefined' if r2 is None else f'{r2:.4f}'} on {count(n, 'example')}", style="bold")
+        printer.print(f"mean absolute error {errors[0]:.4g}, root mean squared error {errors[1]:.4g}")
+
+    value = {"file": chunk.examples.input or chunk.examples.source, "examples": n}
+    value |= {"r2": r2, "mean_absolute_error": errors[0], "root_mean_squared_error": errors[1]}
+    return _Scored(value, show, chunk, truth)
+
+
+def _write_report(printer: Printer, path: Path | None, estimator: Any, model: Path, scored: _Scored) -> None:
     if path is not None:
+        examples = scored.last.examples
         source = Source(examples.source, names=names_of(examples), commands=commands(estimator, model))
-        write_report(estimator, X, truth, path, source=replace(source, warnings=printer.warnings))
+        write_report(estimator, scored.last.X, scored.truth, path, source=replace(source, warnings=printer.warnings))
         printer.note(f"report written to {path}: open it in a browser")
 
 

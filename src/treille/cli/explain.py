@@ -101,7 +101,8 @@ def _explain_examples(
     for i, each in enumerate(found):
         chosen = classes[label] if label is not None else each.predicted if names else None
         class_name = next((name for name, value in classes.items() if value == chosen), None)
-        name = some.ids[i] if some.ids else f"line {some.lines[i]}" if some.lines else f"example {i}"
+        number_of = f"line {some.lines[i]}" if some.lines and not some.sources else f"example {i}"
+        name = some.ids[i] if some.ids else number_of
         explained.append(_as_dict(name, each, chosen, class_name))
         if not printer.json:
             _print(printer, explained[-1], each, chosen, top)

@@ -3,7 +3,8 @@
 import glob
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from treille.data.base import readable_size
 from treille.data.format import count, legend, listed, seconds, visible, visible_label
 from treille.explain.outputs import label_name
 from treille.explain.scores import unknown_labels
-from treille.io import Examples
 from treille.io.model import read_spec
 
 LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors
@@ -185,13 +185,19 @@ def print_features(
         printer.fill(label, cells or ["(none)"], margin)
 
 
-def warn_unknown(printer: Printer, names: list[str], examples: Examples, labels: list[str]) -> dict[str, int]:
-    """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid."""
-    unknown, warning = unknown_labels(names, labels)
-    if sum(unknown.values()) == len(labels):
+def warn_unknown(
+    printer: Printer, names: list[str], source: str, labels: Iterable[str] | Mapping[str, int]
+) -> dict[str, int]:
+    """Labels that are none of the classes `names`, with their counts: errors that the model cannot avoid.
+
+    `labels` are those of all examples of `source`, or how often each occurs.
+    """
+    counts = Counter(labels)
+    unknown, warning = unknown_labels(names, counts)
+    if sum(unknown.values()) == counts.total():
         found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
         raise InputError(
-            f"{examples.source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
+            f"{source}: the model knows none of its labels, {found}; it knows {listed(names, 5)}."
             " Give the --label that the model was trained with, or labels from a file with --labels"
         )
     if unknown:

@@ -149,11 +149,11 @@ class Reading:
             "skip_unlabelled": self.skip_unlabelled,
         }
 
-    def chunks(self, paths: Sequence[str], kernel: Kernel | None) -> Iterator[Examples]:
-        """The labelled examples of files, some at a time."""
+    def chunks(self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool) -> Iterator[Examples]:
+        """The examples of files, some at a time."""
         for path in paths:
             refuse_model(path)
-        return read_chunks(paths, labelled=True, **self._options(kernel))
+        return read_chunks(paths, labelled=labelled, ids=ids, **self._options(kernel))
 
     def read_labelled(
         self, printer: Printer, paths: Sequence[str], kernel: Kernel | None = None

@@ -22,7 +22,8 @@ def names_of(examples: Examples) -> list[str]:
     """What the examples are called on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
     if examples.ids:
         return examples.ids
-    return [f"line {line}" for line in examples.lines] or [f"example {i}" for i in range(1, len(examples) + 1)]
+    lines = () if examples.sources else examples.lines  # of one file
+    return [f"line {line}" for line in lines] or [f"example {i}" for i in range(1, len(examples) + 1)]
 
 
 def commands(model: Any, path: Path | None) -> list[str]:

@@ -11,11 +11,16 @@ If the examples have ids (FASTA headers, a field called id, utterances, files of
 id and a tab. With --scores, a table with a header: the label, then the score of each class; the highest wins. With
 --probabilities the same of probabilities, for a model trained with --loss logistic. A model of numbers
 (SVR, Ridge) writes a number per line, or a row of them for several targets; OneClassSVM writes 1 for inliers and -1
-for outliers. Labels in FILE are not read, and FILE is read as the model's training data were.
+for outliers. Labels in FILE are not read, and FILE is read as the model's training data were. Files of any size take
+little memory: they are read and predicted in chunks.
 """
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,8 +31,10 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger
 from treille.cli.options import Reading
+from treille.cli.predicting import predicted, written
 from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.outputs import class_scores
+from treille.io import Examples
 
 STANDARD_OUTPUT = "-"
 
@@ -55,6 +62,47 @@ def run(
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "run")
     names = class_names(estimator)
+    _check_options(estimator, names, scores, probabilities)
+    reading, kernel = reading.like(estimator), estimator.plan_.kernel
+    predict = (
+        estimator.predict_proba if probabilities else partial(class_scores, estimator) if names else estimator.predict
+    )
+    chunks = predicted(printer, reading.chunks(files, False, kernel, ids=True), reading, kernel, predict, files[0])
+    table = names if scores or probabilities else []
+    kept = _Kept(names, "scores" if scores else "probabilities" if probabilities else "")
+    counts, n, source = Counter[str](), 0, ""
+    path = None if output == STANDARD_OUTPUT else output
+    with written(path, "predictions") as write:
+        for chunk in chunks:
+            examples, found = chunk.examples, chunk.found
+            if n == 0:
+                _warn_of_tabs(printer, examples)
+                source = examples.input or examples.source
+                header = _header(table, examples.ids)
+            labels = [names[k] for k in found.argmax(axis=1)] if names else []
+            counts.update(labels)
+            if json and path is None:
+                kept.add(examples, found)
+            else:
+                lines = (
+                    _lines(labels, found if table else None, examples.ids) if names else _numbers(found, examples.ids)
+                )
+                write(lines if n else chain(header, lines))
+            n += len(examples)
+    value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
+    if names:
+        value |= {"classes": names, "predicted": class_counts(counts)}
+    if path is not None:
+        summary = f": {shares(class_counts(counts))}" if counts else ""
+        printer.note(f"{count(n, 'prediction')} written to {output}{summary}")
+        value["output"] = output
+    if json and path is None:
+        sys.stdout.writelines(kept.json(value))
+    else:
+        printer.result(value)
+
+
+def _check_options(estimator: Any, names: list[str], scores: bool, probabilities: bool) -> None:
     if scores and not names:
         kind = type(estimator).__name__
         raise typer.BadParameter(f"{kind} predicts numbers, which have no scores: leave it out", param_hint="--scores")
@@ -65,54 +113,55 @@ def run(
             f"{type(estimator).__name__} has scores, not probabilities: use --scores, or train with --loss logistic",
             param_hint="--probabilities",
         )
-    reading, kernel = reading.like(estimator), estimator.plan_.kernel
-    examples = reading.read(printer, files, labelled=False, kernel=kernel)
+
+
+def _warn_of_tabs(printer: Printer, examples: Examples) -> None:
     if examples.format == "lines" and "\t" in examples.X[0]:
         printer.warn(f"{examples.source}: there are tabs, but no labels are read: each whole line was taken as a text")
-    X = reading.data(printer, examples, kernel)
-    value: dict[str, Any] = {"model": str(model), "file": examples.source, "examples": len(examples)}
-    with printer.busy("predicting"):
-        found = (
-            estimator.predict_proba(X)
-            if probabilities
-            else class_scores(estimator, X)
-            if names
-            else estimator.predict(X)
-        )
-    if names:
-        labels = [names[k] for k in found.argmax(axis=1)]
-        counts, lines = (
-            class_counts(labels),
-            _lines(labels, names, found if scores or probabilities else None, examples.ids),
-        )
-        value |= {"classes": names, "predicted": counts}
-        all_values: dict[str, Any] = {"labels": labels}
-        if scores or probabilities:
-            all_values["scores" if scores else "probabilities"] = found.tolist()
-    else:
-        counts, lines, all_values = {}, _numbers(found, examples.ids), {"numbers": found.tolist()}
-    if examples.ids:
-        all_values["ids"] = examples.ids
-    if output != STANDARD_OUTPUT:
-        with open(output, "w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(lines)
-        summary = f": {shares(counts)}" if counts else ""
-        printer.note(f"{count(len(examples), 'prediction')} written to {output}{summary}")
-        value["output"] = output
-    elif json:
-        value |= all_values
-    else:
-        sys.stdout.writelines(lines)
-    printer.result(value)
 
 
-def _lines(labels: list[str], names: list[str], scores: np.ndarray | None, ids: list[str] | None) -> Iterator[str]:
-    """One line per example, with a header where there are scores."""
+class _Kept:
+    """Predictions that are printed at the end, as one JSON object: numbers of classes, and scores, take little memory."""
+
+    def __init__(self, names: list[str], scores: str):
+        self.names, self.scores = names, scores
+        self.found, self.ids = list[np.ndarray](), list[list[str]]()
+
+    def add(self, examples: Examples, found: np.ndarray) -> None:
+        """Keeps what was predicted."""
+        self.found.append(found if self.scores or not self.names else found.argmax(axis=1).astype(np.int32))
+        self.ids += [examples.ids] if examples.ids else []
+
+    def json(self, value: dict[str, Any]) -> Iterator[str]:
+        """The object with these members and the predictions, as text in pieces."""
+        lists = dict[str, Iterable[list[Any]]]()
+        if self.names:
+            codes = (found.argmax(axis=1) if self.scores else found for found in self.found)
+            lists["labels"] = ([self.names[k] for k in some] for some in codes)
+        if self.scores or not self.names:
+            lists[self.scores or "numbers"] = (found.tolist() for found in self.found)
+        if self.ids:
+            lists["ids"] = self.ids
+        yield dumps(value)[:-1]
+        for name, parts in lists.items():
+            yield f", {dumps(name)}: ["
+            for i, part in enumerate(parts):
+                yield (", " if i else "") + dumps(part)[1:-1]
+            yield "]"
+        yield "}\n"
+
+
+def _header(table: list[str], ids: list[str] | None) -> list[str]:
+    """The header of a table of scores."""
+    return ["\t".join([*(["id"] if ids else []), "label", *map(one_line, table)]) + "\n"] if table else []
+
+
+def _lines(labels: list[str], scores: np.ndarray | None, ids: list[str] | None) -> Iterator[str]:
+    """One line per example."""
     rows = [[one_line(label)] for label in labels]
     if scores is not None:
-        yield "\t".join([*(["id"] if ids else []), "label", *map(one_line, names)]) + "\n"
         rows = [[*row, *(f"{value:.6g}" for value in own)] for row, own in zip(rows, scores, strict=True)]
-    yield from _written(rows, ids)
+    return _written(rows, ids)
 
 
 def _numbers(predictions: np.ndarray, ids: list[str] | None) -> Iterator[str]:

@@ -51,7 +51,7 @@ def learn_stream(
     with ExitStack() as shown:
         show: Callable[[Perceptron, int, float], None] | None = None
         try:
-            for examples in reading.chunks(files, chosen):
+            for examples in reading.chunks(files, True, chosen, ids=False):
                 if first is None:
                     first = examples
                     printer.note(f"in chunks, the first: {examples.note}")
@@ -109,7 +109,7 @@ def _tested(
     printer: Printer, machine: Perceptron, reading: Reading, test: Sequence[str], counts: Counter[str]
 ) -> HeldOut:
     tested, truth = reading.read_labelled(printer, test, machine.plan_.kernel)
-    warn_unknown(printer, sorted(counts), tested, truth)
+    warn_unknown(printer, sorted(counts), tested.source, truth)
     X = reading.data(printer, tested, machine.plan_.kernel)
     among = [label for label, n in counts.items() for _ in range(min(n, 2))]
     return HeldOut(f"on {tested.source}", [score(machine, X, truth, among)])

@@ -108,7 +108,7 @@ def run(
     _note_classes(printer, examples, labels)
     tested, truth = reading.read_labelled(printer, test, chosen) if test else (None, [])
     if tested:
-        warn_unknown(printer, sorted(set(labels)), tested, truth)
+        warn_unknown(printer, sorted(set(labels)), tested.source, truth)
     _hint_alphabet(printer, reading, examples)
     why = "as given"
     if chosen is None:

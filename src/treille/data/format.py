@@ -59,9 +59,14 @@ def seconds(value: float) -> str:
     return f"{value // 60:.0f} min {value % 60:.0f} s"
 
 
-def class_counts(labels: Iterable[str]) -> dict[str, int]:
-    """How often each label occurs, the most frequent first."""
-    return dict(Counter(sorted(labels)).most_common())
+def class_counts(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
+    """How often each label occurs, the most frequent first, from labels or their counts.
+
+    >>> class_counts(["b", "a", "c", "c"]), class_counts({"b": 1, "a": 1})
+    ({'c': 2, 'a': 1, 'b': 1}, {'a': 1, 'b': 1})
+    """
+    counts = Counter(labels)
+    return dict(Counter({label: counts[label] for label in sorted(counts)}).most_common())
 
 
 def shares(counts: Mapping[str, int]) -> str:

@@ -1,7 +1,7 @@
 """Scores of predictions, as reports, `train` and `evaluate` show them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -45,8 +45,10 @@ class Scores:
         return {**asdict(self), "f1": self.f1}
 
 
-def positive_class(classes: Sequence[str], labels: Sequence[str]) -> str | None:
+def positive_class(classes: Sequence[str], labels: Iterable[str] | Mapping[str, int]) -> str | None:
     """The class of interest of two: X of X and `not X`, otherwise the rarer, otherwise the second. None for more than two.
+
+    `labels` are those of the examples, or how often each occurs.
 
     >>> positive_class(["acq", "not acq"], []), positive_class(["ham", "spam"], ["ham", "spam", "ham"])
     ('acq', 'spam')
@@ -56,7 +58,8 @@ def positive_class(classes: Sequence[str], labels: Sequence[str]) -> str | None:
     for one, other in (classes, classes[::-1]):
         if other == f"not {one}":
             return one
-    return min(reversed(classes), key=list(labels).count)
+    counts = Counter(labels)
+    return min(reversed(classes), key=lambda name: counts[name])
 
 
 def measure(truth: Sequence[str], predicted: Sequence[str], positive: str | None = None) -> Scores:
@@ -66,19 +69,30 @@ def measure(truth: Sequence[str], predicted: Sequence[str], positive: str | None
     >>> round(scores.accuracy, 3), round(scores.macro_f1, 3), round(scores.f1, 3), scores.confusion
     (0.667, 0.667, 0.667, [[1, 0], [1, 1]])
     """
-    classes = sorted({*truth, *predicted})
-    columns = precision_recall_fscore_support(truth, predicted, labels=classes, zero_division=0)
-    accuracy = float(np.mean([true == guess for true, guess in zip(truth, predicted, strict=True)]))
+    return measure_pairs(Counter(zip(truth, predicted, strict=True)), positive)
+
+
+def measure_pairs(pairs: Mapping[tuple[str, str], int], positive: str | None = None) -> Scores:
+    """The same scores, from how often each label was predicted for each true one.
+
+    >>> measure_pairs({("a", "a"): 1, ("b", "b"): 1, ("b", "a"): 1}).confusion
+    [[1, 0], [1, 1]]
+    """
+    counts = Counter(pairs)
+    classes = sorted({label for pair in counts for label in pair})
+    truth, predicted = zip(*counts, strict=True)
+    weights = list(counts.values())
+    columns = precision_recall_fscore_support(truth, predicted, labels=classes, sample_weight=weights, zero_division=0)
+    accuracy = sum(n for (true, guess), n in counts.items() if true == guess) / sum(weights)
     per_class = {
         label: ClassScores(float(p), float(r), float(f), int(s))
         for label, p, r, f, s in zip(classes, *columns, strict=True)
     }
-    pairs = Counter(zip(truth, predicted, strict=True))
-    confusion = [[pairs[true, guess] for guess in classes] for true in classes]
+    confusion = [[counts[true, guess] for guess in classes] for true in classes]
     return Scores(accuracy, float(columns[2].mean()), accuracy, positive, per_class, confusion)
 
 
-def area(truth: Sequence[str], scores: np.ndarray, positive: str, negative: str) -> float | None:
+def area(truth: Sequence[Any] | np.ndarray, scores: np.ndarray, positive: Any, negative: Any) -> float | None:
     """Area under the ROC curve of the positive class's scores, over the examples of the two classes."""
     known = np.isin(truth, [positive, negative])
     is_positive = np.asarray(truth)[known] == positive
@@ -87,13 +101,15 @@ def area(truth: Sequence[str], scores: np.ndarray, positive: str, negative: str)
     return float(roc_auc_score(is_positive, scores[known]))
 
 
-def unknown_labels(names: Sequence[str], truth: Sequence[str]) -> tuple[dict[str, int], str]:
+def unknown_labels(names: Sequence[str], truth: Iterable[str] | Mapping[str, int]) -> tuple[dict[str, int], str]:
     """Labels that are none of the classes, with their counts: errors that a model cannot avoid; and these in words.
+
+    `truth` holds the labels of all examples, or how often each occurs.
 
     >>> unknown_labels(["ham", "spam"], ["ham", "eggs"])[1]
     '1 example with a label that the model does not know, counted as errors: eggs (1)'
     """
-    unknown = class_counts(label for label in truth if label not in names)
+    unknown = class_counts({label: n for label, n in Counter(truth).items() if label not in names})
     found = listed([f"{visible_label(label)} ({n:,})" for label, n in unknown.items()], 5)
     n = count(sum(unknown.values()), "example")
     return unknown, f"{n} with a label that the model does not know, counted as errors: {found}" if unknown else ""

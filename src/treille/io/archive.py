@@ -9,20 +9,23 @@ import os
 import re
 import struct
 import tarfile
+import tempfile
+import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from .errors import InputError
 from .limits import Budget
-from .open import Bytes, open_bytes
+from .open import Bytes, Text, as_text, open_bytes
 
 HEAD = 1 << 16
-Load = Callable[[int], bytes]
+Open = Callable[[], Bytes]
 HIDDEN = re.compile(r"(^|/)(\.[^./][^/]*|__MACOSX/.*)$")
 # What zipfile, tarfile and the decompressors raise for damaged archives, and for methods that they do not know.
 DAMAGED = (
@@ -35,6 +38,12 @@ DAMAGED = (
     ValueError,
     *(NotImplementedError, RuntimeError, struct.error, IndexError, OverflowError),
 )
+PACKED: tuple[tuple[bytes, Callable[..., Any]], ...] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\0", lzma.LZMAFile),
+)
+IN_MEMORY = 1 << 24  # bytes of an unpacked archive
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
@@ -44,17 +53,23 @@ class Member:
 
     name: str
     label: str
-    load: Load  # reads this number of bytes from the beginning, all for -1
+    open: Callable[[], Bytes]  # at the beginning, decompressed
 
     @property
     def head(self) -> bytes:
         """The first bytes."""
-        return self.load(HEAD)
+        with self.open() as stream:
+            return stream.read(HEAD)
 
     @property
     def data(self) -> bytes:
         """All bytes."""
-        return self.load(-1)
+        with self.open() as stream:
+            return stream.read()
+
+    def text(self, encoding: str) -> Text:
+        """The file as text."""
+        return as_text(self.open(), encoding)
 
 
 def is_many(path: str | os.PathLike[str]) -> bool:
@@ -80,78 +95,118 @@ def archive_members(path: str | os.PathLike[str]) -> list[Member]:
     while len({folder[: shared + 1] for folder in folders}) == 1 and shared < min(map(len, folders)):
         shared += 1
     labels = ["".join(folder[shared : shared + 1]) for folder in folders]
-    return [Member(name, label, load) for (name, load), label in zip(found, labels, strict=True)]
+    return [Member(name, label, open) for (name, open), label in zip(found, labels, strict=True)]
 
 
 def _is_glob(name: str) -> bool:
     return glob.has_magic(name) and not os.path.exists(name)
 
 
-def _files(name: str) -> Iterator[tuple[str, Load]]:
+def _files(name: str) -> Iterator[tuple[str, Open]]:
     if os.path.isdir(name) or _is_glob(name):
         paths = Path(name).rglob("*") if os.path.isdir(name) else map(Path, glob.glob(name, recursive=True))
-        yield from ((path.as_posix(), partial(_loaded, path)) for path in paths if path.is_file())
+        yield from ((path.as_posix(), partial(open_bytes, path)) for path in paths if path.is_file())
     else:
         try:
-            yield from _archived(name)
+            yield from _zipped(name) if name.lower().endswith(".zip") else _tarred(name)
+        except InputError:
+            raise
         except FileNotFoundError:
             raise InputError(f"{name}: no such file") from None
         except DAMAGED as error:
-            raise InputError(f"{name}: is not an archive, or a damaged one: {error}. Fetch it again") from None
+            raise _damaged(name, error) from None
 
 
-def _archived(name: str) -> Iterator[tuple[str, Load]]:
+def _damaged(name: str, error: Exception) -> InputError:
+    return InputError(f"{name}: is not an archive, or a damaged one: {error}. Fetch it again")
+
+
+def _zipped(name: str) -> Iterator[tuple[str, Open]]:
     budget = Budget(name, os.path.getsize(name))  # one for all files: many small ones may expand, too
-    if name.lower().endswith(".zip"):
-        with zipfile.ZipFile(name) as archive:
-            for info in archive.infolist():
-                if not info.is_dir():
-                    if info.flag_bits & 1:
-                        raise InputError(
-                            f"{name}/{info.filename}: is encrypted: unpack the archive with its password first"
-                        )
-                    budget.spend(info.file_size)  # zipfile reads no more than this
-                    yield f"{name}/{info.filename}", partial(_plain, archive.read(info), info.filename, budget)
-        return
-    with _open(name) as packed:
-        yield from _tarred(name, _Spent(packed, budget), budget)
+    archive = zipfile.ZipFile(name)
+    for info in archive.infolist():
+        if not info.is_dir():
+            if info.flag_bits & 1:
+                raise InputError(f"{name}/{info.filename}: is encrypted: unpack the archive with its password first")
+            budget.spend(info.file_size)  # zipfile reads no more than this
+            opened = partial(archive.open, info)
+            inside = f"{name}/{info.filename}"
+            yield inside, partial(_member, opened, name, inside, budget)
 
 
-def _tarred(name: str, spent: Any, budget: Budget) -> Iterator[tuple[str, Load]]:
-    with tarfile.open(fileobj=spent, mode="r|") as tar:
-        for entry in tar:
-            file = tar.extractfile(entry) if entry.isfile() else None
-            if file is not None:
-                yield f"{name}/{entry.name}", partial(_plain, file.read(), entry.name, budget)
+def _tarred(name: str) -> Iterator[tuple[str, Open]]:
+    budget = Budget(name, os.path.getsize(name))
+    file = _unpacked(name, budget)
+    tar = tarfile.open(fileobj=file, mode="r:")  # noqa: SIM115 (the members hold it, and the file is closed with it)
+    weakref.finalize(tar, file.close)
+    for entry in tar:
+        if entry.isfile():
+            budget.spend(entry.size if entry.issparse() else 0)
+            opened = partial(_extracted, tar, entry)
+            inside = f"{name}/{entry.name}"
+            yield inside, partial(_member, opened, name, inside, budget)
 
 
-def _loaded(path: Path, size: int) -> bytes:
-    with open_bytes(path) as stream:
-        return stream.read(size)
+def _extracted(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    file = tar.extractfile(entry)
+    assert file is not None
+    return file
 
 
-def _open(name: str) -> Any:
-    """A tar file, decompressed."""
-    with open(name, "rb") as file:
-        head = file.read(6)
-    for magic, opened in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\0", lzma.open)):
-        if head.startswith(magic):
-            return opened(name, "rb")
-    return open(name, "rb")
+def _unpacked(name: str, budget: Budget) -> IO[bytes]:
+    """A tar file whose files can be read in any order: a compressed one is unpacked to memory or, if it is large, to disk."""
+    packed = open(name, "rb")  # noqa: SIM115 (returned if it is not compressed)
+    head = packed.read(6)
+    packed.seek(0)
+    opened = next((opened for magic, opened in PACKED if head.startswith(magic)), None)
+    if opened is None:
+        return packed
+    spool: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (returned)
+    with packed, opened(packed) as stream:
+        while data := stream.read(HEAD):
+            budget.spend(len(data))
+            try:
+                spool.write(data)
+            except OSError as error:
+                raise InputError(
+                    f"{name}: cannot be unpacked in {tempfile.gettempdir()}: {error.strerror}. Unpack it elsewhere and give "
+                    "the folder, or set the environment variable TMPDIR"
+                ) from None
+    spool.seek(0)
+    return cast("IO[bytes]", spool)
 
 
-class _Spent:
-    """A stream whose bytes are taken from a budget."""
-
-    def __init__(self, stream: IO[bytes], budget: Budget) -> None:
-        self.stream, self.budget = stream, budget
-
-    def read(self, size: int) -> bytes:
-        data = self.stream.read(size)
-        self.budget.spend(len(data))
-        return data
+def _member(opened: Callable[[], IO[bytes]], archive: str, name: str, budget: Budget) -> Bytes:
+    with _naming(archive):
+        file = opened()
+    return Bytes(io.BufferedReader(_Checked(file, archive), 1 << 16), name, budget)
 
 
-def _plain(data: bytes, name: str, budget: Budget, size: int) -> bytes:
-    with Bytes(io.BufferedReader(io.BytesIO(data)), name, budget) as stream:
-        return stream.read(size)
+class _Checked(io.RawIOBase):
+    """The bytes of a file in an archive; what is wrong with them raises an `InputError` that names the archive."""
+
+    def __init__(self, file: IO[bytes], archive: str):
+        self._source, self._archive = file, archive
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _naming(self._archive):
+            data = self._source.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+@contextmanager
+def _naming(archive: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except DAMAGED as error:
+        raise _damaged(archive, error) from None

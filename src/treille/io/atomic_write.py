@@ -3,7 +3,7 @@
 import contextlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,22 +15,43 @@ def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any]
 
     Both the file and its folder are on disk before this returns: after a crash of the machine the new file is there.
     """
+    with atomic_file(path, what) as file, saving(path, what):
+        write(file)
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
+    """A temporary file to write to, which is renamed to `path` at the end; any error leaves an older file intact.
+
+    Call its methods within `saving`.
+    """
     target = Path(path)
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
-    try:
+    with saving(path, what):
         handle = os.open(temporary, NEW, 0o666)  # the system applies the umask
-        try:
-            with os.fdopen(handle, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
+    file = os.fdopen(handle, "wb")
+    try:
+        yield file
+        with saving(path, what):
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
             os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        _sync_folder(target.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            file.close()
+        os.unlink(temporary)
+        raise
+    _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def saving(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Lets an error of the system name the file that could not be saved, and say what is there now."""
+    try:
+        yield
     except OSError as error:
-        kept = "the older file is untouched" if target.is_file() else "nothing was written"
+        kept = "the older file is untouched" if Path(path).is_file() else "nothing was written"
         raise OSError(error.errno, f"cannot save the {what}: {error.strerror or error}; {kept}", str(path)) from None
 
 

@@ -1,6 +1,6 @@
 """Trees in brackets: ``(S (NP he) (VP (V sat)))``, as in the Penn Treebank, SVM-light-TK and KeLP."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from treille import _core
 
@@ -35,14 +35,28 @@ def split(text: str) -> list[tuple[int, str]]:
     >>> split("( (S\\n  (NP he)) )\\n\\n(S)\\n")
     [(1, '( (S\\n  (NP he)) )'), (4, '(S)')]
     """
-    encoded = _encodable([text], "the text, tree {}".format)[0].encode()
-    ends = _core.find_brackets(encoded).tolist()
-    found, line, at = list[tuple[int, str]](), 1, 0
-    for begin, end in zip(ends[::2], ends[1::2], strict=True):
-        line += encoded.count(b"\n", at, begin)
-        found.append((line, encoded[begin:end].decode()))
-        line, at = line + encoded.count(b"\n", begin, end), end
-    return found
+    return list(split_lines([text]))
+
+
+def split_lines(lines: Iterable[str], size: int = 1 << 16) -> Iterator[tuple[int, str]]:
+    """The trees of a text, given as its lines, with the line each begins on; about `size` characters are read at a time."""
+    rest, line, unread = b"", 1, iter(lines)
+    while True:
+        parts, n = list[str](), 0
+        while n < max(size, len(rest)) and (part := next(unread, None)) is not None:
+            parts.append(part)
+            n += len(part)
+        encoded, at = rest + _encodable(["".join(parts)], "the text, tree {}".format)[0].encode(), 0
+        ends = _core.find_brackets(encoded).tolist()
+        spans = list(zip(ends[::2], ends[1::2], strict=True))
+        for begin, end in spans[:-1] if parts else spans:  # the last one may go on
+            line += encoded.count(b"\n", at, begin)
+            yield line, encoded[begin:end].decode()
+            line, at = line + encoded.count(b"\n", begin, end), end
+        if not parts:
+            return
+        begin = spans[-1][0] if spans else len(encoded)
+        rest, line = encoded[begin:], line + encoded.count(b"\n", at, begin)
 
 
 def _encodable(texts: Iterable[str], place: Callable[[int], str]) -> list[str]:

@@ -1,35 +1,51 @@
-"""Read the examples of a file a few at a time, so that a file of any size takes little memory."""
+"""Read the examples of files a few at a time, so that files of any size take little memory."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
-from . import text_files
-from .archive import is_many
-from .examples import Examples, Request
-from .open import open_text, source_name
-from .read import Path, read, read_recognised, recognised, request_of, without_unlabelled
-from .records import Record, Records
+from .blocks import FIRST, Limits
+from .distinct import Distinct
+from .errors import InputError
+from .examples import Examples
+from .parts import volume
+from .read import Path, Plan
+from .several import Part, Size, emptied
 
-EXAMPLES = 10_000  # of a chunk, at most
-CHARACTERS = 1 << 22  # of the fields of a chunk, about
-AT_ONCE = "read at once: this format, or these labels, cannot be read in parts"
+AT_ONCE = ("tu", "xml", "gml", "graphml")  # formats whose files, or sets of files, are one object
 
 
 def read_chunks(
     path: Path | Sequence[Path],
     *,
-    examples: int = EXAMPLES,
-    characters: int = CHARACTERS,
-    labels: Any = None,
-    root_label: bool = False,
+    examples: int = FIRST.examples,
+    characters: int = FIRST.characters,
+    ids: bool = True,
     **options: Any,
 ) -> Iterator[Examples]:
-    """The examples of a file in chunks, with the options of `read`; only one chunk is in memory at a time.
+    """The examples of files in chunks, with the options of `read`; one or two chunks are in memory at a time.
 
-    This is so for one file of texts: JSON lines, CSV, TSV, lines, FASTA or FASTQ, also compressed, and for standard input. Other
-    files and folders, and files with labels from elsewhere, are read at once and then divided; the note says so.
+    Together, the chunks are what `read` returns. Several files, the files of a folder and those of an archive come one after the
+    other; small ones share a chunk. `source` is the file of a chunk, `place(i)` where example i is, `input` the name of all files.
+
+    What depends on a whole file is decided on its first 10,000 examples, or 4 million characters, before any chunk is given:
+    fields and, where you do not name them, the meaning of weights, whether FASTA headers are ids or labels, and whether texts are
+    trees. An example that does not fit is refused. Ids are those of `read`; to know whether all differ, a file that has ids and
+    does not fit into one chunk is read twice. What comes from a pipe is not: there the first examples decide.
+
+    Files that are one object are read at once: GML, GraphML, XML, OpenFst, SLF, and the files of a TU set, whose note says so. So
+    are arrays in JSON, and Parquet and Arrow that are compressed, in an archive or from a pipe. Labels from another file are kept
+    in memory.
+
+    Parameters
+    ----------
+    examples : int
+        How many examples a chunk has at most.
+    characters : int
+        About how many characters a chunk has at most. A single example may have more.
+    ids : bool
+        False: chunks have no ids, and no file is read twice.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vines.csv"
@@ -37,45 +53,55 @@ def read_chunks(
     >>> [chunk.labels for chunk in read_chunks(path, examples=2)]
     [['grape', 'apple'], ['grape']]
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if labels is not None or root_label or len(paths) != 1 or is_many(paths[0]):
-        yield from _divided(read(paths, labels=labels, root_label=root_label, **options), examples)
+    if examples < 1 or characters < 1:
+        raise InputError(f"examples is {examples} and characters {characters}, expected at least 1 of each in a chunk")
+    limits = Limits(examples, characters)
+    plan = Plan.of(limits, ids=ids or options.get("labels") is not None, **options)
+    part = plan.part(path)
+    for block in plan.finished(_noted(part, plan, limits)):
+        yield from _divided(block if ids else replace(block, ids=None), limits)
+
+
+def _noted(part: Part, plan: Plan, limits: Limits) -> Iterator[Examples]:
+    """The blocks of files, with unique ids or none, and with notes that say whether there is more than one."""
+    blocks, error, size = part.blocks(limits), None, Size()
+    ahead = [next(blocks)]
+    size.add(ahead[0])
+    more = not part.again and size.is_full(limits)
+    if part.again:
+        try:
+            ahead += [block for block in [next(blocks, None)] if block is not None]
+        except InputError as raised:  # after the examples before it
+            error = raised
+        more = error is not None or len(ahead) > 1
+    to_check = more and part.again and plan.request.ids and not part.distinct and ahead[0].ids is not None
+    without = to_check and not _distinct(part, limits)
+    for n, block in enumerate(chain(emptied(ahead), blocks)):
+        note = f"{block.note}; the first chunk of several" if more and n == 0 else block.note
+        yield replace(block, note=note, ids=None if without else block.ids)
+    if error is not None:
+        raise error
+
+
+def _distinct(part: Part, limits: Limits) -> bool:
+    """Whether all examples have an id, and no two the same."""
+    names = Distinct()
+    try:
+        for block in part.blocks(limits):
+            names.add(block.ids or [""])
+    except InputError:  # which is raised again where the examples are used
+        pass
+    return bool(names)
+
+
+def _divided(block: Examples, limits: Limits) -> Iterator[Examples]:
+    """The examples of a block in chunks. A first block is larger than these, and so may be what is read at once."""
+    n = len(block)
+    size = min(limits.examples, max(1, limits.characters * n // max(1, volume(block.X))))
+    if n <= size:
+        yield block
         return
-    request = replace(request_of(**options), source=source_name(paths[0]))
-    with open_text(paths[0], request.encoding, lazily=True) as stream:
-        request, lines = recognised(stream, request)
-        if request.format in text_files.TITLES:
-            yield from _of_texts(lines, request, examples, characters)
-        else:
-            every = read_recognised(stream, request, lines)
-            yield from _divided(without_unlabelled(every) if request.skip_unlabelled else every, examples)
-
-
-def _divided(every: Examples, size: int) -> Iterator[Examples]:
-    every = replace(every, note=f"{every.note}; {AT_ONCE}")
-    for start in range(0, len(every), size):
-        yield every.take(range(start, min(start + size, len(every))))
-
-
-def _of_texts(lines: Iterator[str], request: Request, examples: int, characters: int) -> Iterator[Examples]:
-    records, label_place = text_files.read_records(lines, request)
-    found = None
-    while some := _next(records, examples, characters):
-        found = text_files.collect(iter(some), request, like=found)
-        chunk = text_files.examples_of(found, request, label_place)
-        if request.skip_unlabelled and not any(chunk.labels or ()):
-            continue
-        yield without_unlabelled(chunk) if request.skip_unlabelled else chunk
-    if found is None:
-        text_files.examples_of(text_files.Collected(), request)  # which says that there are no examples
-
-
-def _next(records: Records, examples: int, characters: int) -> list[Record]:
-    """The records of the next chunk."""
-    some, size = list[Record](), 0
-    for record in records:
-        some.append(record)
-        size += sum(len(value) for value in record[1].values() if isinstance(value, str))
-        if len(some) == examples or size >= characters:
-            break
-    return some
+    if block.format in AT_ONCE:
+        block = replace(block, note=f"{block.note}; read at once: such files cannot be read in parts")
+    for start in range(0, n, size):
+        yield block.take(range(start, min(start + size, n)))

@@ -5,11 +5,13 @@ used. The format of Moses has a line `word p word p ...` for every slot, and a b
 `*DELETE*` of SRILM and `*EPS*` of Moses are the empty string in both formats.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
 from .arc_lines import number
+from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import Coder, arc_words, columns, whole
@@ -20,38 +22,43 @@ EPSILONS = DELETE, EPS = ("*DELETE*", "*EPS*")
 Slot = list[tuple[str, float]]
 
 
-class _Networks:
-    """Networks collected slot by slot, over one symbol table."""
+Network = tuple[str, list[Slot]]
 
-    def __init__(self, source: str, kind: str):
-        self.source, self.kind, self.coder = source, kind, Coder(EPSILONS)
-        self.found = list[tuple[str, list[Slot]]]()
 
-    def slot(self, row: list[str], line: int) -> Slot:
-        place = f"{self.source}, line {line}"
-        if len(row) % 2:
-            raise InputError(f"{place}: found {len(row)} words and numbers, expected pairs: a word and its probability")
-        slot = [(word, number(value, place)) for word, value in zip(row[::2], row[1::2], strict=True)]
-        if not all(np.isfinite(value) for _, value in slot):
-            raise InputError(f"{place}: a weight is infinite, expected a finite number")
-        return slot
+def _slot(row: list[str], place: str) -> Slot:
+    if len(row) % 2:
+        raise InputError(f"{place}: found {len(row)} words and numbers, expected pairs: a word and its probability")
+    slot = [(word, number(value, place)) for word, value in zip(row[::2], row[1::2], strict=True)]
+    if not all(np.isfinite(value) for _, value in slot):
+        raise InputError(f"{place}: a weight is infinite, expected a finite number")
+    return slot
 
-    def parts(self) -> list[MachineParts]:
-        coded = [
-            (name, slots, [self.coder.labels(word for word, _ in slot) for slot in slots]) for name, slots in self.found
-        ]
-        symbols, semiring = self.coder.symbols(), SEMIRING[self.kind]
-        machines = []
-        for name, slots, labels in coded:
-            sizes = [len(slot) for slot in slots]
-            sources = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)
-            words = np.array([label for slot in labels for label in slot], np.int32)
-            values = np.array([value for slot in slots for _, value in slot], np.float64)
-            arcs = (sources, words, words, in_semiring(values, self.kind, self.source), sources + np.int32(1))
-            final = (np.array([len(slots)], np.int32), np.array([ONE[semiring]]))
-            parts = MachineParts(0, len(slots) + 1, *arcs, *final, semiring, symbols, symbols, name)
-            machines.append(parts if slots else MachineParts.nothing(name, symbols, semiring))
-        return machines
+
+def _parts(networks: Iterable[Network], source: str, kind: str) -> list[MachineParts]:
+    """The machines of networks, over one symbol table."""
+    coder = Coder(EPSILONS)
+    coded = [(name, slots, [coder.labels(word for word, _ in slot) for slot in slots]) for name, slots in networks]
+    symbols, semiring = coder.symbols(), SEMIRING[kind]
+    machines = []
+    for name, slots, labels in coded:
+        sizes = [len(slot) for slot in slots]
+        sources = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)
+        words = np.array([label for slot in labels for label in slot], np.int32)
+        values = np.array([value for slot in slots for _, value in slot], np.float64)
+        arcs = (sources, words, words, in_semiring(values, kind, source), sources + np.int32(1))
+        final = (np.array([len(slots)], np.int32), np.array([ONE[semiring]]))
+        parts = MachineParts(0, len(slots) + 1, *arcs, *final, semiring, symbols, symbols, name)
+        machines.append(parts if slots else MachineParts.nothing(name, symbols, semiring))
+    return machines
+
+
+def blocks(
+    lines: Iterable[str], source: str, kind: str, is_mesh: bool, limits: Limits | None
+) -> Iterator[list[MachineParts]]:
+    """The networks of a file in blocks, each over a symbol table of its own."""
+    networks = (_mesh if is_mesh else _of_columns)(lines, source)
+    for run in runs(networks, limits, lambda network: 20 * sum(map(len, network[1]))):
+        yield _parts(run, source, kind)
 
 
 def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]:
@@ -61,10 +68,13 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
     >>> mesh.name, mesh.words(), mesh.weights.tolist()
     ('utt-1', ['vine', ''], [0.75, 0.25])
     """
-    networks, name, slots = _Networks(source, kind), "", dict[int, Slot]()
-    expected, begins = -1, 0
+    return _parts(_mesh(text.split("\n"), source), source, kind)
 
-    def end() -> None:
+
+def _mesh(lines: Iterable[str], source: str) -> Iterator[Network]:
+    name, slots, expected, begins = "", dict[int, Slot](), -1, 0
+
+    def ended() -> Iterator[Network]:
         if expected >= 0:
             missing = next((i for i in range(min(expected, len(slots) + 1)) if i not in slots), None)
             if missing is not None or len(slots) != expected:
@@ -72,12 +82,12 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
                     f"{source}, line {begins}: says numaligns {expected}, but {len(slots)} slots follow"
                     + (f", none numbered {missing}" if missing is not None else "")
                 )
-            networks.found.append((name, [slots[i] for i in range(expected)]))
+            yield name, [slots[i] for i in range(expected)]
 
-    for line, text_line in enumerate(text.split("\n"), 1):
+    for line, text_line in enumerate(lines, 1):
         row = columns(text_line)
         if row[:1] == ["name"] or (row[:1] == ["numaligns"] and expected >= 0):
-            end()
+            yield from ended()
             expected, slots = -1, {}
             name = row[1] if row[0] == "name" and len(row) > 1 else ""
         if row[:1] == ["numaligns"]:
@@ -88,9 +98,8 @@ def parse_mesh(text: str, source: str, kind: str = "prob") -> list[MachineParts]
                 raise InputError(
                     f"{source}, line {line}: slot {index} " + ("occurs twice" if slots else "comes before numaligns")
                 )
-            slots[index] = networks.slot(row[2:], line)
-    end()
-    return networks.parts()
+            slots[index] = _slot(row[2:], f"{source}, line {line}")
+    yield from ended()
 
 
 def _whole(row: list[str], line: int, source: str) -> int:
@@ -106,15 +115,18 @@ def parse_columns(text: str, source: str, kind: str = "prob") -> list[MachinePar
     >>> [network.words() for network in parse_columns("a 0.5 the 0.5\\nvine 1\\n\\nwine 1\\n", "a.cn")]
     [['a', 'the', 'vine'], ['wine']]
     """
-    networks, slots = _Networks(source, kind), list[Slot]()
-    for line, text_line in enumerate([*text.split("\n"), ""], 1):
+    return _parts(_of_columns(text.split("\n"), source), source, kind)
+
+
+def _of_columns(lines: Iterable[str], source: str) -> Iterator[Network]:
+    slots = list[Slot]()
+    for line, text_line in enumerate(chain(lines, [""]), 1):
         row = columns(text_line)
         if row:
-            slots.append(networks.slot(row, line))
+            slots.append(_slot(row, f"{source}, line {line}"))
         elif slots:
-            networks.found.append(("", slots))
+            yield "", slots
             slots = []
-    return networks.parts()
 
 
 def format_mesh(parts: MachineParts) -> str:

@@ -1,6 +1,7 @@
 """CoNLL-U: dependency trees, one token per line in ten columns, a blank line after each sentence."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from .errors import InputError
 from .tree_parts import Tree
@@ -22,7 +23,7 @@ def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Itera
     if label not in LABELS:
         raise InputError(f"label is {label!r}, expected one of {', '.join(LABELS)}")
     begun, comments, rows = 0, dict[str, str](), list[tuple[int, list[str]]]()
-    for number, line in enumerate([*lines, ""], 1):
+    for number, line in enumerate(chain(lines, [""]), 1):
         line = line.strip("\r\n")
         begun = begun or number
         if line.startswith("#"):

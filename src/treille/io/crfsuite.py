@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 
 import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
 
+from .blocks import Limits, runs, whole_lines
 from .conll import Source, check_text, reader, refuse_bytes, without_mark
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
@@ -46,9 +46,21 @@ def guess_content(line: str, text: str | None) -> str | None:
     return None
 
 
-def read(stream: Iterator[str], request: Request) -> Examples:
+def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The tokens of a file as rows of numbers, and their labels."""
-    tokens = read_items(BytesIO("".join(stream).encode()), name=request.source)
+    line, none = 1, True
+    for run in runs(whole_lines(stream), limits, len):
+        lines = list(run)
+        tokens = _items("".join(lines).encode(), request.source, line)
+        line += len(lines)
+        if len(tokens.labels):
+            none = False
+            yield _examples(tokens, request)
+    if none:
+        raise InputError(f"{request.source}: holds no token, expected a label and features on each line")
+
+
+def _examples(tokens: TokenItems, request: Request) -> Examples:
     fields = choose(["label", "text"], request.text, request.label, request.labelled, request.source)
     names = [tokens.label_names[code] for code in tokens.labels.tolist()]
     found: Found = list(zip(tokens.lines.tolist(), names, strict=True))
@@ -62,11 +74,15 @@ def read(stream: Iterator[str], request: Request) -> Examples:
     return Examples(rows, labels, "crfsuite", request.source, understood_as, tokens.lines.tolist())
 
 
-def read_items(source: Source, encoding: str = "utf-8", name: str = "") -> TokenItems:
+def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
     """All tokens of a file."""
-    read, own_name = reader(source, encoding)
-    name = name or own_name
-    parsed = _core.parse_items(without_mark(read(-1)), 1, True)
+    read, name = reader(source, encoding)
+    return _items(without_mark(read(-1)), name)
+
+
+def _items(text: bytes, name: str, first: int = 1) -> TokenItems:
+    """The tokens of a text that begins on the line `first` of its file."""
+    parsed = _core.parse_items(text, first, True)
     line, _, field = parsed.fault
     if line:
         raise InputError(

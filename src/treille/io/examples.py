@@ -28,6 +28,7 @@ class Request:
     columns: tuple[str, ...] = ()  # the fields of examples of several columns
     brackets: bool | None = None  # False: fields that hold trees in brackets are texts
     skip_unlabelled: bool = False
+    ids: bool = True  # False: chunks need no ids
 
     @property
     def how(self) -> str:
@@ -56,6 +57,8 @@ class Examples:
     lines: Sequence[int] = ()  # the line on which each example begins
     fields: Sequence[str] = ()  # the names of the fields of the first example
     ids: list[str] | None = None  # names of the examples, all different, if the file has such
+    sources: Sequence[str] = ()  # the file of each example, if there are several files
+    input: str = ""  # what `source` would be for all examples, if these are a chunk of them
 
     def __len__(self) -> int:
         return len(self.X)
@@ -71,13 +74,15 @@ class Examples:
         """
         labels, ids = ([values[i] for i in rows] if values else None for values in (self.labels, self.ids))
         lines = [self.lines[i] for i in rows] if self.lines else ()
-        return replace(self, X=selected(self.X, rows), labels=labels, ids=ids, lines=lines)
+        sources = [self.sources[i] for i in rows] if self.sources else ()
+        return replace(self, X=selected(self.X, rows), labels=labels, ids=ids, lines=lines, sources=sources)
 
     def place(self, i: int) -> str:
         """Where example i is, for messages."""
+        source = self.sources[i] if self.sources else self.source
         if self.lines:
-            return f"{self.source}, the example on line {self.lines[i]}"
-        return f"{self.source}, {self.ids[i] if self.ids else f'example {i}'}"
+            return f"{source}, the example on line {self.lines[i]}"
+        return f"{source}, {self.ids[i] if self.ids else f'example {i}'}"
 
     def targets(self) -> list[float]:
         """The labels as numbers, for regression."""
@@ -88,7 +93,8 @@ class Examples:
     def _number(self, label: str, i: int) -> float:
         number = to_float(label)
         if not math.isfinite(number):
-            place = f"{self.source}, line {self.lines[i]}" if self.lines else f"{self.source}, example {i}"
+            source = self.sources[i] if self.sources else self.source
+            place = f"{source}, line {self.lines[i]}" if self.lines else f"{source}, example {i}"
             raise InputError(f"{place}: the label is {label[:40]!r}, expected a finite number")
         return number
 
@@ -106,6 +112,17 @@ def counted(n: int, noun: str, empty: int = 0) -> str:
 def against_the_rest(fields: Fields, labels: list[str]) -> str:
     """What a note adds if one value of the label is set against the rest."""
     return "" if fields.value is None else f", {fields.value} ({labels.count(fields.value):,}) against the rest"
+
+
+def block_ids(ids: Iterable[object], known: bool | None) -> list[str] | None:
+    """The ids of a block: of the first (`known` is None) those that are `unique`; of others as they are, if that one has some.
+
+    >>> block_ids(["a", "a"], None), block_ids(["a", "a"], True), block_ids(["a", "b"], False)
+    (None, ['a', 'a'], None)
+    """
+    if known is None:
+        return unique(ids)
+    return [label_text(id) or "" for id in ids] if known else None
 
 
 def unique(ids: Iterable[object]) -> list[str] | None:

@@ -99,14 +99,13 @@ class GraphParts:
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
 
-def joined_graphs(parts: Sequence[GraphParts], names: Sequence[str]) -> GraphParts:
-    """The graphs of several files, over one alphabet; `names` are those of the files.
+def joined_graphs(parts: Sequence[GraphParts]) -> GraphParts:
+    """The graphs of several files that are `Alike`, over one alphabet.
 
     >>> one, two = (pack([Graph([label, "b"], [(0, 1)])]) for label in "ca")
-    >>> joined_graphs([one, two], ["1.gml", "2.gml"]).alphabet
+    >>> joined_graphs([one, two]).alphabet
     ['a', 'b', 'c']
     """
-    _check_alike(parts, names)
     sides = [(part.labels, part.alphabet) for part in parts], [(part.edge_labels, part.edge_alphabet) for part in parts]
     (labels, alphabet), (edge_labels, edge_alphabet) = (_over_one(side) for side in sides)
     directed = any(part.directed for part in parts)  # undirected edges are two arcs already
@@ -129,19 +128,24 @@ def joined_graphs(parts: Sequence[GraphParts], names: Sequence[str]) -> GraphPar
     )
 
 
-def _check_alike(parts: Sequence[GraphParts], names: Sequence[str]) -> None:
-    """Refuses files of which some have labels of nodes or edges, or other attributes than the others."""
-    facts: tuple[tuple[str, Callable[[GraphParts], tuple[int, int]]], ...] = (
-        ("labels of nodes", lambda part: (len(part.labels), bool(part.alphabet))),
-        ("labels of edges", lambda part: (len(part.targets), bool(part.edge_alphabet))),
-        ("attributes", lambda part: (len(part.labels), part.attributes.shape[1])),
-    )
-    for what, fact in facts:
-        found = [(value, name) for part, name in zip(parts, names, strict=True) for n, value in [fact(part)] if n]
-        other = next((name for value, name in found if value != found[0][0]), None)
-        if other is not None:
-            has, lacks = (found[0][1], other) if found[0][0] else (other, found[0][1])
-            raise InputError(f"{has} has {what}, but {lacks} has none, or others: give all graphs the same")
+class Alike:
+    """Refuses files, or parts of a file, of which some have labels of nodes or edges, or other attributes than the others."""
+
+    def __init__(self) -> None:
+        self._found = dict[str, tuple[int, str]]()  # what the first part has, and its name
+
+    def check(self, part: GraphParts, name: str) -> None:
+        """Compares a part with those before it."""
+        facts = (
+            ("labels of nodes", len(part.labels), bool(part.alphabet)),
+            ("labels of edges", len(part.targets), bool(part.edge_alphabet)),
+            ("attributes", len(part.labels), part.attributes.shape[1]),
+        )
+        for what, n, value in facts:
+            known, first = self._found.setdefault(what, (value, name)) if n else (value, name)
+            if known != value:
+                has, lacks = (first, name) if known else (name, first)
+                raise InputError(f"{has} has {what}, but {lacks} has none, or others: give all graphs the same")
 
 
 def _over_one(sides: Sequence[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:

@@ -15,12 +15,13 @@ import numpy as np
 
 from . import jsonl, networkx_graphs, text_files
 from .atomic_write import atomic_write
+from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note, unique
+from .examples import Examples, Request, against_the_rest, block_ids, counted, note
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
-from .graph_parts import Graph, pack
+from .graph_parts import Alike, Graph, pack
 from .labels import Found, labels_of
 from .smiles import smiles_graph
 
@@ -58,32 +59,39 @@ def guess_content(line: str, text: str | None) -> str | None:
     return "graphs" if any(isinstance(record.get(name), list) for name in GRAPH_FIELDS) else None
 
 
-def read(stream: Iterator[str], request: Request) -> Examples:
+def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The graphs of a file, and their labels."""
     if request.columns:
-        return text_files.read(stream, replace(request, format="jsonl"))
+        return text_files.blocks(stream, replace(request, format="jsonl"), limits)
     if request.format == "tu":
         raise InputError(
             f"{request.source}: is one file, expected the folder or the .zip that holds all files of the set"
         )
     if request.format == "smiles":
-        return _smiles(stream, request)
-    return _json_lines(stream, request) if request.format == "graphs" else _one(stream, request)
+        return _smiles(stream, request, limits)
+    return _json_lines(stream, request, limits) if request.format == "graphs" else _one(stream, request)
 
 
-def _json_lines(stream: Iterator[str], request: Request) -> Examples:
-    head, lines = text_files.split_head(stream)
+def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
-    found = text_files.collect(jsonl.records(lines, request.source), replace(request, text=held), _record_graph)
-    if found.fields is None:
-        raise InputError(f"{request.source}: holds no graph, expected at least one")
-    place = _lines(found.found, request.source)
-    graphs, facts = _indexed(found.texts, place)
-    check_sizes(graphs, place)
-    if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
-        found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
-    ids = unique(found.ids) if found.id_field else None
-    return _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
+    rows, alike, one_hot = jsonl.records(lines, source), Alike(), None
+    found = None
+    for found in text_files.collected(rows, replace(request, text=held), limits, _record_graph):
+        assert found.fields is not None
+        place = _lines(found.found, source)
+        graphs, one_hot = _indexed(found.texts, place, one_hot)
+        check_sizes(graphs, place)
+        if found.fields.value is None:  # PyTorch Geometric writes a target as a list of one
+            found.found = [(n, y[0] if isinstance(y, list) and len(y) == 1 else y) for n, y in found.found]
+        ids = block_ids(found.ids, found.has_ids) if found.id_field else None
+        found.has_ids = ids is not None
+        facts = ["labels = one-hot features"] * bool(one_hot)
+        block = _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
+        alike.check(block.X, f"{source}, line {found.found[0][0]} and after,")
+        yield block
+    if found is None:
+        raise InputError(f"{source}: holds no graph, expected at least one")
 
 
 def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Graph | Mapping[str, Any]:
@@ -102,8 +110,13 @@ def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Grap
     return graph
 
 
-def _indexed(items: Sequence[Graph | Mapping[str, Any]], place: Callable[[int], str]) -> tuple[list[Graph], list[str]]:
-    """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot, and what a note says of this."""
+def _indexed(
+    items: Sequence[Graph | Mapping[str, Any]], place: Callable[[int], str], one_hot: bool | None
+) -> tuple[list[Graph], bool | None]:
+    """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot; and whether these are.
+
+    `one_hot` is what was found for earlier records; None if these have no such rows.
+    """
 
     def graphs(one_hot: bool) -> list[Graph]:
         return [
@@ -111,10 +124,11 @@ def _indexed(items: Sequence[Graph | Mapping[str, Any]], place: Callable[[int], 
             for i, item in enumerate(items)
         ]
 
-    with contextlib.suppress(InputError):
-        if any(not isinstance(item, Graph) and has_columns(item) for item in items):
-            return graphs(one_hot=True), ["labels = one-hot features"]
-    return graphs(one_hot=False), []
+    if one_hot is None and any(not isinstance(item, Graph) and has_columns(item) for item in items):
+        with contextlib.suppress(InputError):
+            return graphs(one_hot=True), True
+        return graphs(one_hot=False), False
+    return graphs(bool(one_hot)), one_hot
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:
@@ -155,26 +169,33 @@ def _examples(
     return Examples(parts, labels, request.format, source, understood_as, [line for line, _ in found], names, ids)
 
 
-def _one(stream: Iterator[str], request: Request) -> Examples:
+def _one(stream: Iterator[str], request: Request) -> Iterator[Examples]:
     """A file of one graph, which has no field for its label."""
     graph = networkx_graphs.parse("".join(stream), request.format, request.source, request.text)
     fields = choose(["graph"], "graph", request.label, request.labelled, request.source)
-    return _examples([graph], [(1, None)], fields, request, lambda i: request.source, [], None)
+    yield _examples([graph], [(1, None)], fields, request, lambda i: request.source, [], None)
 
 
-def _smiles(stream: Iterator[str], request: Request) -> Examples:
+def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """Each line is a molecule, and what follows after a blank its name, if all differ, or its label."""
-    graphs, found, source = list[Graph](), Found(), request.source
+    source, has_ids, names = request.source, None, list[str]()
+    for run in runs(_molecules(stream, source), limits, lambda row: 8 * len(row[2].nodes)):
+        rows = list(run)
+        found: Found = [(number, name) for number, name, _ in rows]
+        ids = block_ids((name for _, name, _ in rows), has_ids)
+        if has_ids is None:
+            has_ids = ids is not None
+            named = request.labelled is None and request.label is None and ids is not None and len(ids) > 2
+            names = ["label", "smiles"] if found[0][1] is not None and not named else ["smiles"]
+        fields = choose(names, "smiles", request.label, request.labelled, source)
+        yield _examples([graph for _, _, graph in rows], found, fields, request, _lines(found, source), names, ids)
+
+
+def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, Graph]]:
     for number, line in enumerate(stream, 1):
         if line.strip():
             text, *rest = line.split(None, 1)
-            graphs.append(smiles_graph(text, f"{source}, line {number}"))
-            found.append((number, rest[0].strip() if rest else None))
-    ids = unique(name for _, name in found)
-    named = request.labelled is None and request.label is None and ids is not None and len(ids) > 2
-    names = ["label", "smiles"] if found and found[0][1] is not None and not named else ["smiles"]
-    fields = choose(names, "smiles", request.label, request.labelled, source)
-    return _examples(graphs, found, fields, request, _lines(found, source), names, ids)
+            yield number, rest[0].strip() if rest else None, smiles_graph(text, f"{source}, line {number}")
 
 
 def format_graph(graph: Graph, label: str | None = None) -> str:

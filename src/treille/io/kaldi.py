@@ -7,12 +7,13 @@ Lattices have arcs `source target input output graph,acoustic`, where inputs are
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .arc_lines import ArcLines, coded, machine_lines, number, written_sides
+from .arc_lines import ArcLines, are_numbers, coded, machine_lines, number, written_sides
+from .blocks import Limits, runs
 from .errors import InputError
 from .machine import MachineParts
 from .symbols import columns
@@ -83,23 +84,48 @@ def parse(text: str, source: str, symbols: Sequence[str] | None = None) -> list[
     """
     if "\0B" in text[:1000]:
         raise InputError(f"{source}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
-    lattices, current = list[_Lattice](), None
-    for at, line in enumerate(text.split("\n"), 1):
+    return _parts(list(_entries(text.split("\n"), source)), symbols, {})
+
+
+def blocks(
+    lines: Iterable[str], source: str, symbols: Sequence[str] | None, limits: Limits | None
+) -> Iterator[list[MachineParts]]:
+    """The lattices of an archive in blocks, each over a symbol table of its own. The first decides whether labels are numbers."""
+    numbers = dict[str, bool | None]()
+    for run in runs(_entries(lines, source), limits, lambda lattice: 30 * len(lattice.lines)):
+        yield _parts(list(run), symbols, numbers)
+
+
+def _entries(lines: Iterable[str], source: str) -> Iterator[_Lattice]:
+    current = None
+    for at, line in enumerate(lines, 1):
         row = columns(line)
         if not row:
+            if current is not None:
+                yield current
             current = None
         elif current is not None:
             current.line(at, row)
         elif len(row) == 1:
             current = _Lattice(source, row[0])
-            lattices.append(current)
         else:
             raise InputError(
                 f"{source}, line {at}: found {line.strip()[:40]!r}, expected the id of an utterance alone on its line"
             )
+    if current is not None:
+        yield current
+
+
+def _parts(
+    lattices: list[_Lattice], symbols: Sequence[str] | None, numbers: dict[str, bool | None]
+) -> list[MachineParts]:
+    """The lattices over one symbol table; `numbers` says whether labels of each side are numbers, once that is known."""
     transducers = [lattice for lattice in lattices if lattice.compact is False]
-    inputs, input_symbols = coded(transducers, ["inputs"], None)
-    outputs, output_symbols = coded(lattices, ["outputs"], symbols)
+    inputs, input_symbols = coded(transducers, ["inputs"], None, numbers.get("inputs"))
+    outputs, output_symbols = coded(lattices, ["outputs"], symbols, numbers.get("outputs"))
+    for side, machines in (("inputs", transducers), ("outputs", lattices)):
+        if numbers.get(side) is None:
+            numbers[side] = are_numbers(machines, [side])
     of_inputs = dict(zip(map(id, transducers), inputs, strict=True))
     parts = []
     for lattice, words in zip(lattices, outputs, strict=True):

@@ -6,8 +6,9 @@ number of its transitions, then these, 4 bytes each.
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import BufferedIOBase
 
 import numpy as np
 
@@ -36,12 +37,19 @@ def looks_like_lattice(head: bytes) -> bool:
 
 def parse(data: bytes, source: str, symbols: Sequence[str] | None = None) -> list[MachineParts]:
     """The lattices of an archive, or the one of a file, in the log semiring, as `kaldi.parse` gives those of a text."""
-    bytes_, found = Bytes(data, source), list[MachineParts]()
-    alone = looks_like_lattice(data)
+    return list(_lattices(Bytes(data, source), looks_like_lattice(data), symbols))
+
+
+def lattices(stream: BufferedIOBase, head: bytes, source: str, symbols: Sequence[str] | None) -> Iterator[MachineParts]:
+    """The lattices of a file that begins with `head`, read as they are asked for."""
+    return _lattices(Bytes(b"", source, stream), looks_like_lattice(head), symbols)
+
+
+def _lattices(bytes_: Bytes, alone: bool, symbols: Sequence[str] | None) -> Iterator[MachineParts]:
+    source = bytes_.source
     while not bytes_.at_end():
         name = "" if alone else bytes_.until(b" ", "the id of an utterance and a blank").decode("utf-8", "replace")
-        found.append(replace(_lattice(bytes_, f"{source}, {name}" if name else source, symbols), name=name))
-    return found
+        yield replace(_lattice(bytes_, f"{source}, {name}" if name else source, symbols), name=name)
 
 
 def _lattice(bytes_: Bytes, place: str, symbols: Sequence[str] | None) -> MachineParts:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from . import table
+from .blocks import split_head
 from .errors import InputError
 from .examples import Examples, unique
 from .fields import IDS, LABELS, first_of
 from .labels import label_text
 from .open import open_text, source_name
-from .text_files import split_head
 
 Labels = Mapping[str, object] | Sequence[object]
 
@@ -81,36 +81,58 @@ def _rows(first: str, lines: Iterable[str], source: str) -> list[tuple[int, dict
     ]
 
 
-def with_labels(examples: Examples, labels: str | os.PathLike[str] | Labels, encoding: str, skip: bool) -> Examples:
-    """The examples with labels from another source; "" for those that have none, with `skip`."""
-    named = isinstance(labels, (str, os.PathLike))
-    source = os.fspath(labels) if named else "labels"  # type: ignore[arg-type]
-    known: Labels = read_labels(labels, encoding) if named else labels  # type: ignore[arg-type, assignment]
-    if not isinstance(known, Mapping):
-        if len(known) != len(examples):
+class LabelsElsewhere:
+    """Labels from another source, by id or in order, for examples that come in blocks, or all at once."""
+
+    def __init__(self, labels: str | os.PathLike[str] | Labels, encoding: str, skip: bool, at_once: bool):
+        named = isinstance(labels, (str, os.PathLike))
+        self.source = os.fspath(labels) if named else "labels"  # type: ignore[arg-type]
+        self.known: Labels = read_labels(labels, encoding) if named else labels  # type: ignore[arg-type, assignment]
+        self.skip, self.at_once = skip, at_once
+        self._n, self._stems, self._examples = 0, False, ""
+
+    def of(self, examples: Examples) -> Examples:
+        """The next examples with their labels; "" for those that have none, with `skip`."""
+        found = self._by_id(examples) if isinstance(self.known, Mapping) else self._in_order(examples, self.known)
+        missing = [i for i, label in enumerate(found) if not label]
+        if missing and (not self.skip or (self.at_once and len(missing) == len(found))):
+            id = examples.ids[missing[0]] if examples.ids else f"example {self._n + missing[0]}"
+            ids = ", ".join(map(repr, list(self.known)[:3]))
+            such = f"; ids there are such as {ids}" if isinstance(self.known, Mapping) else ""
             raise InputError(
-                f"{source}: holds {len(known):,} labels, and {examples.source} {len(examples):,} examples: "
-                "expected one per example, in order, or an id and a label on each line"
+                f"{self.source}: has no label for {len(missing):,} of {len(found):,} examples of {examples.source}, such as"
+                f" {id!r}{such}. Add them, or leave these examples out with --skip-unlabelled (skip_unlabelled=True in Python)"
             )
-        found = [label_text(label) or "" for label in known]
-    else:
+        self._n, self._examples = self._n + len(examples), examples.input or examples.source
+        note = examples.note.removesuffix("no labels").rstrip(", ") + f", labels of {self.source}"
+        return replace(examples, labels=found, note=note)
+
+    def _in_order(self, examples: Examples, labels: Sequence[object]) -> list[str]:
+        own = labels[self._n : self._n + len(examples)]
+        if len(own) < len(examples):
+            raise self._of_other_length(examples.source, f"{len(examples):,}" if self.at_once else "more")
+        return [label_text(label) or "" for label in own]
+
+    def _by_id(self, examples: Examples) -> list[str]:
+        assert isinstance(self.known, Mapping)
         if examples.ids is None:
             raise InputError(
-                f"{examples.source}: its examples have no ids, or not all different ones, so the labels of {source} cannot be "
+                f"{examples.source}: its examples have no ids, or not all different ones, so the labels of {self.source} cannot be "
                 "assigned: give one label per line, in the order of the examples, and no ids"
             )
         names = examples.ids
-        stems = unique(PurePath(id).stem for id in names)
-        if stems and not any(id in known for id in names):  # the names of files, perhaps
-            names = stems
-        found = [label_text(known.get(id)) or "" for id in names]
-    missing = [i for i, label in enumerate(found) if not label]
-    if missing and (not skip or len(missing) == len(found)):
-        id = examples.ids[missing[0]] if examples.ids else f"example {missing[0]}"
-        such = f"; ids there are such as {', '.join(map(repr, list(known)[:3]))}" if isinstance(known, Mapping) else ""
-        raise InputError(
-            f"{source}: has no label for {len(missing):,} of {len(found):,} examples of {examples.source}, such as {id!r}{such}."
-            " Add them, or leave these examples out with --skip-unlabelled (skip_unlabelled=True in Python)"
+        stems = [PurePath(id).stem for id in names]
+        if not self._n:  # the ids may be names of files
+            self._stems = unique(stems) is not None and not any(id in self.known for id in names)
+        return [label_text(self.known.get(id)) or "" for id in (stems if self._stems else names)]
+
+    def end(self) -> None:
+        """Refuses labels for which there were no examples."""
+        if not isinstance(self.known, Mapping) and self._n < len(self.known):
+            raise self._of_other_length(self._examples, f"{self._n:,}")
+
+    def _of_other_length(self, examples: str, n: str) -> InputError:
+        return InputError(
+            f"{self.source}: holds {len(self.known):,} labels, and {examples} {n} examples: "
+            "expected one per example, in order, or an id and a label on each line"
         )
-    note = examples.note.removesuffix("no labels").rstrip(", ") + f", labels of {source}"
-    return replace(examples, labels=found, note=note)

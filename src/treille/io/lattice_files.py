@@ -1,101 +1,132 @@
 """Lattices of one or many files, with their labels."""
 
-import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from . import json_arcs, lattices, plf
 from .archive import Member
+from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note, unique
+from .examples import Examples, Request, against_the_rest, block_ids, counted, note
 from .fields import Fields
 from .guess import guess
-from .labels import Found, labels_of
+from .labels import labels_of
 from .machine import MachineList, MachineParts
 from .symbols import over_one_table
-from .text_files import DELIMITERS, collect, records, split_head
-from .weights import KINDS
+from .text_files import DELIMITERS, Collected, collected, records
+from .weights import KINDS, Seen
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The machines of some files, their labels and where these come from, and how the weights were understood."""
+class _Lattice:
+    """One lattice of a file: the machine or, before it is parsed, what the line holds; and its label, None without one."""
 
-    machines: list[MachineParts]
-    labels: list[str] | None
-    label_note: str
-    weights: str
-    lines: Sequence[int] = ()
-    fields: Sequence[str] = ()
-
-
-def read(files: Sequence[Member], request: Request) -> Examples:
-    """The lattices of these files, all over one symbol table."""
-    found = (_by_line if request.format in lattices.BY_LINE else _of_files)(files, request)
-    machines = MachineList(over_one_table(found.machines))
-    understood = [f"in {len(files):,} files"] * (len(files) > 1)
-    understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
-    understood.append(f"weights = {found.weights}")
-    title = lattices.TITLES[request.format] + request.how
-    n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
-    understood_as = note(request, title, n, understood, found.labels, found.label_note)
-    ids, lines = unique(machine.name for machine in machines.machines), found.lines if len(files) == 1 else ()
-    return Examples(machines, found.labels, request.format, request.source, understood_as, lines, found.fields, ids)
+    held: Any
+    label: str | None
+    line: int = 0
+    place: str = ""
+    names: Sequence[str] = ()  # of the fields of the file
+    fields: Fields | None = None  # those chosen
 
 
-def _of_files(files: Sequence[Member], request: Request) -> _Found:
-    """Formats that hold machines alone; the names of the folders are the labels."""
-    machines, labels = list[MachineParts](), list[str]()
-    for file in files:
-        own = lattices.parse(file.data, file.name, request.format, request.weights, request.symbols, request.encoding)
-        machines += own
-        labels += [file.label] * len(own)
-    if not machines:
+def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    """The lattices of these files, those of a block over one symbol table. What numbers mean is decided on the first block."""
+    by_line, has_ids, none = request.format in lattices.BY_LINE, None, True
+    parsed = _by_line(request) if by_line else _of_files(request)
+    rows = (_lines if by_line else _machines)(files, request, limits)
+    for run in runs(rows, limits, _size):
+        some, none = list(run), False
+        found, weights = parsed(some)
+        machines = MachineList(over_one_table(found))
+        understood = [f"in {len(files):,} files"] * (len(files) > 1)
+        understood += ["words = outputs"] * any(not machine.is_acceptor for machine in machines.machines)
+        understood.append(f"weights = {weights}")
+        title = lattices.TITLES[request.format] + request.how
+        n = counted(len(machines), "lattice", sum(machine.start < 0 for machine in machines.machines))
+        labels = None if some[0].label is None else [one.label or "" for one in some]
+        understood_as = note(request, title, n, understood, labels, _label_note(some[-1].fields, labels or []))
+        ids = block_ids((machine.name for machine in machines.machines), has_ids)
+        has_ids, lines = ids is not None, [one.line for one in some] if by_line and len(files) == 1 else ()
+        names = some[0].names
+        yield Examples(machines, labels, request.format, request.source, understood_as, lines, names, ids)
+    if none:
         raise InputError(f"{request.source}: holds no lattice, expected at least one")
+
+
+def _label_note(fields: Fields | None, labels: list[str]) -> str:
+    in_field = fields is not None and fields.label is not None
+    return f"label = {fields.label}{against_the_rest(fields, labels)}" if fields and in_field else "label = folder"
+
+
+def _size(lattice: _Lattice) -> int:
+    held = lattice.held
+    if isinstance(held, MachineParts):
+        return 30 * len(held.sources)
+    if isinstance(held, tuple):
+        return len(held[0])
+    arcs = held.get("arcs")
+    return 30 * len(arcs) if isinstance(arcs, list) else 0
+
+
+Parsed = Callable[[Sequence[_Lattice]], tuple[list[MachineParts], str]]
+
+
+def _of_files(request: Request) -> Parsed:
+    meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]
+    how = "as requested" if request.weights else "as the format has them"
+    return lambda some: ([one.held for one in some], f"{meaning} ({how})")
+
+
+def _machines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
+    """Formats that hold machines alone; the names of the folders are the labels."""
+    labels = [file.label for file in files]
     if (request.label is not None and request.labelled is not False) or (request.labelled and not all(labels)):
         raise InputError(
             f"{request.source}: {lattices.TITLES[request.format]} have no labels: put the files into folders named by "
             "their classes, and give the folder that holds them; or give --labels FILE with a name and its label on each line; "
             "or write the lattices as JSON lines with a label field"
         )
-    kept = labels if all(labels) and request.labelled is not False else None
-    meaning = KINDS[request.weights or lattices.DEFAULT_WEIGHTS[request.format]]
-    how = "as requested" if request.weights else "as the format has them"
-    return _Found(machines, kept, "label = folder", f"{meaning} ({how})")
-
-
-def _by_line(files: Sequence[Member], request: Request) -> _Found:
-    """One lattice per line, in files of JSON lines, tables or lines; labels are a field of these, otherwise the folder."""
-    values, places, numbers, names = list[Any](), list[str](), list[int](), list[str]()
-    labels, label_note = list[str](), ""
+    labelled = all(labels) and request.labelled is not False
     for file in files:
-        own_names, own, found, fields = _records(file, request)
-        names = names or own_names
-        values += own
-        numbers += [number for number, _ in found]
-        places += [f"{file.name}, line {number}" for number, _ in found]
-        if fields.label is not None:
-            labels += labels_of(found, fields, file.name, request.skip_unlabelled) or []
-            label_note = f"label = {fields.label}{against_the_rest(fields, labels)}"
-        elif file.label and request.labelled is not False:
-            labels += [file.label] * len(own)
-            label_note = "label = folder"
-    if 0 < len(labels) < len(values):
-        raise InputError(f"{request.source}: some files have labels and others none; label all of them, or none")
-    if request.labelled and not labels:
-        raise InputError(
-            f"{request.source}: there are no labels, expected one for every lattice: name the field with --label"
-        )
-    machines, weights = _parsed(values, places, request)
-    return _Found(machines, labels or None, label_note, weights, numbers, names)
+        with file.open() as stream:
+            for machines in lattices.blocks(stream, file.name, request, limits):
+                for machine in machines:
+                    yield _Lattice(machine, file.label if labelled else None)
 
 
-def _records(file: Member, request: Request) -> tuple[list[str], list[Any], Found, Fields]:
-    """The names of the fields of a file, its lattices (not parsed yet), the labels found, and the fields chosen."""
+def _lines(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[_Lattice]:
+    """One lattice per line, in files of JSON lines, tables or lines; labels are a field of these, otherwise the folder."""
+    names, labelled = list[str](), None
+    for file in files:
+        with file.text(request.encoding) as stream:
+            for own_names, own in _records(file, stream, request, limits):
+                names, fields = names or own_names, own.fields
+                assert fields is not None
+                labels = labels_of(own.found, fields, file.name, request.skip_unlabelled)
+                if labels is None and file.label and request.labelled is not False:
+                    labels = [file.label] * len(own.texts)
+                if labelled is not None and labelled != (labels is not None):
+                    raise InputError(
+                        f"{request.source}: some files have labels and others none; label all of them, or none"
+                    )
+                labelled = labels is not None
+                if request.labelled and not labelled:
+                    raise InputError(
+                        f"{request.source}: there are no labels, expected one for every lattice: name the field with --label"
+                    )
+                for i, (held, (line, _)) in enumerate(zip(own.texts, own.found, strict=True)):
+                    label = labels[i] if labels is not None else None
+                    yield _Lattice(held, label, line, f"{file.name}, line {line}", names, fields)
+
+
+def _records(
+    file: Member, text_lines: Iterable[str], request: Request, limits: Limits | None
+) -> Iterator[tuple[list[str], Collected]]:
+    """The names of the fields of a file, and in blocks its lattices (not parsed yet), the labels found, and the fields chosen."""
     format, text, labelled = request.format, request.text, request.labelled
-    head, stream = split_head(io.StringIO(lattices.decoded(file.data, file.name, request.encoding), newline=""))
+    head, stream = split_head(text_lines)
     if not head or not head[-1].strip():
         raise InputError(f"{file.name}: the file is empty, expected at least one lattice")
     first = head[-1]
@@ -106,13 +137,16 @@ def _records(file: Member, request: Request) -> tuple[list[str], list[Any], Foun
         text = format
     between = "\t" if "\t" in first and not plf.looks_like_plf(first) else None
     if labelled and request.label is None and (file.label or (container == "lines" and between is None)):
-        labelled = None  # the folder is the label; if there is none, `_by_line` raises the error
+        labelled = None  # the folder is the label; if there is none, `_lines` raises the error
     rows = records(container, stream, file.name, between, text, request.label)
     get = _machine_record if format == "arcs" else _named_text
-    own = collect(rows, replace(request, source=file.name, format=container, text=text, labelled=labelled), get)
-    if own.fields is None:
+    own = replace(request, source=file.name, format=container, text=text, labelled=labelled)
+    none = True
+    for found in collected(rows, own, limits, get):
+        none = False
+        yield found.names if container != "lines" else [], found
+    if none:
         raise InputError(f"{file.name}: found a header and no lattice after it, expected at least one")
-    return own.names if container != "lines" else [], own.texts, own.found, own.fields
 
 
 def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:
@@ -126,12 +160,17 @@ def _machine_record(fields: Fields, record: Mapping[str, object], place: str) ->
     return held
 
 
-def _parsed(values: Sequence[Any], places: Sequence[str], request: Request) -> tuple[list[MachineParts], str]:
-    """The machines, and how their weights were understood."""
-    weights = request.weights
-    if request.format == "arcs":
-        machines = json_arcs.parse(values, places, weights)
-        return machines, f"{KINDS[weights]} (as requested)" if weights else "those of the semiring that each names"
-    texts, names = [text for text, _ in values], [name for _, name in values]
-    machines, meant, how = plf.parse(texts, places, request.source, weights, names)
-    return machines, f"{KINDS[meant]} ({how})"
+def _by_line(request: Request) -> Parsed:
+    """Parses lines, and says how their weights were understood."""
+    weights, seen = request.weights, Seen()
+
+    def parsed(some: Sequence[_Lattice]) -> tuple[list[MachineParts], str]:
+        places = [one.place for one in some]
+        if request.format == "arcs":
+            machines = json_arcs.parse([one.held for one in some], places, weights)
+            return machines, f"{KINDS[weights]} (as requested)" if weights else "those of the semiring that each names"
+        texts, names = [one.held[0] for one in some], [one.held[1] for one in some]
+        machines, meant, how = plf.parse(texts, places, request.source, weights, names, seen)
+        return machines, f"{KINDS[meant]} ({how})"
+
+    return parsed

@@ -3,17 +3,19 @@
 import gzip
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from . import confusion, json_arcs, kaldi, kaldi_binary, openfst_binary, openfst_text, plf, slf
 from .archive import Member
 from .atomic_write import atomic_write
+from .blocks import Limits, runs, whole_lines
 from .errors import InputError
+from .examples import Request
 from .fields import TEXTS
 from .machine import MachineParts
-from .open import COMPRESSED
+from .open import COMPRESSED, Bytes, as_text
 from .symbols import format_symbols, with_own_table
 from .weights import KINDS, SEMIRING, check_kind, in_semiring
 
@@ -78,49 +80,44 @@ def chosen(files: Sequence[Member], format: str | None, text: str | None) -> tup
     return first[0], "" if format else first[1], alike
 
 
-def parse(
-    data: bytes, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None, encoding: str
-) -> list[MachineParts]:
-    """The machines of a file whose format is not one lattice per line."""
+def blocks(stream: Bytes, name: str, request: Request, limits: Limits | None) -> Iterator[list[MachineParts]]:
+    """The machines of a file whose format is not one lattice per line; the one of a file at once, archives in blocks."""
+    kind, weights, symbols = request.format, request.weights, request.symbols
     check_kind(weights)
     if weights is not None and kind in FIXED and weights != DEFAULT_WEIGHTS[kind]:
         raise InputError(
             f"{name}: {TITLES[kind]} hold {KINDS[DEFAULT_WEIGHTS[kind]]}, not {KINDS[weights]}: leave --weights out"
         )
-    if kind == "openfst" and openfst_binary.looks_like_openfst(data):
-        parts = openfst_binary.parse(data, name)
-        return [parts if weights in (None, "cost") else _reread(parts, weights, name)]
-    if kind == "kaldi" and (kaldi_binary.looks_like_archive(data) or kaldi_binary.looks_like_lattice(data)):
-        return kaldi_binary.parse(data, name, symbols)
-    text = decoded(data, name, encoding)
-    if kind in ("openfst", "openfst-text"):
-        meant = weights or DEFAULT_WEIGHTS[kind]
-        parts = openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols)
-        return [_reread(parts, meant, name)]
+    head = stream.peek()
+    if kind == "openfst" and openfst_binary.looks_like_openfst(head):
+        parts = openfst_binary.parse(stream.read(), name)
+        return iter([[parts if weights in (None, "cost") else _reread(parts, weights, name)]])
+    if kind == "kaldi" and (kaldi_binary.looks_like_archive(head) or kaldi_binary.looks_like_lattice(head)):
+        found = kaldi_binary.lattices(stream, head, name, symbols)
+        return map(list, runs(found, limits, lambda lattice: 30 * len(lattice.sources)))
+    text = as_text(stream, request.encoding)
+    if kind in ("openfst", "openfst-text", "slf"):
+        return iter([[_one(text.read(), name, kind, weights, symbols)]])
+    if kind == "kaldi" and b"\0B" in head[:1000]:
+        raise InputError(f"{name}: is a binary archive of other objects, expected lattices: lattice-copy writes some")
+    lines = whole_lines(text)
     if kind == "kaldi":
-        return kaldi.parse(text, name, symbols)
+        return kaldi.blocks(lines, name, symbols, limits)
+    return confusion.blocks(lines, name, weights or DEFAULT_WEIGHTS[kind], kind == "mesh", limits)
+
+
+def _one(text: str, name: str, kind: str, weights: str | None, symbols: Sequence[str] | None) -> MachineParts:
+    """The machine of a text file of one machine."""
     if kind == "slf":
-        return [slf.parse(text, name)]
-    if kind == "mesh":
-        return confusion.parse_mesh(text, name)
-    return confusion.parse_columns(text, name, weights or DEFAULT_WEIGHTS[kind])
+        return slf.parse(text, name)
+    meant = weights or DEFAULT_WEIGHTS[kind]
+    return _reread(openfst_text.parse(text, name, SEMIRING[meant], symbols, symbols), meant, name)
 
 
 def _reread(parts: MachineParts, kind: str, name: str) -> MachineParts:
     """The machine with its numbers interpreted as this kind of weights."""
     arcs, finals = (in_semiring(values, kind, name) for values in (parts.weights, parts.final_weights))
     return replace(parts, weights=arcs, final_weights=finals, semiring=SEMIRING[kind])
-
-
-def decoded(data: bytes, name: str, encoding: str) -> str:
-    """The text of a file."""
-    try:
-        return data.decode("utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding)
-    except UnicodeDecodeError as error:
-        place = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise InputError(f"{name}: {place} is not {encoding} text. Name the encoding, or the --format") from None
-    except LookupError:
-        raise InputError(f"{name}: unknown encoding {encoding!r}, expected one such as utf-8 or latin-1") from None
 
 
 def format_to_write(path: str | os.PathLike[str], format: str | None) -> str:

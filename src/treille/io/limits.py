@@ -25,6 +25,11 @@ class Budget:
         self.name, self.packed, self.ratio = name, packed, int(given)
         self.left = max(FREE, self.ratio * packed)
 
+    def grow(self, n: int) -> None:
+        """Adds compressed bytes, of a pipe whose size is not known before."""
+        self.packed += n
+        self.left += self.ratio * n
+
     def spend(self, n: int) -> None:
         """Takes `n` bytes from what is left; an `InputError` if there are none."""
         self.left -= n

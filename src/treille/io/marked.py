@@ -7,12 +7,15 @@ SVM-light-TK: `1 |BT| (tree) |BT| (tree) |ET| 1:0.5 7:1 |BV| 3:1 |EV|`. KeLP nam
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import brackets
+from .blocks import Limits, runs
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
@@ -66,22 +69,51 @@ def trees(line: str, place: str) -> dict[str, str]:
     return found
 
 
-def read(whole: str, request: Request) -> Examples:
-    """The examples of a file: the trees if there is one per line and nothing else, or if `text` names them; otherwise columns."""
-    source, found, rows = request.source, Found(), list[list[Part]]()
-    for number, line in enumerate(whole.split("\n"), 1):
-        if line.strip():
-            label, parts = split(line, f"{source}, line {number}")
-            found.append((number, label or None))
-            rows.append(parts)
-    contents = _columns(rows)
-    names = list(request.columns) or ([request.text] if request.text is not None else list(contents))
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file: the kind of each, and of which kinds a line has several without a name."""
+
+    kinds: dict[str, str]
+    several: frozenset[str]
+
+
+Row = tuple[int, str, list[Part]]  # the line, the label and the parts
+
+
+def blocks(lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    """The examples of a file: the trees if there is one per line and nothing else, or if `text` names them; otherwise columns.
+
+    Which columns there are is decided on the first block.
+    """
+    layout, source = None, request.source
+    rows = (
+        (number, *split(line.removesuffix("\n"), f"{source}, line {number}"))
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    )
+    for run in runs(rows, limits, lambda row: sum(len(content) for _, _, content in row[2])):
+        some = list(run)
+        if layout is None:
+            layout = _layout(some)
+            names = _chosen(layout, request)
+            fields = ["label", *layout.kinds] if any(label for _, label, _ in some) else list(layout.kinds)
+        yield _examples(some, layout, names, fields, request)
+
+
+def _chosen(layout: Layout, request: Request) -> list[str]:
+    names = list(request.columns) or ([request.text] if request.text is not None else list(layout.kinds))
     for name in names:
-        if name not in contents:
-            raise InputError(f"{source}: there is no column {name!r}; there are: {', '.join(contents)}")
-    columns = {name: _parsed(name, contents[name], found, source) for name in names}
+        if name not in layout.kinds:
+            raise InputError(f"{request.source}: there is no column {name!r}; there are: {', '.join(layout.kinds)}")
+    return names
+
+
+def _examples(rows: list[Row], layout: Layout, names: list[str], fields: list[str], request: Request) -> Examples:
+    source = request.source
+    found: Found = [(number, label or None) for number, label, _ in rows]
+    contents = _columns(rows, layout, source)
+    columns = {name: _parsed(name, contents[name], layout.kinds[name], found, source) for name in names}
     X = columns[names[0]] if len(names) == 1 and not request.columns else ColumnParts(columns)
-    fields = ["label", *contents] if any(label for _, label in found) else list(contents)
     chosen = choose(fields, names[0], request.label, request.labelled, source)
     labels = labels_of(found, chosen, source, request.skip_unlabelled)
     said = (
@@ -94,25 +126,44 @@ def read(whole: str, request: Request) -> Examples:
     return Examples(X, labels, "trees", source, understood_as, [number for number, _ in found], fields)
 
 
-def _columns(rows: list[list[Part]]) -> dict[str, list[Part | None]]:
-    """What each row has in each column. Parts without a name are numbered if a row has several: tree1, tree2."""
+def _layout(rows: list[Row]) -> Layout:
     most = Counter[str]()
-    for row in rows:
-        most |= Counter(BEGINS[mark] for mark, name, _ in row if not name)
-    columns: dict[str, list[Part | None]] = {}
-    for i, row in enumerate(rows):
-        seen = Counter[str]()
-        for mark, name, content in row:
-            kind = BEGINS[mark]
-            seen[kind] += not name
-            own = name or (f"{kind}{seen[kind]}" if most[kind] > 1 else kind)
-            columns.setdefault(own, [None] * len(rows))[i] = (mark, name, content)
+    for _, _, parts in rows:
+        most |= Counter(BEGINS[mark] for mark, name, _ in parts if not name)
+    layout = Layout({}, frozenset(kind for kind, n in most.items() if n > 1))
+    for _, _, parts in rows:
+        for own, (mark, _, _) in _named(parts, layout):
+            layout.kinds.setdefault(own, BEGINS[mark])
+    return layout
+
+
+def _named(parts: list[Part], layout: Layout) -> Iterator[tuple[str, Part]]:
+    """The column of each part. Those without a name are numbered if a line has several: tree1, tree2."""
+    seen = Counter[str]()
+    for part in parts:
+        kind = BEGINS[part[0]]
+        seen[kind] += not part[1]
+        number = f"{seen[kind]}" if kind in layout.several or seen[kind] > 1 else ""
+        yield part[1] or f"{kind}{number}", part
+
+
+def _columns(rows: list[Row], layout: Layout, source: str) -> dict[str, list[Part | None]]:
+    """What each row has in each column."""
+    columns: dict[str, list[Part | None]] = {name: [None] * len(rows) for name in layout.kinds}
+    for i, (line, _, parts) in enumerate(rows):
+        for own, part in _named(parts, layout):
+            if own not in columns:
+                raise InputError(
+                    f"{source}, line {line}: there is {own!r}, and no such column on the first lines, which have "
+                    f"{', '.join(columns)}: expected the same columns on every line"
+                )
+            columns[own][i] = part
     return columns
 
 
-def _parsed(name: str, parts: list[Part | None], found: Found, source: str) -> Any:
+def _parsed(name: str, parts: list[Part | None], kind: str, found: Found, source: str) -> Any:
     """A column as trees, rows of numbers or texts."""
-    kinds = {BEGINS[part[0]] for part in parts if part is not None}
+    kinds = {kind, *(BEGINS[part[0]] for part in parts if part is not None)}
     for (number, _), part in zip(found, parts, strict=True):
         if len(kinds) > 1 or (part is None and kinds != {"vector"}):
             what = f"there is no {name!r} here, but on other lines" if part is None else f"{name!r} is of several kinds"

@@ -1,7 +1,7 @@
 """Newick: phylogenetic trees, ``((A,B)C,D)E;``."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .errors import InputError
 from .tree_parts import Tree
@@ -10,34 +10,48 @@ UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 
 
-def newick_trees(text: str, source: str, line: int = 1, column: int = 1) -> Iterator[tuple[int, Tree]]:
+def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: int = 1) -> Iterator[tuple[int, Tree]]:
     """The trees of a text, and the line each begins on. Branch lengths are dropped; a node without a name is called ``*``.
 
-    The text begins at `line` and `column` of its file.
+    The text, or its lines, which are read as they are needed, begins at `line` and `column` of its file.
 
     >>> [(line, str(tree)) for line, tree in newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0")]
     [(1, '(* (C (A) (B)) (D_e))')]
     """
-    reader = _Reader()
-    first, at, begun = line, 0, 0
-    while at < len(text):
-        match = TOKEN.match(text, at)
-        token = match[0] if match else text[at]
-        if token.strip() and (token[0] != "[" or not match):
-            begun = begun or line
-            wrong = reader.take(token) if match else f"found {token!r} that is not closed"
-            if wrong:
-                before = at - (text.rfind("\n", 0, at) + 1)
-                place = f"line {line}, column {before + (column if line == first else 1)}"
-                raise InputError(f"{source}, {place}: {wrong}")
-            if token == ";":
-                yield begun, Tree(reader.labels, reader.parents)
-                reader, begun = _Reader(), 0
-        line, at = line + token.count("\n"), at + len(token)
+    reader, begun, first = _Reader(), 0, line
+    unread = iter([text] if isinstance(text, str) else text)
+    for part in unread:
+        at = 0
+        while at < len(part):
+            match = TOKEN.match(part, at)
+            if not match and part[at] in "'[" and (more := _more(unread, len(part))):  # it may go over several lines
+                part += more
+                continue
+            token = match[0] if match else part[at]
+            if token.strip() and (token[0] != "[" or not match):
+                begun = begun or line
+                wrong = reader.take(token) if match else f"found {token!r} that is not closed"
+                if wrong:
+                    before = at - (part.rfind("\n", 0, at) + 1)
+                    place = f"line {line}, column {before + (column if line == first else 1)}"
+                    raise InputError(f"{source}, {place}: {wrong}")
+                if token == ";":
+                    yield begun, Tree(reader.labels, reader.parents)
+                    reader, begun = _Reader(), 0
+            line, at = line + token.count("\n"), at + len(token)
     if begun:
         raise InputError(
             f"{source}, line {line}: the text ends, expected ';' after the tree that begins on line {begun}"
         )
+
+
+def _more(lines: Iterator[str], size: int) -> str:
+    """The next lines, of at least this size together if there are as many."""
+    parts, n = list[str](), 0
+    while n < size and (part := next(lines, None)) is not None:
+        parts.append(part)
+        n += len(part)
+    return "".join(parts)
 
 
 class _Reader:

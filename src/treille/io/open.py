@@ -50,16 +50,12 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8", lazily: boo
     ['treille\\n', 'vigne\\n']
     """
     if lazily and os.fspath(path) == STANDARD_INPUT:
-        return _as_text(Bytes(io.BufferedReader(StandardInput()), source_name(path)), encoding)
-    return _as_text(open_bytes(path), encoding)
+        return as_text(Bytes(io.BufferedReader(StandardInput()), source_name(path)), encoding)
+    return as_text(open_bytes(path), encoding)
 
 
-def text_of(data: bytes, name: str, encoding: str = "utf-8") -> Text:
-    """The text of bytes, as `open_text` reads a file of this name."""
-    return _as_text(Bytes(io.BufferedReader(io.BytesIO(data)), name), encoding)
-
-
-def _as_text(buffer: Bytes, encoding: str) -> Text:
+def as_text(buffer: Bytes, encoding: str) -> Text:
+    """The text of these bytes, as `open_text` reads a file."""
     known = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
     try:
         return Text(buffer, encoding=known, newline="")
@@ -103,14 +99,26 @@ def such_as(folder: Path, most: int = 5) -> str:
     return f", such as {', '.join(files[:most])}" if files else "; it holds no file"
 
 
-def _measured(file: io.BufferedReader) -> tuple[io.BufferedReader, int]:
-    """A compressed file, and its size; a pipe is read to its end."""
+def _measured(file: io.BufferedReader, name: str) -> tuple[Any, Budget]:
+    """A compressed file, and what it may expand to. That of a pipe grows as it is read."""
     with contextlib.suppress(OSError):
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode):
-            return file, status.st_size
-    data = file.read()
-    return io.BufferedReader(io.BytesIO(data)), len(data)
+            return file, Budget(name, status.st_size)
+    budget = Budget(name, 0)
+    return _Pipe(file, budget), budget
+
+
+class _Pipe:
+    """Compressed bytes that are counted as they are read."""
+
+    def __init__(self, file: io.BufferedReader, budget: Budget) -> None:
+        self._file, self._budget = file, budget
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._budget.grow(len(data))
+        return data
 
 
 class StandardInput(io.RawIOBase):
@@ -137,15 +145,22 @@ class Bytes(io.BufferedIOBase):
         head = file.peek(10)[:10]
         self._format = next((format for format in MAGIC if format[1].match(head)), None)
         if self._format is not None:
-            source, size = _measured(file)
-            self._stream, self._budget = self._format[2](source), budget or Budget(name, size)
+            source, self._budget = (file, budget) if budget is not None else _measured(file, name)
+            self._stream = self._format[2](source)
 
     def readable(self) -> bool:
         return True
 
+    @property
+    def plain_path(self) -> str | None:
+        """The path of these bytes, for libraries that open files themselves; None if they are not as they are in a file."""
+        name = getattr(self._file, "name", None)
+        return name if self._format is None and isinstance(name, str) and os.path.isfile(name) else None
+
     def peek(self, size: int = 1 << 16, /) -> bytes:
         """The first bytes; the next calls of read return them again."""
-        self._ahead = self._checked(self._stream.read, size)
+        if len(self._ahead) < size:
+            self._ahead += self._checked(self._stream.read, size - len(self._ahead))
         return self._ahead
 
     def read(self, size: int | None = -1, /) -> bytes:

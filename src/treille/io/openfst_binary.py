@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
+from io import BufferedIOBase
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .weights import as_kind
 
 MAGIC, SYMBOLS_MAGIC = 2125659606, 2125658996
 VERSION = 2
+CHUNK = 1 << 20
 HAS_INPUT, HAS_OUTPUT, ALIGNED = 1, 2, 4
 PROPERTIES = 3  # expanded and mutable; the reader computes the rest
 REALS: dict[str, np.dtype[Any]] = {"standard": np.dtype("<f4"), "log": np.dtype("<f4"), "log64": np.dtype("<f8")}
@@ -154,19 +156,38 @@ def _symbol_bytes(symbols: Sequence[str]) -> bytes:
 
 
 class Bytes:
-    """A reader of the bytes of a file; if they end too early, the message says what was expected."""
+    """A reader of the bytes of a file; if they end too early, the message says what was expected.
 
-    def __init__(self, data: bytes, source: str):
+    They are given, or are read from a stream as they are needed.
+    """
+
+    def __init__(self, data: bytes, source: str, stream: BufferedIOBase | None = None):
         self._data, self.source, self._at = data, source, 0
+        self._stream, self._before = stream, 0  # bytes before those in `_data`
+
+    @property
+    def place(self) -> int:
+        """The number of bytes that were taken."""
+        return self._before + self._at
 
     def at_end(self) -> bool:
-        return self._at >= len(self._data)
+        return not self._has(1)
+
+    def _has(self, size: int) -> bool:
+        """Whether there are so many bytes more."""
+        if self._stream is not None and self._at + size > len(self._data):
+            parts, n = [self._data[self._at :]], len(self._data) - self._at
+            while n < size and (part := self._stream.read(CHUNK)):
+                parts.append(part)
+                n += len(part)
+            self._before, self._at, self._data = self.place, 0, b"".join(parts)
+        return self._at + size <= len(self._data)
 
     def take(self, size: int, what: str) -> bytes:
-        if size < 0 or self._at + size > len(self._data):
+        if size < 0 or not self._has(size):
             raise InputError(
-                f"{self.source}: ends after {len(self._data):,} bytes, expected {what} at byte {self._at:,}:"
-                " the file is truncated or damaged; fetch it again"
+                f"{self.source}: ends after {self._before + len(self._data):,} bytes, expected {what} at byte"
+                f" {self.place:,}: the file is truncated or damaged; fetch it again"
             )
         self._at += size
         return self._data[self._at - size : self._at]
@@ -174,6 +195,8 @@ class Bytes:
     def until(self, end: bytes, what: str) -> bytes:
         """The bytes before the next `end`, which is passed."""
         found = self._data.find(end, self._at)
+        while found < 0 and self._has(len(self._data) - self._at + 1):
+            found = self._data.find(end, self._at)
         taken = self.take((len(self._data) + 1 if found < 0 else found) - self._at, what)
         self._at += len(end)
         return taken
@@ -190,7 +213,7 @@ class Bytes:
 
     def symbols(self) -> list[str]:
         if self.number("<i", "a symbol table") != SYMBOLS_MAGIC:
-            raise InputError(f"{self.source}: found no symbol table at byte {self._at - 4:,}, where one is announced")
+            raise InputError(f"{self.source}: found no symbol table at byte {self.place - 4:,}, where one is announced")
         self.string("the name of a symbol table")
         _, size = self.number("<q", "a symbol table"), self.number("<q", "a symbol table")
         pairs = []

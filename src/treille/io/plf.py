@@ -15,7 +15,7 @@ from .errors import InputError
 from .machine import MachineParts
 from .symbols import Coder, arc_words
 from .topological import in_order, one_final
-from .weights import ONE, SEMIRING, as_kind, in_semiring, kind_of
+from .weights import ONE, SEMIRING, Seen, as_kind, in_semiring
 
 EPSILONS = ("*EPS*",)
 ARC = re.compile(
@@ -34,11 +34,16 @@ def looks_like_plf(line: str) -> bool:
 
 
 def parse(
-    texts: Sequence[str], places: Sequence[str], source: str, weights: str | None = None, names: Sequence[str] = ()
+    texts: Sequence[str],
+    places: Sequence[str],
+    source: str,
+    weights: str | None = None,
+    names: Sequence[str] = (),
+    seen: Seen | None = None,
 ) -> tuple[list[MachineParts], str, str]:
     """One lattice for each text, over one symbol table; the kind of their weights, and how it was recognised.
 
-    `places` locates each text in messages.
+    `places` locates each text in messages; `seen` is what was recognised on texts before these.
 
     >>> machines, kind, how = parse(["((('vine', -0.5, 1), ('wine', -0.9, 1),),)"], ["a.plf, line 1"], "a.plf")
     >>> machines[0].weights.tolist(), machines[0].input_symbols, kind, how
@@ -63,7 +68,7 @@ def parse(
             n_states.append(states[-1] + 1 + _jump(pieces[-1], LAST, {}, text, place))
         ends.append(len(words))
     values, distances = _numbers(weighed, float, texts, places, ends), _numbers(steps, int, texts, places, ends)
-    kind, how = (weights, "as requested") if weights else kind_of(values, source)
+    kind, how = (weights, "as requested") if weights else (seen or Seen()).kind_of(values, source)
     values = in_semiring(values, kind, source)
     coder = Coder(EPSILONS)
     escaped = any("\\" in text for text in texts)

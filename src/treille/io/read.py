@@ -2,19 +2,18 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from . import columnar, lattice_files, lattices, trees, tu
-from .archive import Member, archive_members, is_many
+from . import columnar, lattices, trees
+from .blocks import Limits
 from .errors import InputError
 from .examples import Examples, Request
-from .guess import FAMILIES, guess
-from .label_files import Labels, with_labels
-from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name, text_of
-from .several import joined, read_documents
+from .guess import FAMILIES
+from .inputs import part_of
+from .label_files import Labels, LabelsElsewhere
+from .several import Part
 from .symbols import read_symbols
-from .text_files import split_head
 from .tree_parts import TreeParts
 from .weights import check_kind
 
@@ -89,27 +88,82 @@ def read(
     >>> examples.X, examples.labels
     (['red and sweet', 'round and red'], ['grape', 'apple'])
     """
-    known = getattr(like, "reading_", {})
-    text, weights = text or known.get("text"), weights or known.get("weights")
-    root_label = root_label or bool(known.get("root_label"))
-    request = request_of(
+    plan = Plan.of(
+        None,
         format=format,
         text=text,
         label=label,
-        labelled=False if labels is not None or root_label else labelled,
+        labelled=labelled,
         weights=weights,
         symbols=symbols,
         encoding=encoding,
         columns=columns,
         brackets=brackets,
         skip_unlabelled=skip_unlabelled,
+        labels=labels,
+        root_label=root_label,
+        like=like,
     )
-    examples = _read(path, request) if isinstance(path, (str, os.PathLike)) else _read_several(path, request)
-    if root_label:
-        examples = _with_root_labels(examples, labelled is not False and labels is None)
-    if labels is not None and labelled is not False:
-        examples = with_labels(examples, labels, encoding, skip_unlabelled)
-    return without_unlabelled(examples) if skip_unlabelled else examples
+    (examples,) = plan.finished(plan.part(path).blocks(None))
+    return examples
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How files are read, and what is done with their examples afterwards."""
+
+    request: Request
+    limits: Limits | None  # of blocks; None: all at once
+    labelled: bool | None
+    labels: Path | Labels | None
+    root_label: bool
+
+    @classmethod
+    def of(
+        cls,
+        limits: Limits | None,
+        *,
+        labelled: bool | None = None,
+        labels: Path | Labels | None = None,
+        root_label: bool = False,
+        like: Any = None,
+        text: str | None = None,
+        weights: str | None = None,
+        **options: Any,
+    ) -> "Plan":
+        """From the arguments of `read`."""
+        known = getattr(like, "reading_", {})
+        root_label = root_label or bool(known.get("root_label"))
+        request = request_of(
+            text=text or known.get("text"),
+            weights=weights or known.get("weights"),
+            labelled=False if labels is not None or root_label else labelled,
+            **options,
+        )
+        return cls(request, limits, labelled, labels, root_label)
+
+    def part(self, path: Path | Sequence[Path]) -> Part:
+        """The files of a path, or of several paths."""
+        return part_of([path] if isinstance(path, (str, os.PathLike)) else list(path), self.request)
+
+    def finished(self, blocks: Iterator[Examples]) -> Iterator[Examples]:
+        """The examples with labels of roots or from elsewhere, without those that have none and are to be left out."""
+        skip, elsewhere, source, kept = self.request.skip_unlabelled, None, "", False
+        if self.labels is not None and self.labelled is not False:
+            elsewhere = LabelsElsewhere(self.labels, self.request.encoding, skip, self.limits is None)
+        for block in blocks:
+            source = block.input or block.source
+            if self.root_label:
+                block = _with_root_labels(block, self.labelled is not False and self.labels is None)
+            block = elsewhere.of(block) if elsewhere else block
+            rows = [i for i, label in enumerate(block.labels or ()) if label] if skip and block.labels else None
+            if rows != []:
+                kept = True
+                yield block if rows is None else _without_unlabelled(block, rows)
+        if elsewhere:
+            elsewhere.end()
+        if not kept:
+            raise InputError(f"{source}: no example has a label, expected some: name the field with --label")
 
 
 def request_of(
@@ -128,93 +182,6 @@ def request_of(
     return Request("", format or "", weights=weights, symbols=table, columns=tuple(columns), **options)
 
 
-def _read(path: Path, request: Request) -> Examples:
-    """The examples of a path, with the labels that are there."""
-    request = replace(request, source=source_name(path))
-    if is_many(path):
-        return _read_members(path, request)
-    with open_text(path, request.encoding) as stream:
-        return _read_stream(stream, request)
-
-
-def _read_stream(stream: Text, request: Request) -> Examples:
-    return read_recognised(stream, *recognised(stream, request))
-
-
-def recognised(stream: Text, request: Request) -> tuple[Request, Iterator[str]]:
-    """The request with the format of a file, and the lines of the file; none for formats that are read as bytes."""
-    source, text, format = request.source, request.text, request.format
-    head = stream.buffer.peek()
-    guessed = (
-        (format, "") if format else columnar.guess_bytes(source, head) or lattices.guess_lattices(source, head, text)
-    )
-    if guessed is not None and guessed[0] in (*columnar.TITLES, *lattices.TITLES):
-        return replace(request, format=guessed[0], guessed_from=guessed[1]), iter(())
-    first, lines = split_head(stream)
-    if not first or not first[-1].strip():
-        raise InputError(f"{source}: the file is empty, expected at least one example")
-    found, guessed_from = guessed or guess(source, first[-1], text)
-    return replace(request, format=found, guessed_from=guessed_from), lines
-
-
-def read_recognised(stream: Text, request: Request, lines: Iterator[str]) -> Examples:
-    """The examples of a file whose format is known."""
-    if request.format in columnar.TITLES:
-        return columnar.read(stream.buffer.read(), request)
-    if request.format in lattices.TITLES:
-        return lattice_files.read([Member(request.source, "", stream.buffer.read)], request)
-    family = next(family for family in FAMILIES if request.format in family.TITLES)
-    return family.read(lines, request)
-
-
-def _read_members(path: Path, request: Request) -> Examples:
-    """The examples of a folder, a glob or an archive."""
-    members, format = archive_members(path), request.format
-    if not format or format in lattices.TITLES:
-        found, guessed_from, files = lattices.chosen(members, format or None, request.text)
-        if files:
-            return lattice_files.read(files, replace(request, format=found, guessed_from=guessed_from))
-    if format in ("", "xml") and os.path.isdir(path) and trees.documents(path):
-        return trees.read_documents(path, replace(request, format="xml", guessed_from="content"))
-    if format == "tu" or (not format and tu.prefixes(members)):
-        return tu.read(members, replace(request, format="tu", guessed_from="" if format else "content"))
-    named = [bool(format) or is_named(member.name) for member in members]
-    if not any(named):
-        return read_documents(members, replace(request, format="lines"))
-    if not all(named):
-        other = members[named.index(False)].name
-        raise InputError(
-            f"{other}: its name tells no format, those of other files do: take it out, or name the format with --format"
-        )
-    read, labelled = [], _of_each(request)
-    for member in members:
-        with text_of(member.data, member.name, request.encoding) as stream:
-            read.append(_read_stream(stream, replace(request, source=member.name, labelled=labelled)))
-    folders = [member.label for member in members]
-    return joined(read, request, folders if all(folders) else None)
-
-
-def is_named(name: str) -> bool:
-    """Whether the suffix of a name tells the format of a file."""
-    known = (*(suffix for family in (*FAMILIES, columnar) for own in family.SUFFIXES.values() for suffix in own),)
-    return COMPRESSED.sub("", name.lower()).endswith(known)
-
-
-def _read_several(paths: Sequence[Path], request: Request) -> Examples:
-    if not paths:
-        raise InputError("found no file, expected at least one")
-    if len(paths) == 1:
-        return _read(paths[0], request)
-    if sum(os.fspath(path) == STANDARD_INPUT for path in paths):
-        raise InputError("found several files and standard input, expected either")
-    return joined([_read(path, replace(request, labelled=_of_each(request))) for path in paths], request)
-
-
-def _of_each(request: Request) -> bool | None:
-    """Whether each of several files must hold labels: only if the user named their field."""
-    return request.labelled if request.label is not None else False if request.labelled is False else None
-
-
 def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     if not isinstance(examples.X, TreeParts):
         raise InputError(
@@ -227,13 +194,9 @@ def _with_root_labels(examples: Examples, labelled: bool) -> Examples:
     return replace(examples, X=without, labels=labels, note=note)
 
 
-def without_unlabelled(examples: Examples) -> Examples:
-    """The examples that have a label."""
-    labels = examples.labels or []
-    rows = [i for i, label in enumerate(labels) if label]
-    if len(rows) == len(labels):
+def _without_unlabelled(examples: Examples, rows: list[int]) -> Examples:
+    """The examples at these rows, which are all that have a label."""
+    if len(rows) == len(examples):
         return examples
-    if not rows:
-        raise InputError(f"{examples.source}: no example has a label, expected some: name the field with --label")
-    note = f"{examples.note}; {len(labels) - len(rows):,} without a label left out"
+    note = f"{examples.note}; {len(examples) - len(rows):,} without a label left out"
     return replace(examples.take(rows), note=note)

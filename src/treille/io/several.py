@@ -2,59 +2,215 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from .archive import Member
+from .blocks import Limits, runs
+from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples, Request, unique
-from .open import COMPRESSED, text_of
-from .parts import concatenated
+from .open import COMPRESSED
+from .parts import Same, concatenated, volume
 
+T = TypeVar("T")
 FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a field that is named
 
 
-def joined(parts: Sequence[Examples], request: Request, folders: Sequence[str] | None = None) -> Examples:
-    """The examples of several files. Labels are those in a field of each file; if there is none, names of folders or files."""
-    sources = [part.source for part in parts]
-    own = [part.labels is not None and (part.format not in FIRST_WORDS or request.label is not None) for part in parts]
-    if any(own) and not all(own):
-        has, lacks = sources[own.index(True)], sources[own.index(False)]
-        raise InputError(f"{has} has a field for the label, and {lacks} has none: label all files, or none")
-    labels, how = None, "no labels"
-    if request.labelled is not False and all(own):
-        labels, how = (
-            [label for part in parts for label in part.labels or ()],
-            "label = " + parts[0].note.rpartition("label = ")[2],
-        )
-        how = how if "label = " in parts[0].note else "labels as in the files"
-    elif request.labelled is not False:
-        names = folders
-        if names is None and all(len(part) == 1 for part in parts) and len({os.path.dirname(s) for s in sources}) > 1:
-            names = [PurePosixPath(source).parent.name for source in sources]
-        how = f"label = name of the {'file' if names is None else 'folder'}"
-        names = class_names(sources) if names is None else names
-        labels = [name for name, part in zip(names, parts, strict=True) for _ in range(len(part))]
-    X = concatenated([part.X for part in parts], sources)
-    title = f"{len(X):,} examples in {len(parts):,} files"
-    source = sources[0] if len(parts) == 1 else f"{sources[0]} and {len(parts) - 1:,} more"
-    note = f"{source}: {title}, each as: {_without_label(parts[0])}, {how}"
-    formats = {part.format for part in parts}
-    fields, lines = parts[0].fields, parts[0].lines if len(parts) == 1 else ()
-    return Examples(X, labels, "/".join(sorted(formats)), source, note, lines, fields, _ids(parts))
+@dataclass(frozen=True)
+class Part:
+    """One of several files, or a folder of them: its name and its examples in blocks."""
+
+    source: str
+    blocks: Callable[[Limits | None], Iterator[Examples]]
+    again: bool = True  # whether it can be read again
+    distinct: bool = False  # whether ids, if there are some, are known to differ
+
+
+def name_of(sources: Sequence[str]) -> str:
+    """The name of several files in messages."""
+    return sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1:,} more"
+
+
+def joined_blocks(
+    parts: Sequence[Part], request: Request, limits: Limits | None, folders: Sequence[str] | None = None
+) -> Iterator[Examples]:
+    """The examples of several files. Labels are those in a field of each file; if there is none, names of folders or files.
+
+    Small files share a block. If all files together are as small as a first block, they are one. Otherwise the files up to there
+    decide whether each holds a single example, and a pass over all files whether ids are unique.
+    """
+    joining = _Joining(parts, request, folders)
+    stream = ((i, n, block) for i, part in enumerate(parts) for n, block in enumerate(part.blocks(limits)))
+    head, size, error, ended = list[tuple[int, int, Examples]](), Size(), None, False
+    while not ended and not (limits and size.is_full(limits.of_first())):
+        try:
+            found = next(stream, None)
+        except InputError as raised:
+            if limits is None or not head:
+                raise
+            error = raised  # after the examples before it
+            break
+        if found is None:
+            ended = True
+        else:
+            joining.see(found[0], found[2])
+            head.append(found)
+            size.add(found[2])
+    if limits is None or ended:
+        yield joining.whole([(i, block) for i, _, block in head])
+        return
+    joining.decide_ids([(i, block) for i, _, block in head], limits)
+    yield from _merged(chain(emptied(head), stream), joining, limits)
+    if error is not None:
+        raise error
+
+
+def emptied(items: list[T]) -> Iterator[T]:
+    """The items of a list, which does not keep them in memory.
+
+    >>> items = ["a", "b"]
+    >>> list(emptied(items)), items
+    (['a', 'b'], [])
+    """
+    items.reverse()
+    while items:
+        yield items.pop()
+
+
+class Size:
+    """The size of blocks together."""
+
+    def __init__(self) -> None:
+        self.examples = self.characters = 0
+
+    def add(self, block: Examples) -> None:
+        """Adds that of a block."""
+        self.examples += len(block)
+        self.characters += volume(block.X)
+
+    def is_full(self, limits: Limits) -> bool:
+        """Whether it reaches the limits."""
+        return limits.reached(self.examples, self.characters)
+
+
+def _merged(stream: Iterable[tuple[int, int, Examples]], joining: "_Joining", limits: Limits) -> Iterator[Examples]:
+    """Blocks, with those of small files joined: a file that ends before a block is full has no other."""
+    small, size = list[tuple[int, Examples]](), Size()
+    for i, n, block in stream:
+        joining.see(i, block)
+        own = Size()
+        own.add(block)
+        is_small = n == 0 and not own.is_full(limits)
+        if is_small:
+            small.append((i, block))
+            size.add(block)
+        if small and (not is_small or size.is_full(limits)):
+            yield joining.join(small)
+            small, size = [], Size()
+        if not is_small:
+            yield joining.join([(i, block)])
+    if small:
+        yield joining.join(small)
+
+
+class _Joining:
+    """What is known of several files, and how their examples are labelled and named."""
+
+    def __init__(self, parts: Sequence[Part], request: Request, folders: Sequence[str] | None):
+        self.parts, self.request = parts, request
+        self.sources, self.folders = [part.source for part in parts], folders
+        self.has, self.lacks = "", ""  # the first file with a field for the label, and the first without
+        self.same, self.single = Same(), True  # all files seen so far hold one example
+        self.names: Sequence[str] | None = None  # of the classes, one for each file
+        self.how, self.by_parent = "", False
+        self.prefixed: bool | None = None  # whether ids begin with the name of the file; None: there are none
+
+    def see(self, i: int, block: Examples) -> None:
+        """Takes notice of a block of file i, and refuses it if it does not fit the others."""
+        own = block.labels is not None and (block.format not in FIRST_WORDS or self.request.label is not None)
+        source = self.sources[i]
+        self.has, self.lacks = self.has or source * own, self.lacks or source * (not own)
+        if self.has and self.lacks:
+            raise InputError(
+                f"{self.has} has a field for the label, and {self.lacks} has none: label all files, or none"
+            )
+        self.same.check(block.X, source)
+        self.single &= len(block) == 1
+
+    def decide_ids(self, head: Sequence[tuple[int, Examples]], limits: Limits) -> None:
+        """Decides how examples are named, by reading all files if they can be read again, otherwise by the first examples."""
+        if not self.request.ids or not all(block.ids for _, block in head):
+            return
+        blocks: Iterable[tuple[int, Examples]] = head
+        if all(part.again for part in self.parts):
+            blocks = ((i, block) for i, part in enumerate(self.parts) for block in part.blocks(limits))
+        plain, prefixed = Distinct(), Distinct()
+        with suppress(InputError):  # which is raised again where the examples are used
+            for i, block in blocks:
+                if not block.ids:
+                    return
+                plain.add(block.ids)
+                prefixed.add(f"{self.sources[i]}:{id}" for id in block.ids)
+        self.prefixed = False if plain else True if prefixed else None
+
+    def whole(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
+        """The examples of all files."""
+        parts, ids = [block for _, block in blocks], None
+        if all(part.ids for part in parts):
+            ids = unique(id for part in parts for id in part.ids or ())
+            ids = ids or unique(f"{self.sources[i]}:{id}" for i, part in blocks for id in part.ids or ())
+        return replace(self.join(blocks), ids=ids, source=name_of(self.sources))
+
+    def join(self, blocks: Sequence[tuple[int, Examples]]) -> Examples:
+        """The examples of some blocks."""
+        parts = [block for _, block in blocks]
+        labels, how = self._labels(blocks)
+        ids = None
+        if self.prefixed is not None:
+            ids = [f"{self.sources[i]}:{id}" if self.prefixed else id for i, part in blocks for id in part.ids or ()]
+        X = concatenated([part.X for part in parts], [part.source for part in parts])
+        source, first = name_of([part.source for part in parts]), parts[0]
+        title = f"{len(X):,} examples in {len(parts):,} file{'s' * (len(parts) > 1)}"
+        note = f"{source}: {title}, each as: {_without_label(first)}, {how}"
+        lines = [line for part in parts for line in part.lines] if all(part.lines for part in parts) else ()
+        sources = [part.source for part in parts for _ in range(len(part))] if len(parts) > 1 else first.sources
+        format = "/".join(sorted({part.format for part in parts}))
+        whole = name_of(self.sources)
+        return Examples(X, labels, format, source, note, lines, first.fields, ids, sources, whole)
+
+    def _labels(self, blocks: Sequence[tuple[int, Examples]]) -> tuple[list[str] | None, str]:
+        """The labels of the examples of some blocks, and where they come from."""
+        if self.request.labelled is False:
+            return None, "no labels"
+        if self.has:
+            note = blocks[0][1].note
+            how = f"label = {note.rpartition('label = ')[2]}" if "label = " in note else "labels as in the files"
+            return [label for _, part in blocks for label in part.labels or ()], how
+        if self.names is None:
+            self.names = self.folders
+            folders = {os.path.dirname(source) for source in self.sources}
+            if self.names is None and self.single and len(folders) > 1:
+                self.names = [PurePosixPath(source).parent.name for source in self.sources]
+                self.by_parent = True
+            self.how = f"label = name of the {'file' if self.names is None else 'folder'}"
+            self.names = class_names(self.sources) if self.names is None else self.names
+        elif self.by_parent and not self.single:
+            i = blocks[-1][0]
+            raise InputError(
+                f"{self.sources[i]}: holds several examples, the files before it one each, so that the names of their folders "
+                "were taken for labels: give files of one example each, or put labels into a field of each file"
+            )
+        return [self.names[i] for i, part in blocks for _ in range(len(part))], self.how
 
 
 def _without_label(part: Examples) -> str:
     """What the note of a file says of its format."""
     return ", ".join(said for said in part.note.removeprefix(f"{part.source}: ").split(", ")[1:] if "label" not in said)
-
-
-def _ids(parts: Sequence[Examples]) -> list[str] | None:
-    """The ids of all, with the name of the file where two files have the same."""
-    if not all(part.ids for part in parts):
-        return None
-    ids = unique(id for part in parts for id in part.ids or ())
-    return ids or unique(f"{part.source}:{id}" for part in parts for id in part.ids or ())
 
 
 def class_names(paths: Sequence[str]) -> list[str]:
@@ -86,12 +242,8 @@ def _distinct(names: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     return rest if all(rest) else list(names)
 
 
-def read_documents(members: Sequence[Member], request: Request) -> Examples:
+def document_blocks(members: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """Files that are one text each; the folders that they are in are the labels."""
-    texts = []
-    for member in members:
-        with text_of(member.data, member.name, request.encoding) as stream:
-            texts.append(stream.read())
     folders = [member.label for member in members]
     if any(folders) and not all(folders):
         first = members[folders.index("")].name
@@ -103,7 +255,17 @@ def read_documents(members: Sequence[Member], request: Request) -> Examples:
             " or give --labels FILE with the name of a file and its label on each line"
         )
     shared = os.path.commonpath([os.path.dirname(member.name) for member in members])
-    ids = unique(os.path.relpath(member.name, shared or ".") for member in members)
+    has_ids = unique(os.path.relpath(member.name, shared or ".") for member in members) is not None
     how = "label = name of the folder" if labelled else "no labels"
-    note = f"{request.source}: {len(texts):,} examples, one text per file, {how}"
-    return Examples(texts, folders if labelled else None, "documents", request.source, note, ids=ids)
+    texts = ((member, _text(member, request.encoding)) for member in members)
+    for run in runs(texts, limits, lambda pair: len(pair[1])):
+        own, X = map(list, zip(*run, strict=True))
+        ids = [os.path.relpath(member.name, shared or ".") for member in own] if has_ids else None
+        note = f"{request.source}: {len(X):,} examples, one text per file, {how}"
+        labels = [member.label for member in own] if labelled else None
+        yield Examples(X, labels, "documents", request.source, note, ids=ids)
+
+
+def _text(member: Member, encoding: str) -> str:
+    with member.text(encoding) as stream:
+        return stream.read()

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from .blocks import Limits, runs, split_head
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import choose
+from .fields import Fields, choose
 from .labels import Found, labels_of
 from .parameters import to_float
 from .records import NumberRows
-from .text_files import split_head
 
 TITLES = {"svmlight": "SVM-light"}
 SUFFIXES = {"svmlight": (".svmlight", ".libsvm", ".svm")}
@@ -32,19 +32,26 @@ def guess_content(line: str, text: str | None) -> str | None:
     return "svmlight" if LINE.match(line) else None
 
 
-def read(stream: Iterator[str], request: Request) -> Examples:
+def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The rows of a file, and their labels."""
     source, (head, stream) = request.source, split_head(stream)
-    place = f"{source}, line {len(head)}"
+    place, none = f"{source}, line {len(head)}", True
     fields = choose(["label", "text"], request.text, request.label, request.labelled, place)
-    numbers, found = rows(stream, source)
-    if not found:
+    for run in runs(enumerate(stream, 1), limits, lambda line: len(line[1])):
+        numbers, found = _rows(run, source)
+        if found:
+            none = False
+            yield _examples(numbers, found, fields, request)
+    if none:
         raise InputError(f"{source}: found comments and no example after them, expected at least one")
-    labels = labels_of(found, fields, source, request.skip_unlabelled)
+
+
+def _examples(numbers: NumberRows, found: Found, fields: Fields, request: Request) -> Examples:
+    labels = labels_of(found, fields, request.source, request.skip_unlabelled)
     label = f"label first on its line{against_the_rest(fields, labels or [])}"
     n, columns = counted(len(numbers), "example"), [f"{len(numbers.names):,} columns"]
     understood_as = note(request, TITLES["svmlight"] + request.how, n, columns, labels, label)
-    return Examples(numbers, labels, "svmlight", source, understood_as, [number for number, _ in found])
+    return Examples(numbers, labels, "svmlight", request.source, understood_as, [number for number, _ in found])
 
 
 def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
@@ -54,8 +61,12 @@ def rows(lines: Iterable[str], source: str) -> tuple[NumberRows, Found]:
     >>> numbers.names, numbers.matrix.toarray().tolist(), labels
     (['1', '3'], [[2.0, 0.5], [0.0, 1.0]], [(1, 1), (2, -1)])
     """
+    return _rows(enumerate(lines, 1), source)
+
+
+def _rows(lines: Iterable[tuple[int, str]], source: str) -> tuple[NumberRows, Found]:
     ids, values, ends, found = array("q"), array("d"), array("q", [0]), Found()
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         entries = line.partition("#")[0].split()
         if not entries:
             continue

@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import brackets, fasta, fastq, jsonl, lines, table
+from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note, unique
+from .examples import Examples, Request, against_the_rest, block_ids, counted, note
 from .fields import IDS, LABELS, TEXTS, Fields, choose, first_of, listed, split_label
 from .labels import Found, label_text, labels_of
 from .parameters import to_float
@@ -42,6 +42,14 @@ class Collected:
     texts: list[Any] = field(default_factory=list)
     found: Found = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
+    # What `examples_of` decided on earlier records:
+    has_ids: bool | None = None
+    has_trees: bool | None = None
+    is_labelled: bool | None = None
+
+    def next(self) -> "Collected":
+        """What is known of the records that follow these, and none of them yet."""
+        return replace(self, texts=[], found=[], ids=[])
 
     def choose(self, first: Record, request: Request) -> None:
         """Chooses the fields by those of one record."""
@@ -77,10 +85,49 @@ def guess_content(line: str, text: str | None) -> str:
     return "lines"
 
 
-def read(stream: Iterator[str], request: Request) -> Examples:
+def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The texts of a file, and their labels."""
     rows, label_place = read_records(stream, request)
-    return examples_of(collect(rows, request), request, label_place)
+    return blocks_of(rows, request, limits, label_place)
+
+
+def blocks_of(
+    rows: Records, request: Request, limits: Limits | None, label_place: str = "", title: str = ""
+) -> Iterator[Examples]:
+    """The examples of records; see `examples_of`."""
+    found = None
+    for found in collected(rows, request, limits):
+        yield examples_of(found, request, label_place, title)
+    if found is None:
+        raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
+
+
+def collected(
+    rows: Records,
+    request: Request,
+    limits: Limits | None,
+    get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
+) -> Iterator[Collected]:
+    """What the records of a file hold, in blocks; `get` takes the text from a record. The fields are chosen on the first block.
+
+    If examples without a label are left out and labels are required, blocks before the first label are passed over.
+    """
+    found, passed = None, None
+    required = request.skip_unlabelled and request.labelled and limits is not None
+    for some in runs(rows, limits, _size):
+        if found is None and required:
+            some = list(some)
+            if not any(_has_label(record, request.label) for _, record in some):
+                passed = passed or some
+                continue
+        found = collect(iter(some), request, get, found)
+        yield found
+    if found is None and passed:
+        yield collect(iter(passed), request, get)
+
+
+def _size(record: Record) -> int:
+    return sum(len(value) for value in record[1].values() if isinstance(value, (str, list)))
 
 
 def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]:
@@ -93,18 +140,23 @@ def read_records(stream: Iterator[str], request: Request) -> tuple[Records, str]
 
 
 def examples_of(records: Collected, request: Request, label_place: str = "", title: str = "") -> Examples:
-    """The examples of records; `label_place` says where labels are, if not as usual in the format."""
+    """The examples of records; `label_place` says where labels are, if not as usual in the format.
+
+    Decides, unless that was done on earlier records, whether these have ids, and whether their texts are trees.
+    """
     format, fields, texts = request.format, records.fields, records.texts
-    if fields is None:
-        raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
+    assert fields is not None
     labels = labels_of(records.found, fields, request.source, request.skip_unlabelled)
-    ids, unnamed = unique(records.ids), format in LABEL_FIRST and fields.label == "label"
-    if unnamed and format != "lines" and request.labelled is None and request.label is None and len(ids or ()) > 2:
-        labels = None  # all headers differ: they name the sequences
+    ids, unnamed = block_ids(records.ids, records.has_ids), format in LABEL_FIRST and fields.label == "label"
+    if records.has_ids is None:
+        of_header = unnamed and format != "lines" and request.labelled is None and request.label is None
+        records.has_ids = ids is not None
+        records.is_labelled = not (of_header and len(ids or ()) > 2)  # headers that all differ name the sequences
+    labels = labels if records.is_labelled else None
     headless = _headless(format, records.names)
     title = (title or TITLES[format]) + request.how + " with no header" * headless
     column = "column " * headless
-    X, read_as = _read_as(texts, records.found, request)
+    X, read_as = _read_as(records, request)
     understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
     label = (label_place or LABEL_FIRST[format]) if unnamed else f"label = {column}{fields.label}"
     label += against_the_rest(fields, labels or [])
@@ -113,30 +165,19 @@ def examples_of(records: Collected, request: Request, label_place: str = "", tit
     return Examples(X, labels, format, request.source, understood_as, numbers, records.names, ids)
 
 
-def _read_as(texts: list[Any], found: Found, request: Request) -> tuple[Any, str]:
+def _read_as(records: Collected, request: Request) -> tuple[Any, str]:
     """Columns, texts, or trees if every text is one; and what the note says of it."""
+    texts, found = records.texts, records.found
     if request.columns:
         columns = map(list, zip(*texts, strict=True))
         return ColumnParts(dict(zip(request.columns, columns, strict=True))), ", one column each"
-    is_tree = request.format not in LABEL_FIRST and request.brackets is not False and looks_like_tree(texts[0])
-    if not is_tree or not all(text.lstrip().startswith("(") for text in texts):
+    if records.has_trees is None:
+        may_be = request.format not in LABEL_FIRST and request.brackets is not False and looks_like_tree(texts[0])
+        records.has_trees = may_be and all(text.lstrip().startswith("(") for text in texts)
+    if not records.has_trees:
         return texts, ""
     place = f"{request.source}, the tree on line {{}}"
     return brackets.parse(texts, place=lambda i: place.format(found[i][0])), ", read as trees"
-
-
-def split_head(stream: Iterable[str]) -> tuple[list[str], Iterator[str]]:
-    """The lines up to the first that is not blank, and all lines.
-
-    >>> split_head(["\\n", "vine\\n", "wine\\n"])[0]
-    ['\\n', 'vine\\n']
-    """
-    head, rest = list[str](), iter(stream)
-    for line in rest:
-        head.append(line)
-        if line.strip():
-            break
-    return head, chain(head, rest)
 
 
 def records(
@@ -172,7 +213,7 @@ def collect(
 
     The fields are chosen on the first record, or are those of earlier records `like` these.
     """
-    found = Collected() if like is None else Collected(like.fields, like.id_field, like.names)
+    found = Collected() if like is None else like.next()
     skip = request.skip_unlabelled
     get = Fields.values if request.columns else get
     if skip and found.fields is None:  # the first record may be one without a label

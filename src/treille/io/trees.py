@@ -4,11 +4,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from . import brackets, conllu, marked, newick
+from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
@@ -16,6 +19,8 @@ from .labels import Found, labels_of
 from .open import COMPRESSED
 from .tree_parts import Tree, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
+
+T = TypeVar("T")
 
 TITLES = {"trees": "trees in brackets", "conllu": "CoNLL-U", "newick": "Newick", "xml": "XML documents"}
 SUFFIXES = {
@@ -67,20 +72,40 @@ def guess_content(line: str, text: str | None) -> str | None:
     return "trees" if (text is None and looks_like_tree(line)) or _is_marked(line) else None
 
 
-def read(stream: Iterator[str], request: Request) -> Examples:
+def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The trees of a file, and their labels."""
-    format, source, text = request.format, request.source, request.text
-    if format == "conllu":
-        return _examples(_conllu(stream, source, text, request.label), request)
-    whole = "".join(stream)
-    if format == "newick":
-        return _examples(_newick(whole, source), request)
-    if format == "trees":
-        is_marked = marked.MARK.search(next(line for line in whole.split("\n") if line.strip()))
-        return marked.read(whole, request) if is_marked else _examples(_brackets(whole, source), request)
-    if not whole.lstrip().startswith("<"):
-        raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
-    return _examples(TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text"), request)
+    if request.format == "conllu":
+        return _conllu(stream, request, limits)
+    if request.format == "xml":
+        return _document(stream, request)
+    head, lines = split_head(whole_lines(stream))
+    if request.format == "newick":
+        return _newick(head[-1], lines, request, limits)
+    if marked.MARK.search(head[-1]):
+        return marked.blocks(lines, request, limits)
+    return _brackets(head[-1], lines, request, limits)
+
+
+def _blocks(
+    rows: Iterable[tuple[int, object, T]],
+    names: list[str],
+    text: str,
+    packed: Callable[[list[T], Callable[[int], str]], TreeParts],
+    size: Callable[[T], int],
+    request: Request,
+    limits: Limits | None,
+) -> Iterator[Examples]:
+    """The trees of rows: the line, what was found for the label, and the tree, of which `packed` makes flat arrays."""
+    none = True
+    for run in runs(rows, limits, lambda row: size(row[2])):
+        found, trees = Found(), list[T]()
+        for line, label, tree in run:
+            found.append((line, label))
+            trees.append(tree)
+        none = False
+        yield _examples(TreeRows(packed(trees, _lines(found, request.source)), found, names, text), request)
+    if none:
+        raise InputError(f"{request.source}: holds no tree, expected at least one")
 
 
 def _examples(rows: TreeRows, request: Request) -> Examples:
@@ -92,6 +117,13 @@ def _examples(rows: TreeRows, request: Request) -> Examples:
     n, nodes = counted(len(rows.trees), "example"), [f"{len(rows.trees.labels):,} nodes"]
     understood_as = note(request, TITLES[format] + request.how, n, nodes, labels, label)
     return Examples(rows.trees, labels, format, source, understood_as, [line for line, _ in rows.found], rows.fields)
+
+
+def _document(stream: Iterator[str], request: Request) -> Iterator[Examples]:
+    whole, source = "".join(stream), request.source
+    if not whole.lstrip().startswith("<"):
+        raise InputError(f"{source}: found {whole.strip()[:40]!r}, expected XML, which begins with '<'")
+    yield _examples(TreeRows(pack([xml_tree(whole, place=source)]), [(1, None)], ["text"], "text"), request)
 
 
 def without_root(trees: TreeParts) -> tuple[list[str], TreeParts]:
@@ -119,7 +151,7 @@ def documents(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(file for file in files if COMPRESSED.sub("", file.name.lower()).endswith(DOCUMENTS))
 
 
-def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples:
+def document_blocks(folder: str | os.PathLike[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The documents of a folder; those in folders inside it have the name of that folder as label."""
     root, files = Path(folder), documents(folder)
     inside = {len(file.relative_to(root).parts) > 1 for file in files}
@@ -127,64 +159,79 @@ def read_documents(folder: str | os.PathLike[str], request: Request) -> Examples
         first = next(file for file in files if file.parent == root)
         raise InputError(f"{first}: is next to folders, expected every document in a folder with its label as name")
     labelled = inside.pop()
-    trees = [xml_tree(file) if ".xml" in file.name.lower() else html_tree(file) for file in files]
-    found: Found = [(1, file.relative_to(root).parts[0] if labelled else None) for file in files]
-    rows = TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
-    ids = [file.relative_to(root).as_posix() for file in files]
-    return replace(_examples(rows, request), ids=ids, lines=())
+    rows = (
+        (file.relative_to(root), xml_tree(file) if ".xml" in file.name.lower() else html_tree(file)) for file in files
+    )
+    for run in runs(rows, limits, lambda row: _tree_size(row[1])):
+        names, trees = zip(*run, strict=True)
+        found: Found = [(1, name.parts[0] if labelled else None) for name in names]
+        own = TreeRows(pack(trees), found, ["label", "text"] if labelled else ["text"], "text")
+        yield replace(_examples(own, request), ids=[name.as_posix() for name in names], lines=())
 
 
-def _brackets(whole: str, source: str) -> TreeRows:
-    first = next(line for line in whole.split("\n") if line.strip())
+def _brackets(first: str, lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    rows: Iterable[tuple[int, object, str]]
     if "(" in first and "\t" not in first[: first.index("(")]:
-        split = brackets.split(whole)
-        found: Found = [(line, None) for line, _ in split]
-        parts = brackets.parse([tree for _, tree in split], place=_lines(found, source))
-        return TreeRows(parts, found, ["text"], "text")
-    found, trees = [], []
-    for number, line in enumerate(whole.split("\n"), 1):
+        rows, names = ((line, None, tree) for line, tree in brackets.split_lines(lines)), ["text"]
+    else:
+        rows, names = _labelled(lines, request.source), ["label", "text"]
+
+    def packed(trees: list[str], place: Callable[[int], str]) -> TreeParts:
+        return brackets.parse(trees, place=place)
+
+    return _blocks(rows, names, "text", packed, len, request, limits)
+
+
+def _labelled(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, str]]:
+    """The line, the label and the tree of each line."""
+    for number, line in enumerate(lines, 1):
         if line.strip():
-            label, tab, tree = line.partition("\t")
+            label, tab, tree = line.removesuffix("\n").partition("\t")
             if not tab:
-                raise InputError(f"{source}, line {number}: found {line[:40]!r}, expected a label, a tab and a tree")
-            found.append((number, label.strip()))
-            trees.append(tree)
-    return TreeRows(brackets.parse(trees, place=_lines(found, source)), found, ["label", "text"], "text")
+                found = line.removesuffix("\n")[:40]
+                raise InputError(f"{source}, line {number}: found {found!r}, expected a label, a tab and a tree")
+            yield number, label.strip(), tree
 
 
 def _lines(found: Found, source: str) -> Callable[[int], str]:
     return lambda i: f"{source}, the tree on line {found[i][0]}"
 
 
-def _newick(whole: str, source: str) -> TreeRows:
-    first = next(line for line in whole.split("\n") if line.strip())
+def _tree_size(tree: Tree) -> int:
+    return 8 * len(tree.labels)
+
+
+def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    rows: Iterable[tuple[int, object, Tree]]
     if "\t" not in first.partition("(")[0]:
-        rows = list(newick.newick_trees(whole, source))
-        found: Found = [(line, None) for line, _ in rows]
-        return TreeRows(pack(tree for _, tree in rows), found, ["text"], "text")
-    found, trees = [], list[Tree]()
-    for number, line in enumerate(whole.split("\n"), 1):
+        rows, names = ((at, None, tree) for at, tree in newick.newick_trees(lines, request.source)), ["text"]
+    else:
+        rows, names = _labelled_newick(lines, request.source), ["label", "text"]
+    return _blocks(rows, names, "text", lambda trees, _: pack(trees), _tree_size, request, limits)
+
+
+def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Tree]]:
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        label, _, rest = line.partition("\t")
+        label, _, rest = line.removesuffix("\n").partition("\t")
         own = [tree for _, tree in newick.newick_trees(rest, source, number, len(label) + 2)]
         if len(own) != 1:
             raise InputError(f"{source}, line {number}: found {len(own)} trees, expected a label, a tab and one tree")
-        found.append((number, label.strip()))
-        trees += own
-    return TreeRows(pack(trees), found, ["label", "text"], "text")
+        yield number, label.strip(), own[0]
 
 
-def _conllu(lines: Iterable[str], source: str, text: str | None, label: str | None) -> TreeRows:
+def _conllu(lines: Iterable[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
+    source, text, label = request.source, request.text, request.label
     column = text if text in conllu.LABELS else "deprel"
     if text is not None and text != column:
         raise InputError(
             f"{source}: --text is {text!r}, expected the column for the labels of nodes: {', '.join(conllu.LABELS)}"
         )
-    rows = list(conllu.sentences(lines, source, column))
-    if not rows:
+    rows = conllu.sentences(lines, source, column)
+    first = next(rows, None)
+    if first is None:
         raise InputError(f"{source}: found no sentence, expected one at least")
     name = (label or "label").partition("=")[0].strip()
-    found: Found = [(line, comments.get(name)) for line, comments, _ in rows]
-    fields = [*rows[0][1], column]
-    return TreeRows(pack((tree for _, _, tree in rows), _lines(found, source)), found, fields, column)
+    found = ((line, comments.get(name), tree) for line, comments, tree in chain([first], rows))
+    return _blocks(found, [*first[1], column], column, pack, _tree_size, request, limits)

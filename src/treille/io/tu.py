@@ -18,7 +18,7 @@ from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import Fields, choose
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order, running_sum
 from .labels import Found, labels_of
-from .open import COMPRESSED, text_of
+from .open import COMPRESSED
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"
 
@@ -67,7 +67,7 @@ class _Lines:
     """The lines of a file, without blanks at their ends and blank lines at the end of the file."""
 
     def __init__(self, member: Member, encoding: str):
-        with text_of(member.data, member.name, encoding) as stream:
+        with member.text(encoding) as stream:
             self.name, self.lines = member.name, stream.read().replace("\r", "").rstrip().split("\n")
         if self.lines == [""]:
             self.lines = []

@@ -41,6 +41,33 @@ def kind_of(values: np.ndarray, source: str) -> tuple[str, str]:
     return ("prob" if high <= 1 else "cost"), how
 
 
+class Seen:
+    """Unnamed numbers that come in parts: the kind is recognised on the first part, and one that does not fit it is refused.
+
+    >>> seen = Seen()
+    >>> seen.kind_of(np.array([0.5]), "a.plf")[0], seen.kind_of(np.array([1.0]), "a.plf")[0]
+    ('prob', 'prob')
+    """
+
+    def __init__(self) -> None:
+        self._ends = np.empty(0)  # the least and the greatest so far
+        self._kind = ""
+
+    def kind_of(self, values: np.ndarray, source: str) -> tuple[str, str]:
+        """The kind of numbers that follow those seen so far, as the function `kind_of` recognises it."""
+        both = np.concatenate([self._ends, values])
+        kind, how = kind_of(both, source)
+        if self._kind and kind != self._kind:
+            low, high = both.min(), both.max()
+            raise InputError(
+                f"{source}: weights go from {low:.4g} to {high:.4g}, those of the first lattices were taken for"
+                f" {KINDS[self._kind]}. {SAY}"
+            )
+        if len(both):
+            self._kind, self._ends = kind, np.array([both.min(), both.max()])
+        return kind, how
+
+
 def in_semiring(values: np.ndarray, kind: str, source: str) -> np.ndarray:
     """Numbers of a kind as weights of `SEMIRING[kind]`: log-probabilities become costs."""
     if kind == "prob" and len(values) and values.min() < 0:
