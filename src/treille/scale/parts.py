@@ -104,7 +104,7 @@ class Parts:
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
 
         def open_parts() -> Iterator[Part]:
-            for chunk in read_chunks(paths, examples=characters // 8, characters=characters, **options):
+            for chunk in read_chunks(paths, examples=characters // 8, characters=characters, ids=False, **options):
                 yield Part(chunk.X, chunk.labels, None, chunk.source)
 
         return cls(open_parts, sources=list(map(os.fspath, paths)), options=options, **limits)

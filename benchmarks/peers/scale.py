@@ -1,0 +1,283 @@
+"""Data that outgrow memory: training from disk, on a Dask cluster, and prediction of streams.
+
+Texts are generated from Reuters stories: sentences drawn at random, most of them from stories of one topic. Peers are
+scikit-learn's SGDClassifier with HashingVectorizer, which learns from chunks by partial_fit, and LIBLINEAR where the data fit.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import treille
+from harness import Page, arguments, interleaved, peak_memory, ratio, shown
+from treille.io import read_chunks
+from treille.kernels import NGram
+from treille.scale import Parts
+from treille.scale.sizes import parse_size
+
+KERNEL = NGram(5).normalized()
+TOPICS = ("earn", "acq")
+
+
+def data_folder() -> Path:
+    if "TREILLE_DATA" not in os.environ:
+        raise SystemExit("TREILLE_DATA names no folder: set it to the folder of the data sets")
+    return Path(os.environ["TREILLE_DATA"])
+
+
+def stories() -> list[dict[str, Any]]:
+    with gzip.open(data_folder() / "reuters21578" / "train.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def generate(path: Path, size: int, seed: int = 0) -> int:
+    """Writes so many bytes of JSON lines; returns the number of texts."""
+    pools: dict[str, list[str]] = {}
+    for story in stories():
+        topic = next((t for t in TOPICS if t in story["topics"]), "other")
+        for sentence in re.split(r"(?<=[.;])\s+", f"{story['title']}. {story['body']}"):
+            if 20 <= len(sentence) <= 400:
+                pools.setdefault(topic, []).append(json.dumps(sentence.strip())[1:-1])
+    every, names, draw = [s for own in pools.values() for s in own], [*TOPICS, "other"], random.Random(seed).random
+    written = n = 0
+    with open(path, "w", buffering=1 << 22) as file:
+        while written < size:
+            label = names[int(draw() * len(names))]
+            own, count = pools[label], 3 + int(draw() * 10)
+            body = " ".join(p[int(draw() * len(p))] for p in (own if draw() < 0.3 else every for _ in range(count)))
+            written += file.write(f'{{"text": "{body}", "label": "{label}"}}\n')
+            n += 1
+    return n
+
+
+def train_parts(mark: Any, path: str, memory: str, result: str) -> None:
+    mark()
+    begun = time.perf_counter()
+    model = treille.SVC(KERNEL, n_jobs=1).fit(Parts.read(path, memory=memory, label="label=earn"))
+    facts = {"seconds": time.perf_counter() - begun, "passes": model.n_iter_, "gap": model.report_.relative_gap}
+    facts |= {"primal": model.report_.primal, "dual": model.report_.dual, "sizes": model.plan_.sizes}
+    Path(result).write_text(json.dumps(facts))
+
+
+def train_in_memory(mark: Any, path: str, memory: str, result: str) -> None:
+    mark()
+    begun = time.perf_counter()
+    examples = treille.io.read(path, label="label=earn")
+    model = treille.SVC(KERNEL, n_jobs=1).fit(examples.X, examples.labels)
+    facts = {"seconds": time.perf_counter() - begun, "passes": model.n_iter_, "gap": model.report_.relative_gap}
+    Path(result).write_text(json.dumps(facts | {"primal": model.report_.primal, "dual": model.report_.dual}))
+
+
+def train_sgd(mark: Any, path: str, memory: str, result: str) -> None:
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.linear_model import SGDClassifier
+
+    mark()
+    begun = time.perf_counter()
+    vectorizer = HashingVectorizer(analyzer="char", ngram_range=(5, 5), n_features=2**20, lowercase=False)
+    model = SGDClassifier(loss="hinge", random_state=0)
+    for chunk in read_chunks(path, label="label=earn"):
+        model.partial_fit(vectorizer.transform(chunk.X), chunk.labels, classes=["earn", "not earn"])
+    Path(result).write_text(json.dumps({"seconds": time.perf_counter() - begun, "passes": 1, "gap": "none"}))
+
+
+def train_liblinear(mark: Any, path: str, memory: str, result: str) -> None:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.preprocessing import normalize
+    from sklearn.svm import LinearSVC
+
+    mark()
+    begun = time.perf_counter()
+    examples = treille.io.read(path, label="label=earn")
+    X = normalize(CountVectorizer(analyzer="char", ngram_range=(5, 5), lowercase=False).fit_transform(examples.X))
+    model = LinearSVC(loss="hinge", dual=True).fit(X, examples.labels)
+    passes = int(np.max(model.n_iter_))
+    Path(result).write_text(json.dumps({"seconds": time.perf_counter() - begun, "passes": passes, "gap": "not known"}))
+
+
+def disk(page: Page, options: Any) -> None:
+    """Training within a limit of memory, beside training in memory where that is possible."""
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        small, result = Path(folder, "small.jsonl"), Path(folder, "result.json")
+        n = generate(small, parse_size("fits", options.fits))
+        rows, seconds = [], {}
+        ways: dict[str, Callable[..., None]] = {
+            "parts, memory=700MB": train_parts, "in memory": train_in_memory,
+            "SGDClassifier, hashed, one pass": train_sgd, "LIBLINEAR (LinearSVC)": train_liblinear,
+        }  # fmt: skip
+        for name, job in ways.items():
+            whole, _ = peak_memory(job, str(small), "700MB", str(result))
+            facts = json.loads(result.read_text())
+            seconds[name] = facts["seconds"]
+            rows.append([name, f"{facts['seconds']:.1f}", facts["passes"], facts["gap"], f"{whole:,.0f}"])
+        title = f"{n:,} texts, {options.fits}, one thread: from the file to a model, seconds and peak megabytes of the process"
+        page.table(title, ("way", "seconds", "passes or epochs", "gap", "peak MB"), rows)
+        page.say(
+            f"\nParts take {seconds['parts, memory=700MB'] / seconds['in memory']:.2f} times as long as training in memory."
+        )
+        large = Path(folder, "large.jsonl")
+        n = generate(large, parse_size("size", options.size), seed=1)
+        whole, _ = peak_memory(train_parts, str(large), "2GB", str(result))
+        facts = json.loads(result.read_text())
+        row = [
+            f"{n:,}",
+            options.size,
+            f"{facts['seconds']:,.0f}",
+            facts["passes"],
+            f"{facts['gap']:.1e}",
+            f"{whole:,.0f}",
+        ]
+        page.table("Training with memory=2GB", ("texts", "size", "seconds", "passes", "gap", "peak MB"), [row])
+        page.say(f"\n{facts['sizes']}.")
+
+
+def rounds(page: Page, options: Any) -> None:
+    """Rounds of the bundle method on in-process parts: communication is not timed here."""
+    from dask import delayed
+    from distributed import Client, LocalCluster
+
+    told, header = stories(), ("problem", "rows", "parts", "rounds", "gap", "megabytes sent a round and part")
+    texts, rows = [f"{s['title']} {s['body']}" for s in told], []
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as local,
+        Client(local),
+    ):
+        for topic in TOPICS[::-1]:
+            y = [topic in s["topics"] for s in told]
+            for kernel, name in ((KERNEL, "normalised"), (NGram(5), "counts")):
+                best = treille.SVC(kernel, tol=1e-5, n_jobs=2).fit(texts, y).report_
+                for parts in (2, 8, 32):
+                    cuts = np.linspace(0, len(texts), parts + 1).astype(int)
+                    each = [(delayed(texts[a:b]), delayed(y[a:b])) for a, b in pairwise(cuts)]
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        report = treille.SVC(kernel).fit([x for x, _ in each], [own for _, own in each]).report_
+                    assert report.dual <= best.primal * (1 + 1e-9), "the dual value is above the optimum"
+                    assert best.dual <= report.primal * (1 + 1e-9), "the primal value is below the optimum"
+                    sent = report.bytes_sent / max(1, report.rounds) / parts / 1e6
+                    rows.append([topic, name, parts, report.rounds, f"{report.relative_gap:.1e}", f"{sent:.1f}"])
+    page.table("Rounds of the bundle method to a gap of 1e-3, Reuters, 5-grams", header, rows)
+
+
+def dask(page: Page, options: Any) -> None:
+    """Two worker processes against one process with one thread, from files to a model."""
+    from distributed import Client, LocalCluster
+
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        lines = [
+            json.dumps({"text": f"{s['title']} {s['body']}", "label": str("acq" in s["topics"])}) for s in stories()
+        ]
+        for copy in range(4):
+            Path(folder, f"reuters{copy}.jsonl").write_text("\n".join(lines) + "\n")
+        files = sorted(map(str, Path(folder).glob("*.jsonl")))
+
+        def alone() -> None:
+            examples = treille.io.read(files)
+            treille.SVC(KERNEL, n_jobs=1).fit(examples.X, examples.labels)
+
+        rows, measured = [], {}
+        for workers in (1, 2, 4):
+            with (
+                LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+                Client(local) as client,
+            ):
+                found: list[Any] = []
+
+                def together(client: Any = client, found: list[Any] = found) -> None:
+                    found.append(treille.SVC(KERNEL).fit(Parts.on(client, files)).report_)
+
+                together()  # workers import treille once
+                seconds = interleaved({"alone": alone, "together": together}, options.repeats)
+            report, stages = found[-1], dict(found[-1].stages)
+            rows.append([workers, shown(seconds["alone"]), shown(seconds["together"]), ratio(seconds["alone"], seconds["together"]),
+                         report.rounds, *(f"{stages[name]:.2f}" for name in ("counting features", "rounds"))])  # fmt: skip
+            measured[workers] = stages["rounds"] / report.rounds
+    header = ("workers", "one process, one thread", "Dask", "times faster", "rounds", "features, s", "rounds, s")
+    page.table("4 times Reuters, from files to a model, seconds", header, rows)
+    model(page, measured, 4 * len(lines), N_FEATURES, report.rounds)
+
+
+N_FEATURES = 465_052  # of the 5-grams of Reuters
+NETWORK = 1.25e9  # bytes per second that a worker sends or receives: 10 Gbit
+
+
+def model(page: Page, measured: dict[int, float], n: int, n_features: int, n_rounds: int) -> None:
+    """Seconds of a round as a n / W + b F, fitted to what 1 and 2 workers took, and what follows for other sizes."""
+    cores = os.cpu_count() or 1
+    one, two = measured[1], measured[2]
+    a = max(one - two, 0.0) * 2 / n  # one - two = a n / 2
+    b = max(one - a * n, 0.0) / n_features
+    page.say(
+        f"\nThe model: a round takes a n / W + b F seconds, a = {a:.2e}, b = {b:.2e}, W workers with a core each, from the rounds "
+        f"with 1 and 2 workers; with 4 workers on {cores} cores it predicts {a * n / min(4, cores) + b * n_features:.3f} s, "
+        f"measured were {measured[4]:.3f} s. On a network of 10 Gbit, 20 F bytes are sent per level of a tree of 8 branches. Modelled:"
+    )
+    rows = []
+    for examples, features, workers in (
+        (10**6, 10**6, 8), (10**7, 3 * 10**6, 32), (10**8, 10**7, 100), (10**9, 3 * 10**7, 1000),
+    ):  # fmt: skip
+        traffic = 4 * features + 16 * features * max(1, int(np.ceil(np.log(workers) / np.log(8))))
+        seconds = a * examples / workers + b * features + traffic / NETWORK
+        rows.append([f"{examples:,}", f"{features:,}", workers, f"{20 * features / 1e6:,.0f} MB", f"{seconds:.1f}",
+                     f"{seconds * n_rounds / 60:.1f}", f"{3.5e3 * examples / workers / 1e9:.1f} GB"])  # fmt: skip
+    header = ("examples", "features", "workers", "bytes per round and worker", "seconds per round", "minutes, as many rounds",
+              "rows per worker")  # fmt: skip
+    page.table("Modelled cost", header, rows)
+
+
+def predict(page: Page, options: Any) -> None:
+    """Prediction in chunks against prediction of all texts at once."""
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        path = Path(folder, "texts.jsonl")
+        n = generate(path, 50_000_000)
+        examples = treille.io.read(path, label="label=earn")
+        model = treille.SVC(KERNEL, n_jobs=1).fit(examples.X[:20_000], (examples.labels or [])[:20_000])
+
+        def streamed() -> Iterator[np.ndarray]:
+            return (model.predict(chunk.X) for chunk in read_chunks(path, ids=False))
+
+        jobs = {
+            "stream": lambda: [len(own) for own in streamed()],
+            "at once": lambda: model.predict(treille.io.read(path).X),
+        }
+        seconds = interleaved(jobs, options.repeats)
+    row = [f"{n:,}", shown(seconds["at once"]), shown(seconds["stream"]), ratio(seconds["at once"], seconds["stream"])]
+    page.table("Prediction, reading included, seconds", ("texts", "at once", "in chunks", "speed of chunks"), [row])
+
+
+PARTS = {"disk": disk, "rounds": rounds, "dask": dask, "predict": predict}
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--parts", choices=PARTS, nargs="+")
+    parser.add_argument(
+        "--size", default="10GB", help="of the texts that are trained with memory=2GB; rows take 3.5 times as much"
+    )
+    parser.add_argument("--fits", default="200MB", help="of the texts that are trained in both ways")
+    parser.add_argument("--scratch", help="a folder for the texts, and for temporary files")
+    options = parser.parse_args()
+    for part in options.parts or PARTS:
+        page = Page(f"Data in parts: {part}", ("scikit-learn", "dask", "distributed"))
+        PARTS[part](page, options)
+        page.write(options.write, part)
+
+
+if __name__ == "__main__":
+    main()
