@@ -226,7 +226,7 @@ def model(page: Page, measured: dict[int, float], n: int, n_features: int, n_rou
     page.say(
         f"\nThe model: a round takes a n / W + b F seconds, a = {a:.2e}, b = {b:.2e}, W workers with a core each, from the rounds "
         f"with 1 and 2 workers; with 4 workers on {cores} cores it predicts {a * n / min(4, cores) + b * n_features:.3f} s, "
-        f"measured were {measured[4]:.3f} s. On a network of 10 Gbit, 20 F bytes are sent per level of a tree of 8 branches. Modelled:"
+        f"measured were {measured[4]:.3f} s. On a network of 10 Gbit, 20 F bytes are sent per level of a tree. Modelled:"
     )
     rows = []
     for examples, features, workers in (

@@ -48,9 +48,8 @@ std::optional<CodedEntries> in_basis(const CodedRowsView<Word>& rows, const Fami
     member.push_back(families.member[z]);
   }
   const HelmertBasis ordered({families.sizes, family, member});
-  return renumbered(rows, std::span<const std::uint32_t>(rank), rows.n_features, threads).visit(rows.scale, rows.n_features, rows.n_features, [&](const auto& view) {
-    return rows_in_basis(view, ordered, threads);
-  });
+  return renumbered(rows, std::span<const std::uint32_t>(rank), rows.n_features, threads)
+      .visit(rows.scale, rows.n_features, rows.n_features, [&](const auto& view) { return rows_in_basis(view, ordered, threads); });
 }
 
 }  // namespace

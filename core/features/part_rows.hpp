@@ -42,8 +42,7 @@ class PartRows {
   double dot(std::size_t row, const double* u) const {
     double sum = 0;
     const auto [terms, i] = locate(row);
-    for (const Term& term : terms)
-      std::visit([&](const auto& rows) { sum += rows.scale[i] * dot(rows, i, u + term.first); }, term.rows);
+    for (const Term& term : terms) std::visit([&](const auto& rows) { sum += rows.scale[i] * dot(rows, i, u + term.first); }, term.rows);
     return sum;
   }
 
@@ -56,9 +55,8 @@ class PartRows {
             if (term.column_weights.empty())
               add(rows, i, u + term.first, [step](std::size_t, double value) { return step * value; });
             else
-              add(rows, i, u + term.first, [step, s = term.column_weights.data()](std::size_t z, double value) {
-                return step * value * s[z] * s[z];
-              });
+              add(rows, i, u + term.first,
+                  [step, s = term.column_weights.data()](std::size_t z, double value) { return step * value * s[z] * s[z]; });
           },
           term.rows);
   }

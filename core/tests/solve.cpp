@@ -10,6 +10,7 @@
 #include "gram_rows.hpp"
 #include "kernel_learning.hpp"
 #include "logistic.hpp"
+#include "parts.hpp"
 #include "perceptron.hpp"
 #include "planes.hpp"
 #include "solve/finite_newton.hpp"
@@ -175,6 +176,10 @@ void solve() {
   }
   for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
   steps_of_the_logistic_loss_are_exact();
+  for (const bool weighted : {false, true})
+    for (const double bias : {0.0, 1.0}) visits_to_parts_reach_the_optimum(weighted, bias, 1.0);
+  visits_to_parts_reach_the_optimum(false, 1.0, 2.0);
+  for (const int threads : {1, 3}) renumbered_rows_hold_the_same_values(threads);
   perceptrons_of_both_forms_agree_and_keep_the_bound();
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);
   for (const std::size_t n : {1, 2, 7, 60})
