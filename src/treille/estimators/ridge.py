@@ -9,7 +9,7 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
 from treille.solvers import Problem, Solver
-from treille.solvers.problem import SquaredError
+from treille.solvers.problem import Loss, SquaredError
 from treille.spaces import Nystrom
 
 
@@ -74,7 +74,10 @@ class Ridge(Regressor):
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, SquaredError(), 0.5 / self.alpha)
+        return self._regression_problem(y, sample_weight, n, self._loss(), 0.5 / self.alpha)
+
+    def _loss(self) -> Loss:
+        return SquaredError()
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

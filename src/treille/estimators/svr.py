@@ -13,7 +13,7 @@ from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.solvers import Problem, Solver
-from treille.solvers.problem import REGRESSION_LOSSES
+from treille.solvers.problem import REGRESSION_LOSSES, Loss
 from treille.spaces import Nystrom
 
 
@@ -85,8 +85,10 @@ class SVR(Regressor):
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        loss = REGRESSION_LOSSES[self.loss](float(self.epsilon))
-        return self._regression_problem(y, sample_weight, n, loss, self.C, most_targets=1)
+        return self._regression_problem(y, sample_weight, n, self._loss(), self.C, most_targets=1)
+
+    def _loss(self) -> Loss:
+        return REGRESSION_LOSSES[self.loss](float(self.epsilon))
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.
