@@ -36,7 +36,7 @@ def check_in_parts(estimator: Any, loss: type[Loss]) -> None:
             f"solver is {given!r}, which needs all rows in memory: use 'auto' or {names} for data in parts"
         )
     if not any(supports(each, loss, intercept) for each in solvers):
-        offered = " or ".join(repr(each) for solver in solvers for each in solver.intercepts)
+        kinds = " or ".join(repr(each) for solver in solvers for each in solver.intercepts)
         raise InputError(
-            f"fit_intercept is {intercept!r}, which needs all examples in memory: use {offered} for data in parts"
+            f"fit_intercept is {intercept!r}, which needs all examples in memory: use {kinds} for data in parts"
         )
