@@ -1,11 +1,13 @@
 """So little memory that there are several blocks, and checkpoints at every opportunity."""
 
+import os
+
 import pytest
 
 import treille.solvers.block_minimization as block_minimization
 from treille.scale import folder
 
-MANY = 40_000  # shares of the memory: a block is a part or two of the examples below
+MANY = 600_000  # shares of the memory: a block is a part or two of 20 short texts
 
 
 @pytest.fixture
@@ -16,6 +18,7 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def checkpoints(monkeypatch):
-    """A state is written at every opportunity."""
+    """A state is written at every opportunity, but not waited for until the disk has it."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setattr(folder, "SECONDS", 0.0)
     monkeypatch.setattr(folder, "SHARE", 0)

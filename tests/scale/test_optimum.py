@@ -5,6 +5,8 @@ import pytest
 from sklearn.base import clone
 from small_parts import divided, some_texts
 
+import treille
+import treille.solvers.block_minimization as block_minimization
 from treille import SVC, SVR, Fst, Lattices, LogisticRegression, Ridge
 from treille.data import Graph
 from treille.kernels import (
@@ -18,6 +20,7 @@ from treille.kernels import (
     SubTree,
     WeisfeilerLehman,
 )
+from treille.solvers.block_minimization import Visits
 from treille.solvers.problem import Hinge, Logistic, SquaredHinge
 
 TWO, THREE = some_texts(), some_texts(n_classes=3, seed=1)
@@ -230,12 +233,18 @@ def test_labels_of_every_type_are_returned_as_given(labels):
 
 
 def test_one_block_needs_no_kept_examples_and_many_blocks_reach_the_same_optimum(monkeypatch):
-    import treille.solvers.block_minimization as block_minimization
+    primals, visited, visit = [], set(), Visits._visit
 
-    primals = []
-    for shares in (4, 10_000, 40_000, 10_000_000):
+    def visiting(self, block, rows):
+        visited.add((len(self.blocks), block))
+        visit(self, block, rows)
+
+    monkeypatch.setattr(Visits, "_visit", visiting)
+    for shares in (4, 600_000, 10_000_000):
         monkeypatch.setattr(block_minimization, "SHARES", shares)
-        primals.append(SVC(NGram(2).normalized(), tol=1e-6).fit(divided(*TWO, 10)).report_.primal)
+        primals.append(SVC(NGram(2).normalized(), tol=1e-6).fit(divided(*TWO, 15)).report_.primal)
+    assert {n for n, _ in visited} == {1, 4, 8}
+    assert len(visited) == 1 + 4 + 8
     assert np.ptp(primals) <= 2e-6 * primals[0]
 
 
@@ -247,8 +256,6 @@ def test_the_result_does_not_depend_on_the_number_of_threads(small_blocks):
 
 
 def test_a_model_trained_on_parts_is_saved_and_read_back(tmp_path):
-    import treille
-
     model = SVC(NGram(2).weighted("nb").normalized()).fit(divided(*THREE))
     model.save(tmp_path / "m.treille")
     again = treille.load(tmp_path / "m.treille")

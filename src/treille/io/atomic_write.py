@@ -26,7 +26,8 @@ def atomic_write(path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any]
                 os.fsync(file.fileno())
             os.replace(temporary, target)
         except BaseException:
-            os.unlink(temporary)
+            with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is renamed already
+                os.unlink(temporary)
             raise
         _sync_folder(target.parent)
     except OSError as error:

@@ -82,7 +82,7 @@ class ChangedRows(DiskRows):
 def settled(store: DiskRows, folder: Path) -> DiskRows:
     """The same rows, whose norms and weights are computed once, here, instead of whenever a part is read.
 
-    Weights and norms change the scale of rows and the weights of columns, never the entries: a file per part keeps the scales.
+    Weights and norms change the scale of rows and the weights of columns, never the entries: a file per part keeps scales and norms.
     """
     leaves = _leaves(store)
     if leaves == [store]:
@@ -95,9 +95,9 @@ def settled(store: DiskRows, folder: Path) -> DiskRows:
         if not all(isinstance(term, Rows) for terms in each for term in terms):
             raise InputError(f"rows such as {type(each[0][0]).__name__} are not trained in parts: use another kernel")
         weights = weights or [[term.column_weights for term in terms] for terms in each]
-        scales = {f"{k}.{t}": term.scale for k, terms in enumerate(each) for t, term in enumerate(terms)}
         files.append(folder / f"scales-{part:06}.bin")
-        write_arrays(files[-1], scales)
+        named = ((f"{k}.{t}", term) for k, terms in enumerate(each) for t, term in enumerate(terms))
+        write_arrays(files[-1], {name: np.stack([term.scale, term.sq_norms]) for name, term in named})
     return SettledRows(leaves, files, weights)
 
 
@@ -119,8 +119,10 @@ class SettledRows(DiskRows):
         leaves, (_, scales) = [leaf.load(part) for leaf in self.leaves], read_arrays(self.files[part])
         problems: list[FeatureRows] = []
         for k, weights in enumerate(self.weights):
-            each = zip(leaves, weights, strict=True)
-            terms = [replace(own, scale=scales[f"{k}.{t}"], column_weights=w) for t, (own, w) in enumerate(each)]
+            terms: list[FeatureRows] = []
+            for t, (own, column_weights) in enumerate(zip(leaves, weights, strict=True)):
+                scale, sq_norms = scales[f"{k}.{t}"]
+                terms.append(replace(own, scale=scale, sq_norms=sq_norms, column_weights=column_weights))
             problems.append(terms[0] if len(terms) == 1 else ConcatenatedRows(terms))
         return problems[0] if len(problems) == 1 else PerProblemRows(problems)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import shutil
 import tempfile
 import time
@@ -19,7 +20,9 @@ from treille.scale.flat_files import read_arrays, write_arrays
 
 SHARE = 20  # of the time between two checkpoints, one may take 1 / SHARE
 SECONDS = 5.0  # between two checkpoints, at least
-OWN = ("rows-*", "scales-*", "*.state", "lock")  # names of files; those that are being written begin with a dot
+OWN = re.compile(
+    r"(\.?)(rows-\d|scales-\d|(counting|kept|solver)[-\d]*\.state)"
+)  # those being written begin with a dot
 
 
 class Folder:
@@ -63,8 +66,8 @@ class Folder:
 
     def clear(self) -> None:
         """Removes all files of runs."""
-        for pattern in OWN:
-            for file in [*self.path.glob(pattern), *self.path.glob(f".{pattern}*")]:
+        for file in self.path.iterdir():
+            if OWN.match(file.name):
                 file.unlink(missing_ok=True)
 
     def free_bytes(self) -> int:
@@ -112,8 +115,9 @@ def opened_folder(scratch: Path | None, checkpoint: Path | None) -> Iterator[Fol
             opened.callback(shutil.rmtree, path, ignore_errors=True)
         else:
             opened.enter_context(_locked(path))
-            for file in (file for pattern in OWN for file in path.glob(f".{pattern}*")):
-                file.unlink(missing_ok=True)  # of a run that was killed while it wrote them
+            for file in path.iterdir():
+                if (found := OWN.match(file.name)) and found[1]:
+                    file.unlink(missing_ok=True)  # of a run that was killed while it wrote it
         try:
             yield Folder(path, checkpoint is not None)
         except OSError as error:
