@@ -85,6 +85,9 @@ def _difference(key: str, theirs: Any, mine: Any) -> str:
                 sizes = " and ".join(f"{size:,} bytes" for size, _ in (before[name], now[name]))
                 return f"{name} has changed since ({sizes})" if before[name][0] != now[name][0] else f"{name} is newer"
         return f"it was of {next(name for name in before if name not in now)}, too"
+    if isinstance(mine, dict):
+        key = next(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
+        theirs, mine = theirs.get(key), mine.get(key)
     if key == "memory":
         theirs, mine = readable_size(theirs), readable_size(mine)
     if key.endswith("digest"):

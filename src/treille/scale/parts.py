@@ -41,7 +41,7 @@ class Part:
     @property
     def n_characters(self) -> int:
         """The length of all texts; 0 if these are no texts."""
-        return sum(map(len, self.X)) if isinstance(self.X, list) and isinstance(self.X[0], str) else 0
+        return sum(len(text) for text in self.X if isinstance(text, str)) if isinstance(self.X, list) else 0
 
 
 class Parts:
