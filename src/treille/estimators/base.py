@@ -1,6 +1,8 @@
 """What estimators with a kernel share: training, the functions learned, and model files."""
 
 import os
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -27,14 +29,17 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
-from treille.scale.counting import count_parts
+from treille.scale.cluster import DaskCluster, current_client
+from treille.scale.counting import checkpointed, count_parts
+from treille.scale.dask_counting import ClusterParts, count_on_cluster
+from treille.scale.dask_parts import as_parts, is_collection
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
-from treille.scale.parts import Parts
+from treille.scale.parts import Parts, read_part
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
-from treille.solvers.report import check_outcome
+from treille.solvers.report import check_outcome, first_level_outside
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
@@ -61,8 +66,10 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
 
     def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
         """Solves ``problem_of(y, sample_weight, number of examples)``, and keeps the result."""
-        if isinstance(X, Parts):
+        if isinstance(X, Parts) and X.client is None:
             return self._train_parts(X, y, sample_weight, problem_of)
+        if isinstance(X, Parts) or is_collection(X):
+            return self._train_cluster(X, y, sample_weight)
         kernel, why, batch = self._examples(X)
         problem = problem_of(y, sample_weight, len(batch))
         self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
@@ -91,6 +98,35 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _loss(self) -> Loss:
         """The loss of the problem."""
         raise NotImplementedError
+
+    def _train_cluster(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """The same for Dask collections. The rows stay on the workers; the problem of each part is made where they are."""
+        of_classes, begun = is_classifier(self), time.perf_counter()
+        given = X if isinstance(X, Parts) else None
+        client, note = current_client() if given is None else given.client
+        if note:
+            warnings.warn(note, stacklevel=first_level_outside())
+        cluster, found = DaskCluster(client), found_labels if of_classes else check_numbers
+        choose = partial(choose_kernel, self.kernel, labels=of_classes)
+        if given is None:
+            parts = as_parts(client, X, y, sample_weight)
+        else:
+            parts = [cluster.submit(read_part, file, given.options) for file in given.sources]
+        counted, why = count_on_cluster(cluster, parts, choose, of_classes, found, given.min_count if given else 1)
+        with checkpointed(given, counted.kernel) as counted.folder:
+            problem, of_part = self._cluster_problem(counted)
+            counted.with_problems(of_part)
+            planned = self._planned(counted.kernel, why, counted, problem)
+            features = time.perf_counter()
+            self._solve(counted.kernel, counted, problem, *planned)
+        stages = (("counting features", features - begun), ("rounds", time.perf_counter() - features))
+        self.report_ = replace(self.report_, stages=stages)
+
+    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
+        """The problem without examples, and a function that makes that of a part from its labels."""
+        raise InputError(
+            f"{type(self).__name__} is not trained on a cluster: SVC, SVR, Ridge and LogisticRegression are"
+        )
 
     def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
         """The kernel, the reason for it, and the examples as it reads them."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,11 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.plan import Plan
-from treille.estimators.targets import check_labels, check_weights
+from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.scale.dask_counting import ClusterParts
+from treille.scale.dask_parts import is_collection, lazily
+from treille.scale.labels import Collected
 from treille.solvers import Problem
 from treille.solvers.problem import Loss
 from treille.spaces.functions import KernelFunctions
@@ -53,17 +60,34 @@ class Classifier(ClassifierMixin, KernelMachine):
         self._found = classes
         return Problem(self._loss(), codes, C, self.fit_intercept, positive)
 
+    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
+        totals: Counter[Any] = Counter()
+        for own in counted.facts:
+            totals.update(own.examples)
+        classes, _ = check_labels(np.array(list(totals)), len(totals))
+        counts = np.array([totals[label] for label in classes.tolist()], np.float64)
+        weights = float(self.C) * class_weights(self.class_weight, classes, counts)
+        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+        whole = Problem(self._loss(), np.zeros(0, np.int32), np.zeros(0), self.fit_intercept, positive)
+        self._found = classes
+        return whole, partial(_problem_of_part, whole, classes, weights)
+
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         super()._solve(kernel, batch, problem, chosen, space)
         self.classes_ = self.__dict__.pop("_found")
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
+        if is_collection(X):
+            shape = (0,) if len(self.classes_) == 2 else (0, len(self.classes_))
+            return lazily(self.decision_function, X, np.zeros(shape))
         scores = self._outputs(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of every example."""
+        if is_collection(X):
+            return lazily(self.predict, X, self.classes_[:0])
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -157,3 +181,11 @@ class Classifier(ClassifierMixin, KernelMachine):
             raise InputError("the file has fewer than two classes")
         self._read(spec, arrays, len(classes) if len(classes) > 2 else 1)
         self.classes_ = classes
+
+
+def _problem_of_part(whole: Problem, classes: np.ndarray, weights: np.ndarray, labels: Collected) -> Problem:
+    """The problem of the examples of a part, whose labels are numbered by itself."""
+    places = np.searchsorted(classes, np.array(list(labels.codes), classes.dtype)) if labels.codes else np.zeros(1, int)
+    codes = places[labels.labels[0]] if labels.n else np.zeros(0, np.int64)
+    given = labels.sample_weight()
+    return replace(whole, targets=codes, C=weights[codes] * (1.0 if given is None else given))

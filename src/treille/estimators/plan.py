@@ -14,7 +14,9 @@ from treille.kernels.parse import default_kernel
 from treille.solvers import (
     SMO,
     BlockMinimization,
+    BundleMethod,
     Cholesky,
+    ClusterGradients,
     ConjugateGradient,
     CuttingPlane,
     DualCD,
@@ -23,7 +25,7 @@ from treille.solvers import (
     Problem,
 )
 from treille.solvers.solver import Solver, check_supported, supports
-from treille.spaces import GramSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace
+from treille.spaces import ClusterSpace, GramSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace
 
 SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
 SOLVERS = {  # what "auto" chooses from, preferred ones first
@@ -32,6 +34,8 @@ SOLVERS = {  # what "auto" chooses from, preferred ones first
     NormalEquations: "because there are few features",
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
     CuttingPlane: "because it needs one product with the kernel matrix per round",
+    ClusterGradients: "because the rows are on a cluster, and it needs one round per step",
+    BundleMethod: "because the rows are on a cluster, and it needs few rounds",
     BlockMinimization: "because the rows are in parts on disk",
     SMO: "because it needs only kernel values and stores few of them",
     Cholesky: "because it needs only kernel values",
@@ -113,18 +117,18 @@ def plan(
             "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
-    if PartsSpace.offered(kernel, batch):
-        solvers: list[Any] = (
-            [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
-        )
-        order: Iterable[Any] = (PartsSpace,)
+    solvers: list[Any] = (
+        [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+    )
+    order: Iterable[Any]
+    if hasattr(batch, "fitted"):  # in parts
+        order = (ClusterSpace, PartsSpace)
     elif solver == "auto":
-        solvers = [each() for each in SOLVERS if supports(each, loss, intercept)]
         cheaper = SPACES if kernel.prefers_features(batch, n_jobs) else SPACES[1:]
         order = (nystrom,) if nystrom else cheaper
     else:
         check_supported(solver, loss, intercept)
-        solvers, order = [solver], (nystrom,) if nystrom else solver.spaces
+        order = (nystrom,) if nystrom else solver.spaces
         if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs):
             order = sorted(solver.spaces, key=lambda s: s is RowsSpace)  # stable: rows last
     pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
@@ -170,6 +174,8 @@ def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any)
         return "as given: an approximation by kernel values with landmark examples"
     if given != "auto" and space is not RowsSpace:
         return f"because {name} works on it"
+    if space is ClusterSpace:
+        return "because the data are on a cluster"
     if space is PartsSpace:
         return "because the data are in parts, which need not fit in memory"
     if space is RowsSpace:

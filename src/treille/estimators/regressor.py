@@ -1,6 +1,9 @@
 """What the regressors share: targets, prediction, model files."""
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -15,6 +18,9 @@ from treille.estimators.targets import check_numbers, check_sample_weight, warn_
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.scale.dask_counting import ClusterParts, LocalPart
+from treille.scale.dask_parts import is_collection, lazily
+from treille.scale.labels import Collected
 from treille.solvers import Problem
 from treille.solvers.problem import Loss
 
@@ -47,6 +53,21 @@ class Regressor(RegressorMixin, KernelMachine):
         self._found = mean, one_target
         return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
 
+    def _loss(self) -> Loss:
+        return self._loss_and_C()[0]
+
+    def _loss_and_C(self) -> tuple[Loss, float]:
+        """The loss, and its weight."""
+        raise NotImplementedError
+
+    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
+        (loss, C), cluster = self._loss_and_C(), counted.cluster
+        weight, sums, one_target = cluster.reduced([cluster.submit(_sums, own) for own in counted.parts], _add_sums)
+        mean = sums / weight * (self.fit_intercept is True)
+        whole = Problem(loss, np.zeros((0, len(mean))), np.zeros(0), self.fit_intercept)
+        self._found = mean, one_target
+        return whole, partial(_problem_of_part, whole, mean, C)
+
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
         super()._solve(kernel, batch, problem, chosen, space)
         mean, self.one_target_ = self.__dict__.pop("_found")
@@ -54,6 +75,8 @@ class Regressor(RegressorMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""
+        if is_collection(X):
+            return lazily(self.predict, X, np.zeros((0,) if self.one_target_ else (0, len(self.functions_.intercept))))
         outputs = self._outputs(X)
         return outputs[:, 0] if self.one_target_ else outputs
 
@@ -84,3 +107,25 @@ class Regressor(RegressorMixin, KernelMachine):
             raise InputError("the number of targets in the file does not fit its weights")
         self._read(spec, arrays, n_targets)
         self.one_target_ = one_target
+
+
+def _columns(labels: Collected) -> np.ndarray:
+    return np.asarray(labels.labels[0], np.float64).reshape(labels.n, -1)
+
+
+def _sums(part: LocalPart) -> tuple[float, np.ndarray, bool]:
+    """The weight of the examples of a part, the weighted sums of their targets, and whether there is one target."""
+    labels, given = part.labels, part.labels.sample_weight()
+    weights = np.ones(labels.n) if given is None else given
+    return float(weights.sum()), weights @ _columns(labels), np.ndim(labels.labels[0]) == 1
+
+
+def _add_sums(*each: tuple[float, np.ndarray, bool]) -> tuple[float, np.ndarray, bool]:
+    some = [sums for _, sums, _ in each if sums.any() or len(sums)]
+    return sum(weight for weight, _, _ in each), np.sum(some, axis=0), all(one for _, _, one in each)
+
+
+def _problem_of_part(whole: Problem, mean: np.ndarray, C: float, labels: Collected) -> Problem:
+    given = labels.sample_weight()
+    weights = np.ones(labels.n) if given is None else given
+    return replace(whole, targets=_columns(labels) - mean, C=C * weights)

@@ -74,10 +74,10 @@ class Ridge(Regressor):
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, self._loss(), 0.5 / self.alpha)
+        return self._regression_problem(y, sample_weight, n, *self._loss_and_C())
 
-    def _loss(self) -> Loss:
-        return SquaredError()
+    def _loss_and_C(self) -> tuple[Loss, float]:
+        return SquaredError(), 0.5 / self.alpha
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

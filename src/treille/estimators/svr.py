@@ -85,10 +85,10 @@ class SVR(Regressor):
         return self
 
     def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, self._loss(), self.C, most_targets=1)
+        return self._regression_problem(y, sample_weight, n, *self._loss_and_C(), most_targets=1)
 
-    def _loss(self) -> Loss:
-        return REGRESSION_LOSSES[self.loss](float(self.epsilon))
+    def _loss_and_C(self) -> tuple[Loss, float]:
+        return REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.class_weight import compute_class_weight
 
 from treille.io.errors import InputError
 from treille.scale.labels import CodedLabels
@@ -91,9 +90,13 @@ def check_weights(
     given = check_sample_weight(sample_weight, len(codes))
     if len(np.unique(codes[given > 0])) < least:
         raise InputError("sample_weight leaves fewer than two classes with any weight")
-    weights = float(C) * given
+    return float(C) * given * class_weights(class_weight, classes, np.bincount(codes, minlength=len(classes)))[codes]
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The weight of each class, of which there are so many examples."""
     if class_weight is None:
-        return weights
+        return np.ones(len(classes))
     if isinstance(class_weight, dict):
         unknown = [key for key in class_weight if key not in classes]
         if unknown:
@@ -102,10 +105,10 @@ def check_weights(
         if not ((per_class > 0) & (per_class < np.inf)).all():
             raise InputError("class_weight holds a weight that is not a positive number")
     elif isinstance(class_weight, str) and class_weight == "balanced":
-        per_class = compute_class_weight("balanced", classes=classes, y=classes[codes])
+        per_class = counts.sum() / (len(classes) * np.maximum(counts, 1.0))  # as scikit-learn's
     else:
         raise InputError(f"class_weight is {class_weight!r}, expected None, 'balanced' or a dict")
-    return weights * per_class[codes]
+    return per_class
 
 
 def _numbers(values: Any, what: str) -> np.ndarray:

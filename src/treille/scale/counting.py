@@ -6,7 +6,8 @@ What the kernel makes of all examples together, such as inverse document frequen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.scale.disk_rows import DiskRows, FileRows, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
-from treille.scale.folder import Folder
+from treille.scale.folder import Folder, opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import PER_CHARACTER, Part, Parts
 from treille.scale.sources import Facts, check_unchanged, file_facts, identity, text_bytes
@@ -244,6 +245,17 @@ def _check_disk(counted: Counted, facts: Facts, characters: int) -> None:
             f"{counted.folder.path}: the rows will take about {readable_size(needed)}, but {readable_size(free)} are free: name a "
             "folder on a larger disk (scratch, or checkpoint)"
         )
+
+
+@contextmanager
+def checkpointed(parts: Parts | None, kernel: Kernel) -> Iterator[Folder | None]:
+    """The folder of a checkpoint, identified by data and kernel; None without one."""
+    if parts is None or parts.checkpoint is None:
+        yield None
+        return
+    with opened_folder(None, parts.checkpoint) as folder:
+        folder.run = identity(parts, kernel, file_facts(parts.sources))
+        yield folder
 
 
 def _save(counted: Counted, done: bool) -> None:

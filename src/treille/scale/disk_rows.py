@@ -82,7 +82,7 @@ class ChangedRows(DiskRows):
 def settled(store: DiskRows, folder: Path) -> DiskRows:
     """The same rows, whose norms and weights are computed once, here, instead of whenever a part is read.
 
-    Weights and norms change the scale of rows and the weights of columns, never the entries: a file per part keeps scales and norms.
+    Weights and norms change the scale of rows and the weights of columns, never entries: a file per part keeps scales and norms.
     """
     leaves = _leaves(store)
     if leaves == [store]:

@@ -49,7 +49,7 @@ class Collected:
     def _coded(self, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
         own = classes.tolist()
         known = next(iter(self.codes), None)
-        if known is not None and type(own[0]) is not type(known):
+        if own and known is not None and type(own[0]) is not type(known):
             raise InputError(
                 f"has labels such as {own[0]!r}, parts before it such as {known!r}: use labels of one type"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
 from treille.io.examples import Examples
 from treille.io.parameters import check_whole
+from treille.io.read import read
+from treille.scale.cluster import current_client
 from treille.scale.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
@@ -81,6 +84,7 @@ class Parts:
         self.min_count = check_whole("min_count", min_count)
         self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
+        self.client: Any = None  # of the cluster that reads the parts, one file each
         if self.checkpoint is not None and "-" in self.sources:
             raise InputError(
                 f"{self.checkpoint}: standard input cannot be read again, so a checkpoint of it is of no use: name a file"
@@ -141,6 +145,37 @@ class Parts:
         )
 
     @classmethod
+    def on(
+        cls,
+        client: Any,
+        path: PathLike | Sequence[PathLike],
+        *,
+        checkpoint: PathLike | None = None,
+        min_count: int = 1,
+        **options: Any,
+    ) -> Parts:
+        """Files that the workers of a Dask cluster read, each of them one part, and whose rows stay on the workers.
+
+        Parameters
+        ----------
+        client : distributed.Client or None
+            None: the current one, or that of a new local cluster.
+        path : path or list of paths
+            Files, folders and globs, on a disk that all workers see.
+        checkpoint, min_count, **options
+            As in `read`. The checkpoint is a folder of this machine.
+        """
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        files = [file for each in paths for file in files_of(each)]
+
+        def open_parts() -> Iterator[Part]:  # for predictions, on this machine
+            return (read_part(file, options) for file in files)
+
+        parts = cls(open_parts, checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
+        parts.client = current_client(client)
+        return parts
+
+    @classmethod
     def of(
         cls,
         iterable: Iterable[Any],
@@ -192,3 +227,20 @@ def place_of(chunk: Examples) -> str:
 
 def _is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
+
+
+def files_of(path: PathLike) -> list[str]:
+    """The files of a path: of a folder, of a glob, or itself."""
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        return sorted(os.path.join(name, own) for own in os.listdir(name) if not own.startswith("."))
+    found = sorted(glob.glob(name))
+    if not found:
+        raise InputError(f"{name}: no such file")
+    return found
+
+
+def read_part(path: str, options: dict[str, Any]) -> Part:
+    """The examples of a file, as one part."""
+    examples = read(path, **options)
+    return Part(examples.X, examples.labels, None, path)

@@ -51,19 +51,24 @@ def text_bytes(facts: Facts) -> int:
     return sum(size * (COMPRESSED if file.endswith((".gz", ".bz2", ".xz")) else 1) for file, (size, _) in facts.items())
 
 
-def identity(parts: Parts, kernel: Kernel, facts: Facts, labels: Collected, first: Batch) -> dict[str, Any]:
-    """What a checkpoint belongs to, as JSON values."""
-    return {
+def identity(
+    parts: Parts, kernel: Kernel, facts: Facts, labels: Collected | None = None, first: Batch | None = None
+) -> dict[str, Any]:
+    """What a checkpoint belongs to, as JSON values: with its labels and first part, where these are at hand."""
+    found = {
         "treille": version("treille"),
         "kernel": repr(kernel),
         "kernel's parameters digest": _kernel_digest(kernel),
         "memory": parts.memory,
         "min_count": parts.min_count,
-        "labels": {None: "not used", True: "classes", False: "numbers"}[labels.of_classes],
         "reading": {name: str(value) for name, value in parts.options.items() if value is not None},
         "files": facts,
-        "first part digest": _batch_digest(first),
     }
+    if labels is not None:
+        found["labels"] = {None: "not used", True: "classes", False: "numbers"}[labels.of_classes]
+    if first is not None:
+        found["first part digest"] = _batch_digest(first)
+    return found
 
 
 def _kernel_digest(kernel: Kernel) -> str:

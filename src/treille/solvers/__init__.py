@@ -2,6 +2,8 @@
 
 from treille.solvers.alignment import align
 from treille.solvers.block_minimization import BlockMinimization
+from treille.solvers.bundle_method import BundleMethod
+from treille.solvers.cluster_gradients import ClusterGradients
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
@@ -16,7 +18,9 @@ from treille.solvers.solver import Solver
 __all__ = [
     "SMO",
     "BlockMinimization",
+    "BundleMethod",
     "Cholesky",
+    "ClusterGradients",
     "ConjugateGradient",
     "ConvergenceWarning",
     "CuttingPlane",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import expit, xlogy
 
 from treille.io.errors import InputError
 
@@ -25,6 +25,10 @@ class Loss:
         """What each example adds to the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
         raise NotImplementedError
 
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """Minus the slope of C loss(y, .) at f, for each example: the beta at which C loss(y, g) >= conjugate - beta g touches at f."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Hinge(Loss):
@@ -38,6 +42,9 @@ class Hinge(Loss):
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * beta
 
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return y * C * (y * f < 1)
+
 
 @dataclass(frozen=True)
 class SquaredHinge(Hinge):
@@ -48,6 +55,9 @@ class SquaredHinge(Hinge):
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * beta - quarter_squares(beta, C)
+
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return 2 * y * C * np.maximum(0.0, 1 - y * f)
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,9 @@ class Logistic(Loss):
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         alpha = y * beta
         return xlogy(C, C) - xlogy(alpha, alpha) - xlogy(C - alpha, C - alpha)
+
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return y * C * expit(-y * f)
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,9 @@ class EpsilonInsensitive(Loss):
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * beta - self.epsilon * np.abs(beta)
 
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return C * np.sign(y - f) * (np.abs(y - f) > self.epsilon)
+
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(EpsilonInsensitive):
@@ -90,6 +106,9 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
 
     def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
         return super().conjugate(y, beta, C) - quarter_squares(beta, C)
+
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return 2 * C * np.sign(y - f) * EpsilonInsensitive.value(self, y, f)
 
 
 @dataclass(frozen=True)

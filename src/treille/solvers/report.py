@@ -65,6 +65,10 @@ class Report:
     mistakes: tuple[int, ...] = ()
     radius: float = 0.0
     last_margin: float = 0.0
+    # On a cluster: rounds in which weights went out and a sum came back, the bytes of these, and seconds by stage.
+    rounds: int = 0
+    bytes_sent: int = 0
+    stages: tuple[tuple[str, float], ...] = ()
 
     @property
     def gap(self) -> float:
@@ -167,10 +171,13 @@ class Report:
             "mistakes": [],
             "radius": 0.0,
             "last_margin": 0.0,
+            "rounds": 0,
+            "bytes_sent": 0,
+            "stages": [],
         } | values
         names = ("primal", "dual", "seconds", "approximation_error", "radius", "last_margin")
         numbers: dict[str, Any] = {k: stored.number(defaults, k) for k in names}
-        counts: dict[str, Any] = {k: stored.whole(values, k) for k in ("epochs", "seed")}
+        counts: dict[str, Any] = {k: stored.whole(defaults, k) for k in ("epochs", "seed", "rounds", "bytes_sent")}
         texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
         each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
         moments = np.array(stored.value({"history": []} | values, "history", list), dtype=object)
@@ -179,7 +186,8 @@ class Report:
         except (TypeError, ValueError):
             raise InputError("history is not a list of seconds, primal and dual values") from None
         mistakes = tuple(stored.whole({"mistakes": n}, "mistakes") for n in stored.value(defaults, "mistakes", list))
-        return cls(**numbers, **counts, **texts, per_class=each, history=history, mistakes=mistakes)
+        stages = tuple((str(name), float(seconds)) for name, seconds in stored.value(defaults, "stages", list))
+        return cls(**numbers, **counts, **texts, per_class=each, history=history, mistakes=mistakes, stages=stages)
 
 
 def combined_history(each: Sequence[History]) -> History:

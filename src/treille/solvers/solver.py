@@ -120,11 +120,11 @@ class BaseSolver(BaseEstimator):
         if not isinstance(space, self.spaces):
             known = " or ".join(each.name for each in self.spaces)
             raise InputError(f"{type(self).__name__} works on {known}, found {type(space).__name__}")
-        if len(space) != len(problem):
+        if len(space) != len(problem) and not hasattr(space, "problems"):  # where each part has its own
             raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
         if start is not None:
             start = np.ascontiguousarray(start, np.float64)
-            check_shape("start", start, (problem.n_problems, len(problem)))
+            check_shape("start", start, (problem.n_problems, len(space)))
         begun = time.perf_counter()
         run = Run(float(tol), int(max_epochs), int(seed), n_jobs, start, poll_until(begun, self.max_seconds, progress))
         solution = self._solve_each(problem, space, run).timed(time.perf_counter() - begun)

@@ -1,5 +1,6 @@
 """Spaces: a kernel applied to a batch, and what a solver may ask of it."""
 
+from treille.spaces.cluster import Cluster, ClusterSpace
 from treille.spaces.gram import GramSpace
 from treille.spaces.nystrom import Nystrom, NystromSpace
 from treille.spaces.parts import PartsSpace
@@ -7,4 +8,4 @@ from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
 from treille.spaces.space import Space
 
-__all__ = ["GramSpace", "Nystrom", "NystromSpace", "PartsSpace", "ProductSpace", "RowsSpace", "Space"]
+__all__ = ["Cluster", "ClusterSpace", "GramSpace", "Nystrom", "NystromSpace", "PartsSpace", "ProductSpace", "RowsSpace", "Space"]

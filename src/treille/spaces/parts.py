@@ -50,7 +50,7 @@ class PartsSpace:
     @classmethod
     def offered(cls, kernel: Kernel, batch: Any) -> bool:
         """Whether the data are in parts whose features are counted."""
-        return hasattr(batch, "fitted")
+        return hasattr(batch, "fitted") and not hasattr(batch, "spread")
 
     @classmethod
     def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> PartsSpace:

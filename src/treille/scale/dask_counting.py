@@ -1,0 +1,176 @@
+"""The features of parts on a Dask cluster: each worker counts those of its parts, and maps are merged in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treille.data import Batch
+from treille.data.base import first_item, kind_of
+from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.scale.cluster import DaskCluster
+from treille.scale.dask_rows import DaskRows
+from treille.scale.labels import Collected
+from treille.scale.parts import Part
+
+
+@dataclass(frozen=True)
+class LocalPart:
+    """What a worker keeps of a part: features and rows of each leaf of the kernel, and labels."""
+
+    leaves: list[tuple[FeatureMap, FeatureRows]]
+    labels: Collected
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the driver knows of a part."""
+
+    n: int
+    kind: type[Batch]
+    item: str  # the first one, for messages
+    place: str
+    counts: dict[Any, float]  # of each class: the weights of its examples
+    examples: dict[Any, int]  # and their number
+    first: Batch  # of one example
+
+
+@dataclass
+class ClusterParts:
+    """Parts on a cluster whose features are merged. To estimators it is a batch without examples."""
+
+    cluster: DaskCluster
+    kernel: Kernel
+    facts: list[Facts]
+    leaves: list[FeatureMap]
+    parts: list[Any]  # futures of each LocalPart
+    min_count: int = 1
+    folder: Any = None  # for the state of the solver
+    problems: list[Any] | None = None  # futures of each part's Problem
+
+    def __len__(self) -> int:
+        return sum(own.n for own in self.facts)
+
+    @property
+    def residues(self) -> Any:
+        """The alphabet of biological sequences, if they are such."""
+        return getattr(self.facts[0].first, "residues", None)
+
+    def spread(self) -> list[Any]:
+        """The futures of each part's problem."""
+        assert self.problems is not None
+        return self.problems
+
+    def with_problems(self, make: Callable[[Collected], Any]) -> None:
+        """Makes the problem of each part where it is: ``make(labels)``."""
+        function = self.cluster.keep(make)
+        self.problems = [self.cluster.submit(_made, function, part) for part in self.parts]
+
+    def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+        """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
+        lengths, maps = np.array([own.n for own in self.facts], np.int64), self.cluster.keep(self.leaves)
+        each = []
+        for place, leaf in enumerate(self.leaves):
+            futures = [self.cluster.submit(_renumbered, own, maps, place) for own in self.parts]
+            rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
+            each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
+        features, composed = kernel.compose(iter(each), n_jobs)
+        assert isinstance(composed, PartedRows)
+        return features, composed
+
+
+def _made(make: Callable[[Collected], Any], part: LocalPart) -> Any:
+    return make(part.labels)
+
+
+def _renumbered(local: LocalPart, maps: Sequence[FeatureMap], place: int) -> FeatureRows:
+    (features, rows), merged = local.leaves[place], maps[place]
+    return rows.renumbered(merged.merge(features)[2], merged.n_features)
+
+
+def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
+    kept = np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least)
+    ids = np.full(features.n_features, -1, np.int64)
+    ids[kept] = np.arange(len(kept))
+    return features.restrict(kept), rows.renumbered(ids, len(kept))
+
+
+def count_on_cluster(
+    cluster: DaskCluster,
+    parts: Sequence[Any],
+    choose: Callable[[Any], tuple[Kernel, str]],
+    of_classes: bool | None,
+    found: Callable[[Any, int], Any],
+    min_count: int = 1,
+) -> tuple[ClusterParts, str]:
+    """Counts the features of parts, given as futures of `Part`, on the workers that hold them."""
+    kernel, why = cluster.submit(_chosen, choose, *parts[:2]).result()
+    if not kernel.has_features:
+        raise InputError(f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example")
+    kernel_there = cluster.keep(kernel)
+    counted = [cluster.submit(_count, kernel_there, part, of_classes, found) for part in parts]
+    pairs = [cluster.submit(_facts, kernel_there, part, own) for part, own in zip(parts, counted, strict=True)]
+    facts: list[Facts] = cluster.gather(pairs)
+    if sum(own.n for own in facts) == 0:
+        raise InputError("there are no examples: fit needs at least one")
+    some = next(own for own in facts if own.n)
+    for own in facts:
+        if own.n and own.kind is not some.kind:
+            raise InputError(
+                f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
+            )
+    merged = cluster.reduced([cluster.submit(_maps, own) for own in counted], _merged)
+    return ClusterParts(cluster, kernel, facts, merged, counted, min_count), why
+
+
+def _chosen(choose: Callable[[Any], tuple[Kernel, str]], *parts: Part) -> tuple[Kernel, str]:
+    """The kernel for the first part that has examples."""
+    return choose(next((own for own in parts if len(own.X)), parts[0]).X)
+
+
+def _count(kernel: Kernel, part: Part, of_classes: bool | None, found: Callable[[Any, int], Any]) -> LocalPart:
+    try:
+        batch, labels = kernel.batch(part.X), Collected(of_classes)
+        labels.add(part, len(batch), found)
+        leaves = []
+        for leaf, own in kernel.leaf_kernels(batch):
+            if leaf.needs_features:
+                raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
+            leaves.append(leaf.fit_features(own))
+    except InputError as error:
+        raise error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}") from None
+    return LocalPart(leaves, labels)
+
+
+def _facts(kernel: Kernel, part: Part, local: LocalPart) -> Facts:
+    labels = local.labels
+    weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
+    counts: dict[Any, float] = {}
+    examples: dict[Any, int] = {}
+    if labels.of_classes and own is not None:
+        n_classes = len(labels.codes)
+        sums = np.bincount(own, weights, minlength=n_classes)
+        counts = dict(zip(labels.codes, sums.tolist(), strict=True))
+        examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
+    first = kernel.batch(part.X)[:1]
+    return Facts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
+
+
+def _maps(local: LocalPart) -> list[FeatureMap]:
+    return [features for features, _ in local.leaves]
+
+
+def _merged(*maps: list[FeatureMap]) -> list[FeatureMap]:
+    merged = []
+    for each in zip(*maps, strict=True):
+        all_of_them = each[0]
+        for number, other in enumerate(each[1:]):
+            # The first merge makes a map of its own, which may then be changed; those on the cluster may not.
+            all_of_them = (all_of_them.absorb if number else all_of_them.merge)(other)[0]
+        merged.append(all_of_them)
+    return merged

@@ -1,0 +1,72 @@
+"""Dask collections as parts: bags, series and data frames, arrays, lists of delayed objects, and files read by the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from treille.io.errors import InputError
+from treille.scale.parts import Part
+
+
+def is_collection(X: Any) -> bool:
+    """Whether this is a Dask collection, or a list of delayed objects. Dask need not be installed.
+
+    >>> is_collection(["abba"]), is_collection([])
+    (False, False)
+    """
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(_is_dask(each) for each in X)
+    return _is_dask(X)
+
+
+def _is_dask(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
+def partitions(X: Any) -> list[Any]:
+    """The delayed partitions of a collection."""
+    if isinstance(X, (list, tuple)):
+        return list(X)
+    if hasattr(X, "to_delayed"):
+        parts = X.to_delayed()
+        if isinstance(parts, np.ndarray):
+            if parts.ndim > 1 and any(size > 1 for size in parts.shape[1:]):
+                raise InputError(f"the array has chunks of {parts.shape} along its axes: rechunk it so that each holds whole rows")
+            return parts.ravel().tolist()
+        return list(parts)
+    return [X]  # one delayed object
+
+
+def as_parts(client: Any, X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """Futures of a `Part` for each partition; y and weights are divided like X."""
+    columns = [X, y, sample_weight]
+    each = [None if column is None else partitions(column) for column in columns]
+    n = len(each[0] or ())
+    for name, own in zip(("y", "sample_weight"), each[1:], strict=True):
+        if own is not None and len(own) != n:
+            raise InputError(f"X has {n} partitions, {name} {len(own)}: divide them alike, for example with repartition")
+    from dask import delayed
+
+    made = [
+        delayed(_part, pure=False)(*(None if own is None else own[p] for own in each), f"partition {p}") for p in range(n)
+    ]
+    futures: list[Any] = client.compute(made)
+    return futures
+
+
+def _part(X: Any, y: Any, sample_weight: Any, place: str) -> Part:
+    X, y = (list(values) if isinstance(values, (filter, map, zip)) or hasattr(values, "__next__") else values for values in (X, y))
+    return Part(X, y, sample_weight, place)
+
+
+def lazily(predict: Callable[[Any], np.ndarray], X: Any, sample: np.ndarray) -> Any:
+    """A Dask array of ``predict`` of each partition, computed when it is asked for. `sample` has its type and columns."""
+    import dask.array as da
+    from dask import delayed
+
+    function = delayed(predict)
+    shape = (np.nan, *sample.shape[1:])
+    return da.concatenate([da.from_delayed(function(part), shape, dtype=sample.dtype) for part in partitions(X)])

@@ -1,0 +1,81 @@
+"""The cluster space: explicit features whose rows, labels and weights are in parts on the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treille.features import FeatureMap, PartedRows
+from treille.io.errors import InputError
+from treille.kernels import Kernel
+from treille.spaces.functions import Functions, LinearFunctions
+
+
+class Cluster:
+    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures."""
+
+    n_threads = 1  # of all workers together, when it was first used
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
+        raise NotImplementedError
+
+    def keep(self, value: Any) -> Any:
+        """The future of a value, which the cluster can provide again if a worker is lost."""
+        raise NotImplementedError
+
+    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
+        """The value of ``add(*values)``, computed in a tree."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSpace:
+    """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`."""
+
+    name: ClassVar[str] = "cluster"
+    needs: ClassVar[str] = "data in parts on a cluster"
+
+    kernel: Kernel
+    features: FeatureMap
+    rows: PartedRows
+    cluster: Cluster
+    futures: list[Any]  # of the rows of each part
+    problems: list[Any] = field(default_factory=list)
+    folder: Any = None  # keeps the state of a solver, see `PartsSpace`
+    error: float = 0.0
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Any) -> bool:
+        """Whether the data are on a cluster, and their features counted."""
+        return hasattr(batch, "spread")
+
+    @classmethod
+    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> ClusterSpace:
+        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
+        features, rows = batch.fitted(kernel, n_jobs)
+        if rows.n_features == 0:
+            raise InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
+        return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread(), batch.folder)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.rows.n_features
+
+    def functions(
+        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
+    ) -> Functions:
+        """f_k(x) = w_k.phi(x) + intercept_k."""
+        assert weights is not None
+        return LinearFunctions(self.features, weights, intercept)
+
+    def sizes(self) -> str:
+        """How large the space is, in words."""
+        return f"{len(self):,} examples, {self.n_features:,} features, {len(self.futures):,} parts on a cluster"
