@@ -17,6 +17,7 @@ from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
+from treille.estimators.in_parts import check_in_parts
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.targets import check_numbers, found_labels
@@ -81,19 +82,22 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError(
                 "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
             )
-        if getattr(self, "space", "auto") != "auto":
-            raise InputError(
-                f"space is {self.space!r}, which needs all examples in memory: use 'auto' for data in parts"
-            )
+        check_in_parts(self, type(self._loss()))
         of_classes = is_classifier(self)
         labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
             with running_text(getattr(self, "verbose", 0)) as show:
                 choose = partial(choose_kernel, self.kernel, labels=of_classes)
                 counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
+            if parts.min_count > 1:
+                why += f", with only the features that occur in at least {parts.min_count:,} examples"
             problem = problem_of(labels.y(), labels.sample_weight(), len(counted))
             kernel = counted.kernel
             self._solve(kernel, counted, problem, *self._planned(kernel, why, counted, problem))
+
+    def _loss(self) -> Loss:
+        """The loss of the problem."""
+        raise NotImplementedError
 
     def _train_cluster(self, X: Any, y: Any, sample_weight: Any) -> None:
         """The same for Dask collections. The rows stay on the workers; the problem of each part is made where they are."""
@@ -134,7 +138,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError("there are no examples: fit needs at least one")
         return kernel, why, batch
 
-    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+    def _planned(self, kernel: Kernel, why: str, batch: Any, problem: Problem) -> tuple[Plan, Any]:
         """The solver chosen, and the space that it works on, built."""
         bound = self._bound(kernel, problem)
         with stage("computing features", getattr(self, "verbose", 0)):
@@ -146,7 +150,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             return kernel.bound_to(problem.targets, problem.classes)
         return kernel
 
-    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
+    def _solve(self, kernel: Kernel, batch: Any, problem: Problem, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         verbose = getattr(self, "verbose", 0)
@@ -241,7 +245,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         if isinstance(X, Parts):
-            return np.concatenate([self._outputs(part.X) for part in X.open()])
+            check_is_fitted(self, "functions_")
+            return np.concatenate([np.empty((0, len(self.functions_.intercept))), *self._outputs_of(X)])
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
@@ -249,6 +254,14 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
                 f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"
             )
         return outputs
+
+    def _outputs_of(self, parts: Parts) -> Iterator[np.ndarray]:
+        """The outputs for each part, one after another."""
+        for part in parts.open():
+            try:
+                yield self._outputs(part.X)
+            except InputError as error:
+                raise InputError(f"{part.place}: {error}") from None
 
     def explain(self, x: Any) -> Explanation:
         """What each part of one example contributes to its scores, see `treille.explain.Explanation`."""

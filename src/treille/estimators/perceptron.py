@@ -13,6 +13,7 @@ import numpy as np
 from treille.data import Batch
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
@@ -108,8 +109,9 @@ class Perceptron(Classifier):
             raise InputError(f"averaged is {self.averaged!r}, expected True or False")
         self._check_shared(Separation, self.fit_intercept)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
+        refuse_parts(X, self, "call partial_fit for each part")
         super().fit(X, y, sample_weight)
         for name in ("_stream", "_fixed", "running_accuracy_"):
             self.__dict__.pop(name, None)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
 from treille.estimators.display import LearnedDisplay
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.io import stored
@@ -133,6 +134,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Tagger:
         """Trains on sentences X with tags y, a list of tags for each sentence."""
+        refuse_parts(X, self, "pass sentences as lists")
         self.check_parameters()
         with stage("reading sentences", self.verbose):
             sentences, given = Sentences(X), one_column(y, "tag")

@@ -40,7 +40,8 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
     except BaseException:
         with contextlib.suppress(OSError):
             file.close()
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is renamed already
+            os.unlink(temporary)
         raise
     _sync_folder(target.parent)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PartedRows, PerProblemRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -124,6 +124,10 @@ class Weighted(WrappedKernel):
         bound._labels = labels, classes
         return bound
 
+    def check_parts(self) -> None:
+        self._refuse_learned()
+        super().check_parts()
+
     def refits(self) -> bool:
         return self.kernel.refits()
 
@@ -154,13 +158,16 @@ class Weighted(WrappedKernel):
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         self.check()
+        self._refuse_learned()
+        weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
+        fitted = WeightedMap(features, weights, unseen)
+        return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
+
+    def _refuse_learned(self) -> None:
         if self.weights == "learned":
             raise InputError(
                 f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
             )
-        weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
-        fitted = WeightedMap(features, weights, unseen)
-        return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
 
     def _fitted_weights(self, features: FeatureMap, rows: FeatureRows, threads: int) -> tuple[np.ndarray, float]:
         """One row of weights per problem, and the weight of unseen features."""
@@ -221,8 +228,11 @@ class WeightedMap(WrappedMap):
         return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
-        each = [rows.weighted(weights, self.unseen, threads) for weights in self.weights]
-        return each[0] if len(each) == 1 else PerProblemRows(each)
+        if len(self.weights) == 1:
+            return rows.weighted(self.weights[0], self.unseen, threads)
+        if isinstance(rows, PartedRows):
+            return rows.changed(lambda part: self.change(part, threads), len(self.weights))
+        return PerProblemRows([rows.weighted(weights, self.unseen, threads) for weights in self.weights])
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())

@@ -138,7 +138,7 @@ def _count(kernel: Kernel, part: Part, of_classes: bool | None, found: Callable[
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
         leaves = []
-        for leaf, own in kernel.leaves(batch):
+        for leaf, own in kernel.leaf_kernels(batch):
             if leaf.needs_features:
                 raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
             leaves.append(leaf.fit_features(own))
