@@ -68,6 +68,12 @@ class BundleMethod(BaseSolver):
     ----------
     Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk minimization. JMLR 2009.
     Ma, Smith, Jaggi, Jordan, Richtárik, Takáč: Adding vs. averaging in distributed primal-dual optimization. ICML 2015.
+
+    Examples
+    --------
+    >>> import treille
+    >>> treille.solvers.BundleMethod().spaces[0].name
+    'cluster'
     """
 
     spaces = (ClusterSpace,)

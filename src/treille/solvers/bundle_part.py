@@ -73,10 +73,10 @@ class PartState:
 
     def plane(self, k: int, beta: np.ndarray) -> tuple[np.ndarray, float]:
         """v and offset of a plane."""
-        at, v = 0, 0.0
-        for rows in self.rows:
-            v = v + rows.rmatvec(beta[at : at + len(rows), None])[:, 0]
-            at += len(rows)
+        at = np.cumsum([0, *map(len, self.rows)])
+        v = np.zeros(self.rows[0].n_features)
+        for rows, first, last in zip(self.rows, at[:-1], at[1:], strict=True):
+            v += rows.rmatvec(beta[first:last, None])[:, 0]
         problem = self.problem
         offset = float(problem.loss.conjugate(problem.y(k), beta, problem.C).sum())
         return np.append(v, float(problem.intercept) * beta.sum()), offset
@@ -105,7 +105,7 @@ def start_planes(state: PartState) -> list[tuple[np.ndarray, float]]:
 
 def add_planes(*parts: list[tuple[np.ndarray, float]]) -> list[tuple[np.ndarray, float]]:
     """Sums over parts, of each problem."""
-    return [(sum(v for v, _ in each), sum(b for _, b in each)) for each in zip(*parts, strict=True)]  # type: ignore[misc]
+    return [(sum(v for v, _ in each), sum(b for _, b in each)) for each in zip(*parts, strict=True)]
 
 
 def dual_variables(state: PartState, mixtures: list[np.ndarray]) -> np.ndarray:

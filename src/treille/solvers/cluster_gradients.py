@@ -23,7 +23,12 @@ from treille.spaces.cluster import ClusterSpace
 
 
 class ClusterGradients(LeastSquaresSolver):
-    """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters."""
+    """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters.
+
+    >>> import treille
+    >>> treille.solvers.ClusterGradients().spaces[0].name
+    'cluster'
+    """
 
     spaces = (ClusterSpace,)
 

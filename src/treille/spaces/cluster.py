@@ -15,7 +15,22 @@ from treille.spaces.functions import Functions, LinearFunctions
 
 
 class Cluster:
-    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures."""
+    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures.
+
+    A cluster in this process, where the future of a value is the value:
+
+    >>> class Here(Cluster):
+    ...     def submit(self, function, *arguments):
+    ...         return function(*arguments)
+    ...
+    ...     def keep(self, value):
+    ...         return value
+    ...
+    ...     def reduced(self, futures, add):
+    ...         return add(*futures)
+    >>> Here().reduced([Here().submit(len, "abba"), Here().keep(2)], max)
+    4
+    """
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
@@ -32,7 +47,11 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class ClusterSpace:
-    """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`."""
+    """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`.
+
+    >>> ClusterSpace.name, ClusterSpace.needs
+    ('cluster', 'data in parts on a cluster')
+    """
 
     name: ClassVar[str] = "cluster"
     needs: ClassVar[str] = "data in parts on a cluster"
