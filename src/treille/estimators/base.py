@@ -41,6 +41,7 @@ from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
 from treille.solvers.report import check_outcome, first_level_outside
 from treille.solvers.solver import BaseSolver, check_supported
+from treille.spaces import PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
@@ -89,6 +90,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             with running_text(getattr(self, "verbose", 0)) as show:
                 choose = partial(choose_kernel, self.kernel, labels=of_classes)
                 counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
+            parts.class_counts = labels.class_counts()
             if parts.min_count > 1:
                 why += f", with only the features that occur in at least {parts.min_count:,} examples"
             problem = problem_of(labels.y(), labels.sample_weight(), len(counted))
@@ -154,7 +156,10 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """Solves the problem on the space, and keeps the result."""
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         verbose = getattr(self, "verbose", 0)
-        with progress_bar(problem.n_problems, self.tol, verbose, measure=measure) as progress:
+        n_problems, unit = problem.n_problems, "epoch"
+        if isinstance(space, PartsSpace):  # all at once, unless the rows differ
+            n_problems, unit = max(1, space.rows.n_problems), "pass"
+        with progress_bar(n_problems, self.tol, verbose, measure=measure, unit=unit) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,

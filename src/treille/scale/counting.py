@@ -113,18 +113,20 @@ def count_parts(
         held, limit = readable_size(resident_bytes()), readable_size(parts.memory)
         raise InputError(f"this process holds {held} already, more than memory={limit}: allow more memory")
     facts, counted, why = file_facts(parts.sources), None, ""
+    show("counting features: the first part")
     for number, part in enumerate(parts.open()):
         if counted is None:
             kernel, why = choose(part.X)
             kernel.check_parts()
             batch = _read(kernel, part, n_jobs)
             kind, unit = kind_of(part.X), getattr(batch, "unit", None)
-            counted = Counted(parts, folder, kernel, batch[:1], labels)
+            counted = Counted(parts, folder, kernel, batch[[0]], labels)  # a copy
             if folder.kept:
                 folder.run = identity(parts, kernel, facts, labels, batch)
                 if _resume(counted):
                     return counted, why
         if number < len(counted.lengths):
+            show(f"reading on after {len(counted):,} examples that were counted before")
             continue
         if kind_of(part.X) is not kind:
             raise _different(part, f"holds {kind_of(part.X).title}, parts before it {kind.title}")

@@ -82,6 +82,13 @@ class Collected:
         classes, places = np.unique(np.array(list(self.codes)), return_inverse=True)
         return CodedLabels(classes, places.astype(np.int32)[joined])
 
+    def class_counts(self) -> dict[Any, int]:
+        """How many examples there are of each class, most frequent ones first."""
+        if not self.of_classes:
+            return {}
+        counts = np.bincount(np.concatenate([np.zeros(0, np.int32), *self.labels]), minlength=len(self.codes)).tolist()
+        return dict(sorted(zip(self.codes, counts, strict=True), key=lambda pair: -pair[1]))
+
     def sample_weight(self) -> np.ndarray | None:
         """All weights."""
         return np.concatenate(self.weights) if self.weights else None

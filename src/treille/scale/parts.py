@@ -84,6 +84,9 @@ class Parts:
         self.min_count = check_whole("min_count", min_count)
         self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
+        self.class_counts: dict[
+            Any, int
+        ] = {}  # after a classifier was fitted on the parts: how many examples of each class
         self.client: Any = None  # of the cluster that reads the parts, one file each
         if self.checkpoint is not None and "-" in self.sources:
             raise InputError(

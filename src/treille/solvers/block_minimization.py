@@ -141,6 +141,7 @@ class Visits:
             order = np.random.default_rng([self.run.seed, state.passes]).permutation(len(self.blocks)).tolist()
             for block, rows in self.blocks.read(order[state.visited :]):
                 self._visit(block, rows)
+                del rows
                 state.visited += 1
                 gap = float((self.state.met / np.maximum(self._dual() + self.state.met, 1e-300)).max())
                 if not self.run.poll(0, state.passes + 1, gap * state.ratio):
@@ -149,7 +150,6 @@ class Visits:
                     return "converged" if self._small() else "max_seconds"
                 if self.space.folder.due():
                     self._save()
-            rows = []  # the memory is needed
             met, state.met = state.met, np.zeros_like(state.met)
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
@@ -208,6 +208,7 @@ class Visits:
                 state.w.reshape(-1), state.b, np.ascontiguousarray(state.alpha[:, examples]).reshape(-1),
                 self.sum_w.reshape(-1), self.sum_b, self.threads,
             )  # fmt: skip
+            del rows
             losses, own = losses + values[0], own + values[1]
         state.measured += 1
         self.primal = losses + 0.5 * self._sq_norm(state.w, state.b)

@@ -50,13 +50,13 @@ class Blocks:
         return np.arange(self.space.offsets[first], self.space.offsets[last])
 
     def read(self, order: list[int]) -> Iterator[tuple[int, list[FeatureRows]]]:
-        """The rows of each of these blocks in turn, part by part; the next ones are read meanwhile."""
+        """The rows of each of these blocks in turn, part by part; the next ones are read meanwhile. Delete them after use."""
         ahead = [self._reader.submit(self.load, block) for block in order[:1]]
         for place, block in enumerate(order):
-            rows = ahead.pop().result()
+            held = [ahead.pop().result()]  # not by this function while they are in use: only two blocks are in memory
             if place + 1 < len(order):
                 ahead.append(self._reader.submit(self.load, order[place + 1]))
-            yield block, rows
+            yield block, held.pop()
 
     def load(self, block: int) -> list[FeatureRows]:
         """The rows of a block, read from disk in their order, which is faster than as they are used."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille.data.base import readable_size, resident_bytes
+from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -126,7 +127,8 @@ class PartsSpace:
         n_parts = len(self.offsets) - 1
         size = readable_size(sum(map(self.bytes_of, range(n_parts))))
         kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
-        return f"{len(self):,} examples, {self.n_features:,} features{kept}, {n_parts:,} parts, {size} of rows on disk"
+        parts = count(n_parts, "part")
+        return f"{count(len(self), 'example')}, {self.n_features:,} features{kept}, {parts}, {size} of rows on disk"
 
 
 def memory_needed(n_examples: int, n_features: int, n_weights: int, n_problems: int, held: int = 0) -> int:
