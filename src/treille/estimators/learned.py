@@ -96,6 +96,9 @@ class KernelLearner(KernelMachine):
                 "such as NGram(5, min_n=2)"
             )
 
+    def _cluster_loss(self) -> None:
+        return None  # the weights of features are learned with all rows in memory
+
     def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
         rows = self._learning_rows(self._bound(kernel, problem), batch)

@@ -13,6 +13,7 @@ import numpy as np
 from treille.data import Batch
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
@@ -110,6 +111,7 @@ class Perceptron(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
+        refuse_cluster(X, self, "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)
         for name in ("_stream", "_fixed", "running_accuracy_"):
             self.__dict__.pop(name, None)
@@ -135,6 +137,7 @@ class Perceptron(Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
+        refuse_cluster(X, self, "pass one partition after another")
         if requested_nystrom(self.space) is not None:
             raise InputError(
                 f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"

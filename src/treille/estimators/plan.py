@@ -117,7 +117,9 @@ def plan(
             "or .weighted() and .centered(), which need the features of the training examples"
         )
     nystrom = requested_nystrom(space)
-    solvers: list[Any] = [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+    solvers: list[Any] = (
+        [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
+    )
     order: Iterable[Any]
     if hasattr(batch, "fitted"):  # in parts
         order = (ClusterSpace, PartsSpace)

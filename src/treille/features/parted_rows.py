@@ -63,19 +63,22 @@ class PartedRows(FeatureRows):
     def nbytes(self) -> int:
         return int(sum(self.store.each(lambda rows, part: rows.nbytes)))
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self)  # the rows are elsewhere
+
     def diag(self) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.diag()))
 
     def scaled(self, factor: float | np.ndarray) -> PartedRows:
         if np.ndim(factor):
             raise _refusal("scaled by one number per row")
-        return self._changed(lambda rows: rows.scaled(factor))
+        return self.changed(lambda rows: rows.scaled(factor))
 
     def normalized(self) -> PartedRows:
-        return self._changed(lambda rows: rows.normalized())
+        return self.changed(lambda rows: rows.normalized())
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
-        return self._changed(lambda rows: rows.weighted(column_weights, unseen, threads))
+        return self.changed(lambda rows: rows.weighted(column_weights, unseen, threads))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows:
         changed = self.store.changed(lambda rows: rows.renumbered(ids, n_features, threads))
@@ -108,8 +111,9 @@ class PartedRows(FeatureRows):
     def for_core(self) -> Any:
         raise _refusal("given to a solver at once")
 
-    def _changed(self, change: Callable[[FeatureRows], FeatureRows]) -> PartedRows:
-        return PartedRows(self.store.changed(change), self.n_features, self.n_problems)
+    def changed(self, change: Callable[[FeatureRows], FeatureRows], n_problems: int = 0) -> PartedRows:
+        """``change(rows)`` for the rows of each part, whose values then differ between `n_problems` problems, or as before."""
+        return PartedRows(self.store.changed(change), self.n_features, n_problems or self.n_problems)
 
 
 def concatenate_rows(terms: Sequence[FeatureRows]) -> FeatureRows:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PartedRows, PerProblemRows
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -221,8 +221,11 @@ class WeightedMap(WrappedMap):
         return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
-        each = [rows.weighted(weights, self.unseen, threads) for weights in self.weights]
-        return each[0] if len(each) == 1 else PerProblemRows(each)
+        if len(self.weights) == 1:
+            return rows.weighted(self.weights[0], self.unseen, threads)
+        if isinstance(rows, PartedRows):
+            return rows.changed(lambda part: self.change(part, threads), len(self.weights))
+        return PerProblemRows([rows.weighted(weights, self.unseen, threads) for weights in self.weights])
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())

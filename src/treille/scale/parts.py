@@ -13,7 +13,6 @@ from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.io.read import read
-from treille.scale.cluster import current_client
 from treille.scale.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
@@ -67,7 +66,8 @@ class Parts:
         self.min_count = check_whole("min_count", min_count)
         self.sources = tuple(sources)
         self.options = options or {}
-        self.client: Any = None  # of the cluster that reads the parts, one file each
+        self.on_cluster = False  # whether the workers of a cluster read the parts, one file each
+        self.client: Any = None  # of this cluster; None: the current one, when it is needed
 
     @classmethod
     def read(
@@ -124,7 +124,7 @@ class Parts:
         Parameters
         ----------
         client : distributed.Client or None
-            None: the current one, or that of a new local cluster.
+            None: the current one when `fit` is called, or else that of a local cluster, which is closed when `fit` ends.
         path : path or list of paths
             Files, folders and globs, on a disk that all workers see.
         checkpoint, min_count, **options
@@ -133,7 +133,7 @@ class Parts:
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
         files = [file for each in paths for file in files_of(each)]
         parts = cls(lambda: iter(()), checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
-        parts.client = current_client(client)
+        parts.on_cluster, parts.client = True, client
         return parts
 
     @classmethod

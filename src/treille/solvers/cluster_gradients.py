@@ -97,9 +97,10 @@ class Sums:
         return self._total(_of_direction, self.space.cluster.keep(direction))
 
     def _total(self, function: Any, *shared: Any) -> Sum:
-        each = zip(self.space.futures, self.space.problems, strict=True)
-        futures = [self.space.cluster.submit(function, rows, own, self.constant, *shared) for rows, own in each]
-        total: Sum = self.space.cluster.reduced(futures, _add)
+        cluster, n = self.space.cluster, len(self.space.futures)
+        same = [[value] * n for value in (self.constant, *shared)]
+        futures = cluster.submit_all(function, self.space.futures, self.space.problems, *same)
+        total: Sum = cluster.reduced(futures, _add)
         return total
 
 
