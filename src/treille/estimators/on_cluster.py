@@ -1,5 +1,6 @@
 """Which estimators, kernels and solvers take data on a Dask cluster; predictions and scores of collections."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from treille.estimators.plan import SOLVERS
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel, Subpath
 from treille.kernels.callable import as_kernel
-from treille.scale.dask_parts import is_collection
+from treille.scale.dask_parts import is_collection, partitions
 from treille.scale.parts import Parts
 from treille.solvers.problem import Loss
 from treille.solvers.solver import supports
@@ -76,9 +77,5 @@ def computed(values: Any) -> Any:
     """What a collection of labels or numbers holds, in one array; None and arrays as they are."""
     if not is_collection(values):
         return values
-    import dask
-
-    from treille.scale.dask_parts import partitions
-
-    each = dask.compute(*partitions(values))
+    each = import_module("dask").compute(*partitions(values))
     return np.concatenate([np.asarray(part if hasattr(part, "__len__") else list(part)) for part in each])

@@ -2,14 +2,15 @@
 
     primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i)
 
-Any coefficients beta in the domain of the dual give a plane below the losses, sum_i loss_i(w.x_i) >= b - w.v, v = sum_i beta_i x_i, b
-the sum of the conjugates. The best w for planes (b_t, v_t) is sum_t a_t v_t for the mixture a, a >= 0 and sum(a) = 1, that maximises
-b.a - 1/2 |sum_t a_t v_t|^2; the same mixture of the beta_t, which each part keeps for its own examples, is feasible for the dual. So
-the driver knows a lower bound without seeing an example, and the losses that parts report at some points give an upper bound.
+Any coefficients beta in the domain of the dual give a plane below the losses, sum_i loss_i(w.x_i) >= b - w.v, v = sum_i beta_i x_i,
+b the sum of the conjugates. The best w for planes (b_t, v_t) is sum_t a_t v_t for the mixture a, a >= 0 and sum(a) = 1, that
+maximises b.a - 1/2 |sum_t a_t v_t|^2; the same mixture of the beta_t, which each part keeps for its own examples, is feasible for
+the dual. So the driver knows a lower bound without seeing an example, and the losses that parts report at some points give an upper
+bound. The v_t are sent in float32 unless `tol` is very small, and the bound accounts for what that may change.
 
-Each round adds two planes: the subgradient near the best w, as cutting planes do, and the answer of dual coordinate descent on each part
-by itself, see `bundle_part`. The second is near the dual optimum, which saves half of the rounds or more; in the first round, where w = 0,
-every part solves its own problem. The answer depends on the seed and the parts, but not on which worker did what.
+Each round adds two planes: the subgradient near the best w, as cutting planes do, and the answer of dual coordinate descent on each
+part by itself, see `bundle_part`. The second is near the dual optimum, which saves half of the rounds or more; in the first round,
+where w = 0, every part solves its own problem. The answer depends on the seed and the parts, but not on which worker did what.
 
 Joachims: Training linear SVMs in linear time. KDD 2006. Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk
 minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-dual optimization. ICML 2015, for the local problems.
@@ -18,6 +19,7 @@ minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-d
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,8 +98,8 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("bundle")
         start = run.start if saved is None else saved[1]["alpha"]
         starts = [None] * len(space.futures) if start is None else self._starts(start)
-        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This depends
-        # on the data alone, never on the workers that there happen to be.
+        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This
+        # depends on the data alone, never on the workers that there happen to be.
         worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
         groups = np.array_split(np.arange(len(starts)), min(len(starts), worth))
         self.turns = []
@@ -113,7 +115,7 @@ class Rounds:
 
     def _starts(self, start: np.ndarray) -> list[Any]:
         at = self.space.rows.offsets
-        return [self.cluster.keep(start[:, a:b]) for a, b in zip(at[:-1], at[1:], strict=True)]
+        return [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""

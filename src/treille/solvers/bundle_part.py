@@ -129,7 +129,7 @@ def start_planes(turn: Turn) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def add_planes(*parts: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Sums over parts, of each problem."""
-    return [(sum(v for v, _ in each), sum(b for _, b in each)) for each in zip(*parts, strict=True)]  # type: ignore[misc]
+    return [(sum(v for v, _ in each), sum(b for _, b in each)) for each in zip(*parts, strict=True)]
 
 
 def dual_variables(turn: Turn, mixtures: list[np.ndarray]) -> np.ndarray:
@@ -165,9 +165,9 @@ def answers_of(turn: Turn) -> list[Answer]:
 def take_part(turn: Turn, requests: list[Request]) -> Turn:
     """One round: outputs at the planes' w, losses along a line, and two planes for each problem asked about.
 
-    The *vertex* is the subgradient of the losses near the best w, which repairs the primal value. The *local* plane is the answer of
-    dual coordinate descent on the part's own examples, the other parts unchanged: it is near the dual optimum, and its overshoot, since
-    all parts move at the same time, is corrected by the mixture of planes.
+    The *vertex* is the subgradient of the losses near the best w, which repairs the primal value. The *local* plane is the answer
+    of dual coordinate descent on the part's own examples, the other parts unchanged: it is near the dual optimum, and its
+    overshoot, since all parts move at the same time, is corrected by the mixture of planes.
     """
     state, answers = turn[0], list[Answer]()
     outputs, planes = dict(state.outputs), dict(state.planes)
@@ -216,8 +216,7 @@ def _improved(state: PartState, k: int, beta: np.ndarray, request: Request) -> n
     u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
     b, alpha = np.array(request.w[-1:], np.float64), y * beta
     free = np.zeros(len(alpha), np.uint8)
-    _core.improve_part(
-        _core.PartRows([coded_terms(rows) for rows in each]), part_targets(one, np.arange(len(alpha))), float(problem.intercept), 1.0, SWEEPS,
-        ENOUGH, request.seed, u, b, alpha, len(alpha), free, 1,
-    )  # fmt: skip
+    rows, targets = _core.PartRows([coded_terms(own) for own in each]), part_targets(one, np.arange(len(alpha)))
+    limits = (SWEEPS, ENOUGH, request.seed)
+    _core.improve_part(rows, targets, float(problem.intercept), 1.0, *limits, u, b, alpha, len(alpha), free, 1)
     return y * alpha

@@ -2,9 +2,9 @@
 
     min_w,b  1/2 |w|^2 + sum_i C_i (y_i - w.x_i - b)^2
 
-With s_i = sqrt(2 C_i), and X, y the rows s_i x_i and targets s_i y_i, centred by the weights C where the intercept is free, this is
-(X'X + 1) w = X'y. A round sends a direction d and returns X'X d: each part adds its own sum, and the mean of its outputs. The gap is
-half the squared residual |X'(y - X w) - w|^2, as in `least_squares`, so every step is a proof.
+With s_i = sqrt(2 C_i), and X, y the rows s_i x_i and targets s_i y_i, centred by the weights C where the intercept is free, this
+is (X'X + 1) w = X'y. A round sends a direction d and returns X'X d: each part adds its own sum, and the mean of its outputs. The
+gap is half the squared residual |X'(y - X w) - w|^2, as in `least_squares`, so every step is a proof.
 """
 
 from __future__ import annotations
