@@ -109,7 +109,7 @@ class Perceptron(Classifier):
             raise InputError(f"averaged is {self.averaged!r}, expected True or False")
         self._check_shared(Separation, self.fit_intercept)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
         refuse_cluster(X, self, "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)

@@ -205,6 +205,8 @@ def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
 
 
 def _improved(state: PartState, k: int, beta: np.ndarray, request: Request) -> np.ndarray:
+    if len(beta) == 0:
+        return beta
     problem, each = state.problem, state.rows_of(k)
     weights = weights_of(each[0])
     one = (

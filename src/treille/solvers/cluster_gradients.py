@@ -105,7 +105,11 @@ class Sums:
 
 
 def _of_targets(rows: FeatureRows, problem: Problem, constant: bool) -> Sum:
-    return _sum(rows, problem, constant, problem.targets.reshape(len(rows), -1), True)
+    return _sum(rows, problem, constant, _columns(problem.targets), True)
+
+
+def _columns(targets: np.ndarray) -> np.ndarray:
+    return targets if targets.ndim == 2 else targets[:, None]
 
 
 def _of_direction(rows: FeatureRows, problem: Problem, constant: bool, direction: np.ndarray) -> Sum:
