@@ -155,9 +155,9 @@ def _tested(printer: Printer, machine: Any, reading: Reading, test: Sequence[str
         truth += examples.labels or []
         predicted += [written[label] for label in machine.predict(X).tolist()]
     assert first is not None
-    warn_unknown(printer, names, first, truth)
+    warn_unknown(printer, names, first.input, truth)
     among = [label for label, n in counts.items() for _ in range(1 + (n == max(counts.values())))]  # the rarer of two
-    return HeldOut(f"on {first.source}", [measure(truth, predicted, positive_class(names, among))])
+    return HeldOut(f"on {first.input}", [measure(truth, predicted, positive_class(names, among))])
 
 
 def _print(

@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.in_parts import check_in_parts
+from treille.estimators.on_cluster import check_on_cluster, on_cluster
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.targets import check_numbers, found_labels
@@ -29,17 +29,17 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
-from treille.scale.cluster import DaskCluster, current_client
+from treille.scale.cluster import connected
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import ClusterParts, count_on_cluster
-from treille.scale.dask_parts import as_parts, is_collection
+from treille.scale.dask_parts import as_parts
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts, read_part
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
-from treille.solvers.report import check_outcome, first_level_outside
+from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces import PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
@@ -67,10 +67,10 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
 
     def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
         """Solves ``problem_of(y, sample_weight, number of examples)``, and keeps the result."""
-        if isinstance(X, Parts) and X.client is None:
-            return self._train_parts(X, y, sample_weight, problem_of)
-        if isinstance(X, Parts) or is_collection(X):
+        if on_cluster(X):
             return self._train_cluster(X, y, sample_weight)
+        if isinstance(X, Parts):
+            return self._train_parts(X, y, sample_weight, problem_of)
         kernel, why, batch = self._examples(X)
         problem = problem_of(y, sample_weight, len(batch))
         self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
@@ -104,31 +104,41 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _train_cluster(self, X: Any, y: Any, sample_weight: Any) -> None:
         """The same for Dask collections. The rows stay on the workers; the problem of each part is made where they are."""
         of_classes, begun = is_classifier(self), time.perf_counter()
+        check_on_cluster(self, self._cluster_loss())
         given = X if isinstance(X, Parts) else None
-        client, note = current_client() if given is None else given.client
-        if note:
-            warnings.warn(note, stacklevel=first_level_outside())
-        cluster, found = DaskCluster(client), found_labels if of_classes else check_numbers
-        choose = partial(choose_kernel, self.kernel, labels=of_classes)
-        if given is None:
-            parts = as_parts(client, X, y, sample_weight)
-        else:
-            parts = [cluster.submit(read_part, file, given.options) for file in given.sources]
-        counted, why = count_on_cluster(cluster, parts, choose, of_classes, found, given.min_count if given else 1)
-        with checkpointed(given, counted.kernel) as counted.folder:
-            problem, of_part = self._cluster_problem(counted)
-            counted.with_problems(of_part)
-            planned = self._planned(counted.kernel, why, counted, problem)
-            features = time.perf_counter()
-            self._solve(counted.kernel, counted, problem, *planned)
+        if given is not None and (y is not None or sample_weight is not None):
+            raise InputError("files on a cluster have labels of their own: Parts.on(client, files, label=...)")
+        if given is None and y is None:
+            raise InputError("labels are missing: fit(X, y) requires y, a Dask collection divided like X")
+        found, choose = (
+            found_labels if of_classes else check_numbers,
+            partial(choose_kernel, self.kernel, labels=of_classes),
+        )
+        with connected(None if given is None else given.client) as cluster:
+            if given is None:
+                parts = as_parts(cluster.client, X, y, sample_weight)
+            else:
+                parts = cluster.submit_all(read_part, given.sources, [given.options] * len(given.sources))
+            counted, why = count_on_cluster(cluster, parts, choose, of_classes, found, given.min_count if given else 1)
+            with checkpointed(given, counted.kernel) as counted.folder:
+                problem, of_part = self._cluster_problem(counted)
+                counted.with_problems(of_part)
+                labelled = problem
+                if counted.kernel.needs_labels:  # 4 bytes per example come here
+                    labelled = replace(problem, targets=counted.targets())
+                planned = self._planned(counted.kernel, why, counted, labelled)
+                features = time.perf_counter()
+                self._solve(counted.kernel, counted, problem, *planned)
         stages = (("counting features", features - begun), ("rounds", time.perf_counter() - features))
         self.report_ = replace(self.report_, stages=stages)
 
+    def _cluster_loss(self) -> type[Loss] | None:
+        """The loss of the problem that is solved on a cluster; None: it is not."""
+        return None
+
     def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
         """The problem without examples, and a function that makes that of a part from its labels."""
-        raise InputError(
-            f"{type(self).__name__} is not trained on a cluster: SVC, SVR, Ridge and LogisticRegression are"
-        )
+        raise NotImplementedError
 
     def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
         """The kernel, the reason for it, and the examples as it reads them."""

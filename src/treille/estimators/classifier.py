@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.on_cluster import computed
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
@@ -26,7 +28,7 @@ from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.solvers import Problem
-from treille.solvers.problem import Loss
+from treille.solvers.problem import Hinge, Logistic, Loss, SquaredHinge
 from treille.spaces.functions import KernelFunctions
 from treille.spaces.weight_automaton import weight_fst
 
@@ -60,10 +62,15 @@ class Classifier(ClassifierMixin, KernelMachine):
         self._found = classes
         return Problem(self._loss(), codes, C, self.fit_intercept, positive)
 
+    def _cluster_loss(self) -> type[Loss] | None:
+        loss = type(self._loss())
+        return loss if loss in (Hinge, SquaredHinge, Logistic) else None
+
     def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
         totals: Counter[Any] = Counter()
         for own in counted.facts:
             totals.update(own.examples)
+        _check_types(counted)
         classes, _ = check_labels(np.array(list(totals)), len(totals))
         counts = np.array([totals[label] for label in classes.tolist()], np.float64)
         weights = float(self.C) * class_weights(self.class_weight, classes, counts)
@@ -90,6 +97,12 @@ class Classifier(ClassifierMixin, KernelMachine):
             return lazily(self.predict, X, self.classes_[:0])
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of examples whose class is predicted."""
+        if is_collection(X):
+            return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
+        return super().score(X, y, sample_weight)
 
     @overload
     def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...
@@ -181,6 +194,18 @@ class Classifier(ClassifierMixin, KernelMachine):
             raise InputError("the file has fewer than two classes")
         self._read(spec, arrays, len(classes) if len(classes) > 2 else 1)
         self.classes_ = classes
+
+
+def _check_types(counted: ClusterParts) -> None:
+    """Refuses labels that are of one type in one part, and of another in the next."""
+    first: tuple[str, Any] | None = None
+    for own in counted.facts:
+        for label in own.examples:
+            first = first or (own.place, label)
+            if type(label) is not type(first[1]):
+                raise InputError(
+                    f"{own.place}: has labels such as {label!r}, {first[0]} such as {first[1]!r}: use labels of one type"
+                )
 
 
 def _problem_of_part(whole: Problem, classes: np.ndarray, weights: np.ndarray, labels: Collected) -> Problem:

@@ -101,6 +101,9 @@ class KernelLearner(KernelMachine):
         refuse_parts(X, self, "learn the weights on some of them, then train on the parts with .weighted({...})")
         super()._train(X, y, sample_weight, problem_of)
 
+    def _cluster_loss(self) -> None:
+        return None  # the weights of features are learned with all rows in memory
+
     def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
         rows = self._learning_rows(self._bound(kernel, problem), batch)

@@ -12,6 +12,7 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
+from treille.scale.dask_parts import is_collection, lazily
 from treille.solvers import Solver
 from treille.solvers.problem import Logistic, Loss
 from treille.spaces import Nystrom
@@ -76,10 +77,14 @@ class LogisticRegression(Classifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: one row per example, one column per class, in the order of ``classes_``."""
+        if is_collection(X):
+            return lazily(self.predict_proba, X, np.zeros((0, len(self.classes_))))
         return np.exp(log_probabilities(self.decision_function(X)))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of `predict_proba`, precise also where a probability is close to 0."""
+        if is_collection(X):
+            return lazily(self.predict_log_proba, X, np.zeros((0, len(self.classes_))))
         return log_probabilities(self.decision_function(X))
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
+from treille.estimators.on_cluster import refuse_cluster
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.solvers import Problem, Solver
@@ -69,6 +70,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """Trains on examples X; `y` is ignored."""
         self.check_parameters()
         refuse_parts(X, self, "fit it on some of them")
+        refuse_cluster(X, self, "fit it on some of them")
 
         def problem(y: Any, sample_weight: Any, n: int) -> Problem:
             return Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free")

@@ -14,6 +14,7 @@ from treille.data import Batch
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
 from treille.estimators.in_parts import refuse_parts
+from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
@@ -112,6 +113,7 @@ class Perceptron(Classifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
         refuse_parts(X, self, "call partial_fit for each part")
+        refuse_cluster(X, self, "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)
         for name in ("_stream", "_fixed", "running_accuracy_"):
             self.__dict__.pop(name, None)
@@ -137,6 +139,7 @@ class Perceptron(Classifier):
         (['a', 'b', 'c'], 0.5)
         """
         self.check_parameters()
+        refuse_cluster(X, self, "pass one partition after another")
         if requested_nystrom(self.space) is not None:
             raise InputError(
                 f"space is {self.space!r}, which compares with landmarks among all examples: partial_fit needs space='auto'"

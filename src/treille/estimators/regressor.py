@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.on_cluster import computed
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.io import stored
@@ -22,7 +24,7 @@ from treille.scale.dask_counting import ClusterParts, LocalPart
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.solvers import Problem
-from treille.solvers.problem import Loss
+from treille.solvers.problem import Loss, SquaredError
 
 
 class Regressor(RegressorMixin, KernelMachine):
@@ -60,9 +62,23 @@ class Regressor(RegressorMixin, KernelMachine):
         """The loss, and its weight."""
         raise NotImplementedError
 
+    def _cluster_loss(self) -> type[Loss] | None:
+        return type(self._loss_and_C()[0])
+
     def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
         (loss, C), cluster = self._loss_and_C(), counted.cluster
-        weight, sums, one_target = cluster.reduced([cluster.submit(_sums, own) for own in counted.parts], _add_sums)
+        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, counted.parts))
+        (place, first), *others = [(own.place, sums) for own, sums in zip(counted.facts, each, strict=True) if own.n]
+        for other, found in others:
+            if len(found[1]) != len(first[1]) or found[2] != first[2]:
+                shown = f"{other}: has {_numbers_per_example(found)}, {place} {_numbers_per_example(first)}"
+                raise InputError(f"{shown}: use the same number of targets in all parts")
+        if not isinstance(loss, SquaredError) and len(first[1]) > 1:
+            raise InputError(f"there are {len(first[1])} targets per example, expected one: Ridge takes more")
+        weight, one_target = sum(own[0] for own in each), first[2] or not isinstance(loss, SquaredError)
+        if weight == 0:
+            raise InputError("sample_weight is zero for every example: there is nothing to learn from")
+        sums = np.sum([first[1], *(found[1] for _, found in others)], axis=0)
         mean = sums / weight * (self.fit_intercept is True)
         whole = Problem(loss, np.zeros((0, len(mean))), np.zeros(0), self.fit_intercept)
         self._found = mean, one_target
@@ -79,6 +95,12 @@ class Regressor(RegressorMixin, KernelMachine):
             return lazily(self.predict, X, np.zeros((0,) if self.one_target_ else (0, len(self.functions_.intercept))))
         outputs = self._outputs(X)
         return outputs[:, 0] if self.one_target_ else outputs
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination R^2 of the predictions."""
+        if is_collection(X):
+            return r2_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
+        return super().score(X, y, sample_weight)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -110,7 +132,11 @@ class Regressor(RegressorMixin, KernelMachine):
 
 
 def _columns(labels: Collected) -> np.ndarray:
-    return np.asarray(labels.labels[0], np.float64).reshape(labels.n, -1)
+    return np.asarray(labels.labels[0], np.float64).reshape(labels.n, -1) if labels.n else np.zeros((0, 0))
+
+
+def _numbers_per_example(found: tuple[float, np.ndarray, bool]) -> str:
+    return "one number per example" if found[2] else f"rows of {len(found[1])} numbers"
 
 
 def _sums(part: LocalPart) -> tuple[float, np.ndarray, bool]:
@@ -120,12 +146,8 @@ def _sums(part: LocalPart) -> tuple[float, np.ndarray, bool]:
     return float(weights.sum()), weights @ _columns(labels), np.ndim(labels.labels[0]) == 1
 
 
-def _add_sums(*each: tuple[float, np.ndarray, bool]) -> tuple[float, np.ndarray, bool]:
-    some = [sums for _, sums, _ in each if sums.any() or len(sums)]
-    return sum(weight for weight, _, _ in each), np.sum(some, axis=0), all(one for _, _, one in each)
-
-
 def _problem_of_part(whole: Problem, mean: np.ndarray, C: float, labels: Collected) -> Problem:
     given = labels.sample_weight()
     weights = np.ones(labels.n) if given is None else given
-    return replace(whole, targets=_columns(labels) - mean, C=C * weights)
+    targets = _columns(labels) - mean if labels.n else np.zeros((0, len(mean)))
+    return replace(whole, targets=targets, C=C * weights)

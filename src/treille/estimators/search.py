@@ -33,6 +33,7 @@ from treille.estimators.held_out import (
     trained_fold,
 )
 from treille.estimators.in_parts import refuse_parts
+from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import choose_kernel
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -110,6 +111,9 @@ class SearchCV(LearnedDisplay, BaseEstimator):
             X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the parts"
         )
         self.check_parameters()
+        refuse_cluster(
+            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the cluster"
+        )
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         examples, results = Examples(X), Results()

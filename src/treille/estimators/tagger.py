@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from treille import _core
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.in_parts import refuse_parts
+from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
 from treille.io import stored
@@ -136,6 +137,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         """Trains on sentences X with tags y, a list of tags for each sentence."""
         refuse_parts(X, self, "pass sentences as lists")
         self.check_parameters()
+        refuse_cluster(X, self, "fit it on some of them")
         with stage("reading sentences", self.verbose):
             sentences, given = Sentences(X), one_column(y, "tag")
             if sentences.n_tokens == 0:

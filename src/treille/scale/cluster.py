@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NoReturn
 
 from treille.io.errors import InputError
+from treille.solvers.report import first_level_outside
 from treille.spaces.cluster import Cluster
 
 FAN = 8  # results that one task adds up
+PATIENCE = 5.0  # seconds between two looks at the cluster while a result is waited for
+WITHOUT_WORKERS = 60.0  # seconds after which a cluster without workers is given up
+
+
+class LocalClusterWarning(UserWarning):
+    """There was no Dask client, so that a local cluster was started for this call of `fit`, and closed after it.
+
+    >>> issubclass(LocalClusterWarning, UserWarning)
+    True
+    """
 
 
 def require_dask() -> Any:
@@ -30,78 +43,158 @@ class DaskCluster(Cluster):
     """
 
     def __init__(self, client: Any):
-        self.client = client
+        self.client, self.address = client, _address(client)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        with self._sending():
             return self.client.submit(function, *arguments, pure=False)
+
+    def submit_all(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        with self._sending():  # in one message: the scheduler takes milliseconds for each
+            futures: list[Any] = self.client.map(function, *columns, pure=False)
+        return futures
 
     def keep(self, value: Any) -> Any:
         return self.submit(_itself, value)
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
-        """The values of futures."""
-        return [self._result(future) for future in futures]
+        """The values of futures, which arrive together."""
+        for future in futures:
+            self._wait(future)
+        with self._answering():
+            values: list[Any] = self.client.gather(list(futures))
+        return values
+
+    def result(self, future: Any) -> Any:
+        """The value of a future."""
+        return self.gather([future])[0]
 
     def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
         while len(futures) > 1:
             groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
             futures = [self.submit(add, *group) if len(group) > 1 else group[0] for group in groups]
-        return self._result(futures[0])
+        return self.result(futures[0])
 
-    def _result(self, future: Any) -> Any:
+    def _wait(self, future: Any) -> None:
+        """Until the task has ended, well or not. Dask would wait for ever where no worker is left to run it."""
+        distributed, since = require_dask(), None
+        while True:
+            with self._answering():
+                try:
+                    distributed.wait(future, timeout=PATIENCE)
+                    return
+                except TimeoutError:
+                    pass
+                if self.client.status in ("closed", "closing"):
+                    self._gone("it was closed")
+                workers = self.client.nthreads()
+            since = None if workers else since or time.monotonic()
+            if since is not None and time.monotonic() - since > WITHOUT_WORKERS:
+                raise InputError(
+                    f"the Dask cluster at {self.address} has had no workers for {WITHOUT_WORKERS:.0f} seconds: they may have died "
+                    "for lack of memory; start new ones, and fit again"
+                )
+
+    @contextmanager
+    def _sending(self) -> Iterator[None]:
+        with warnings.catch_warnings(), self._answering():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            yield
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Errors of tasks and of the cluster, as one InputError without the frames of Dask."""
         distributed = require_dask()
+        gone = (distributed.client.FutureCancelledError, OSError, TimeoutError)
         try:
-            return future.result()
+            yield
+        except InputError as error:
+            raise InputError(str(error)) from None
         except distributed.scheduler.KilledWorker as error:
             raise InputError(
                 f"a task was given up after its worker died several times ({error}): the workers may have too little memory; use "
                 "smaller parts, or more memory for each"
             ) from None
-        except (distributed.client.FutureCancelledError, OSError, TimeoutError) as error:
-            raise InputError(
-                f"the Dask scheduler at {self.client.scheduler.address} is gone ({type(error).__name__}): start it again, and fit "
-                "again; with Parts.on(..., checkpoint=folder), training goes on where it was"
-            ) from None
+        except gone as error:
+            self._gone(type(error).__name__)
+        except RuntimeError as error:
+            if self.client.status == "running":
+                raise
+            self._gone(str(error).splitlines()[0])
+
+    def _gone(self, how: str) -> NoReturn:
+        raise InputError(
+            f"the Dask scheduler at {self.address} is gone ({how}): start it again, and fit again; with Parts.on(..., "
+            "checkpoint=folder), training goes on where it was"
+        ) from None
 
 
 def _itself(value: Any) -> Any:
     return value
 
 
-def current_client(client: Any = None) -> tuple[Any, str]:
-    """The client to use, checked, and a note: the one given, the current one, or that of a new local cluster."""
-    distributed, note = require_dask(), ""
+def _address(client: Any) -> str:
+    return str(getattr(client.scheduler, "address", "an unknown address"))
+
+
+@contextmanager
+def connected(client: Any = None) -> Iterator[DaskCluster]:
+    """The cluster to use: that of the client given, or of the current one, or a local one, closed in the end.
+
+    A cluster without workers, or whose workers lack treille or have another version, is refused at once.
+    """
+    distributed = require_dask()
     if client is None:
         try:
             client = distributed.get_client()
         except ValueError:
-            cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
-            client = distributed.Client(cluster)
-            note = f"started a local Dask cluster with {len(cluster.workers)} workers, since there was none"
+            with _local(distributed) as own:
+                yield DaskCluster(own)
+            return
     _check_workers(client)
-    return client, note
+    yield DaskCluster(client)
+
+
+@contextmanager
+def _local(distributed: Any) -> Iterator[Any]:
+    try:
+        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+    except RuntimeError as error:
+        raise InputError(
+            f"there is no Dask client, and no local cluster could be started: {str(error).splitlines()[0]}. Create a "
+            'distributed.Client first; in a script, below if __name__ == "__main__":'
+        ) from None
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        warnings.warn(
+            f"there is no Dask client: a local cluster of {len(cluster.workers)} workers was started for this call, and is closed "
+            "when it ends; create a distributed.Client to use another one, or to keep it",
+            LocalClusterWarning,
+            stacklevel=first_level_outside(),
+        )
+        _check_workers(client)
+        yield client
 
 
 def _check_workers(client: Any) -> None:
-    """Refuses a cluster without workers, or whose workers lack treille or have another version, at once."""
-    own = version("treille")
+    own, address = version("treille"), _address(client)
     try:
-        client.wait_for_workers(1, timeout=30)
+        client.wait_for_workers(1, timeout=WITHOUT_WORKERS / 2)
         found = client.run(_version_here, on_error="return")
-    except (OSError, TimeoutError) as error:
+    except (OSError, TimeoutError, RuntimeError) as error:
         raise InputError(
-            f"the Dask scheduler at {client.scheduler.address} does not answer, or has no workers: {error}"
+            f"the Dask scheduler at {address} does not answer, or has no workers ({str(error) or type(error).__name__}): start "
+            "workers, and fit again"
         ) from None
-    for address, theirs in found.items():
+    for worker, theirs in found.items():
         if isinstance(theirs, OSError):  # a worker that has died since; others will do its work
             continue
         if isinstance(theirs, Exception):
-            raise InputError(f"the worker {address} cannot run treille: {theirs}: install treille {own} on all workers")
+            raise InputError(f"the worker {worker} cannot run treille: {theirs}: install treille {own} on all workers")
         if theirs != own:
             has = f"treille {theirs}" if theirs else "no treille"
-            raise InputError(f"the worker {address} has {has}, and treille {own} is here: install the same version on all workers")
+            raise InputError(
+                f"the worker {worker} has {has}, and treille {own} is here: install the same version on all workers"
+            )
 
 
 def _version_here() -> str | None:

@@ -26,6 +26,9 @@ class LocalPart:
     leaves: list[tuple[FeatureMap, FeatureRows]]
     labels: Collected
 
+    def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
+        return object.__sizeof__(self) + sum(rows.nbytes for _, rows in self.leaves)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -59,7 +62,7 @@ class ClusterParts:
     @property
     def residues(self) -> Any:
         """The alphabet of biological sequences, if they are such."""
-        return getattr(self.facts[0].first, "residues", None)
+        return getattr(next(own.first for own in self.facts if own.n), "residues", None)
 
     def spread(self) -> list[Any]:
         """The futures of each part's problem."""
@@ -69,14 +72,19 @@ class ClusterParts:
     def with_problems(self, make: Callable[[Collected], Any]) -> None:
         """Makes the problem of each part where it is: ``make(labels)``."""
         function = self.cluster.keep(make)
-        self.problems = [self.cluster.submit(_made, function, part) for part in self.parts]
+        self.problems = self.cluster.submit_all(_made, [function] * len(self.parts), self.parts)
+
+    def targets(self) -> np.ndarray:
+        """The targets of all examples."""
+        return np.concatenate(self.cluster.gather(self.cluster.submit_all(_targets, self.spread())))
 
     def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
         lengths, maps = np.array([own.n for own in self.facts], np.int64), self.cluster.keep(self.leaves)
         each = []
         for place, leaf in enumerate(self.leaves):
-            futures = [self.cluster.submit(_renumbered, own, maps, place) for own in self.parts]
+            n = len(self.parts)
+            futures = self.cluster.submit_all(_renumbered, self.parts, [maps] * n, [place] * n)
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
             each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
         features, composed = kernel.compose(iter(each), n_jobs)
@@ -86,6 +94,11 @@ class ClusterParts:
 
 def _made(make: Callable[[Collected], Any], part: LocalPart) -> Any:
     return make(part.labels)
+
+
+def _targets(problem: Any) -> np.ndarray:
+    targets: np.ndarray = problem.targets
+    return targets
 
 
 def _renumbered(local: LocalPart, maps: Sequence[FeatureMap], place: int) -> FeatureRows:
@@ -109,13 +122,14 @@ def count_on_cluster(
     min_count: int = 1,
 ) -> tuple[ClusterParts, str]:
     """Counts the features of parts, given as futures of `Part`, on the workers that hold them."""
-    kernel, why = cluster.submit(_chosen, choose, *parts[:2]).result()
+    kernel, why = _first_choice(cluster, choose, parts)
     if not kernel.has_features:
-        raise InputError(f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example")
-    kernel_there = cluster.keep(kernel)
-    counted = [cluster.submit(_count, kernel_there, part, of_classes, found) for part in parts]
-    pairs = [cluster.submit(_facts, kernel_there, part, own) for part, own in zip(parts, counted, strict=True)]
-    facts: list[Facts] = cluster.gather(pairs)
+        raise InputError(
+            f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example"
+        )
+    n, there = len(parts), cluster.keep((kernel, of_classes, found))
+    counted = cluster.submit_all(_count, [there] * n, parts)
+    facts: list[Facts] = cluster.gather(cluster.submit_all(_facts, [there] * n, parts, counted))
     if sum(own.n for own in facts) == 0:
         raise InputError("there are no examples: fit needs at least one")
     some = next(own for own in facts if own.n)
@@ -124,16 +138,30 @@ def count_on_cluster(
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-    merged = cluster.reduced([cluster.submit(_maps, own) for own in counted], _merged)
+    merged = cluster.reduced(cluster.submit_all(_maps, counted), _merged)
     return ClusterParts(cluster, kernel, facts, merged, counted, min_count), why
 
 
-def _chosen(choose: Callable[[Any], tuple[Kernel, str]], *parts: Part) -> tuple[Kernel, str]:
+def _first_choice(
+    cluster: DaskCluster, choose: Callable[[Any], tuple[Kernel, str]], parts: Sequence[Any]
+) -> tuple[Kernel, str]:
     """The kernel for the first part that has examples."""
-    return choose(next((own for own in parts if len(own.X)), parts[0]).X)
+    for part in parts:
+        chosen: tuple[Kernel, str] | None = cluster.result(cluster.submit(_chosen, choose, part))
+        if chosen is not None:
+            return chosen
+    raise InputError("there are no examples: fit needs at least one")
 
 
-def _count(kernel: Kernel, part: Part, of_classes: bool | None, found: Callable[[Any, int], Any]) -> LocalPart:
+def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Kernel, str] | None:
+    try:
+        return choose(part.X) if len(part.X) else None
+    except InputError as error:
+        raise InputError(f"{part.place}: {error}") from None
+
+
+def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> LocalPart:
+    kernel, of_classes, found = there
     try:
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
@@ -147,8 +175,8 @@ def _count(kernel: Kernel, part: Part, of_classes: bool | None, found: Callable[
     return LocalPart(leaves, labels)
 
 
-def _facts(kernel: Kernel, part: Part, local: LocalPart) -> Facts:
-    labels = local.labels
+def _facts(there: tuple[Kernel, Any, Any], part: Part, local: LocalPart) -> Facts:
+    kernel, labels = there[0], local.labels
     weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
     counts: dict[Any, float] = {}
     examples: dict[Any, int] = {}

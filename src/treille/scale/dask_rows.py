@@ -26,12 +26,15 @@ class DaskRows(RowParts):
 
     def changed(self, change: Callable[..., FeatureRows], others: Sequence[RowParts] = ()) -> RowParts:
         function = self.cluster.keep(change)
-        inner = zip(self.futures, *(other.futures for other in others), strict=True)  # type: ignore[attr-defined]
-        return DaskRows(self.cluster, [self.cluster.submit(_call, function, *rows) for rows in inner], self.lengths)
+        columns = [self.futures, *(other.futures for other in others)]  # type: ignore[attr-defined]
+        return DaskRows(
+            self.cluster, self.cluster.submit_all(_call, [function] * len(self.futures), *columns), self.lengths
+        )
 
     def _submitted(self, compute: Callable[[FeatureRows, int], Any]) -> list[Any]:
         function = self.cluster.keep(compute)
-        return [self.cluster.submit(_call, function, rows, part) for part, rows in enumerate(self.futures)]
+        n = len(self.futures)
+        return self.cluster.submit_all(_call, [function] * n, self.futures, range(n))
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:

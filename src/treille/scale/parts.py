@@ -14,7 +14,6 @@ from treille.io.errors import InputError
 from treille.io.examples import Examples
 from treille.io.parameters import check_whole
 from treille.io.read import read
-from treille.scale.cluster import current_client
 from treille.scale.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
@@ -84,10 +83,9 @@ class Parts:
         self.min_count = check_whole("min_count", min_count)
         self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
-        self.class_counts: dict[
-            Any, int
-        ] = {}  # after a classifier was fitted on the parts: how many examples of each class
-        self.client: Any = None  # of the cluster that reads the parts, one file each
+        self.class_counts: dict[Any, int] = {}  # of each class, after a classifier was fitted on the parts
+        self.on_cluster = False  # whether the workers of a cluster read the parts, one file each
+        self.client: Any = None  # of this cluster; None: the current one, when it is needed
         if self.checkpoint is not None and "-" in self.sources:
             raise InputError(
                 f"{self.checkpoint}: standard input cannot be read again, so a checkpoint of it is of no use: name a file"
@@ -162,7 +160,7 @@ class Parts:
         Parameters
         ----------
         client : distributed.Client or None
-            None: the current one, or that of a new local cluster.
+            None: the current one when `fit` is called, or else that of a local cluster, which is closed when `fit` ends.
         path : path or list of paths
             Files, folders and globs, on a disk that all workers see.
         checkpoint, min_count, **options
@@ -175,7 +173,7 @@ class Parts:
             return (read_part(file, options) for file in files)
 
         parts = cls(open_parts, checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
-        parts.client = current_client(client)
+        parts.on_cluster, parts.client = True, client
         return parts
 
     @classmethod

@@ -2,14 +2,15 @@
 
     primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i)
 
-Any coefficients beta in the domain of the dual give a plane below the losses, sum_i loss_i(w.x_i) >= b - w.v, v = sum_i beta_i x_i, b
-the sum of the conjugates. The best w for planes (b_t, v_t) is sum_t a_t v_t for the mixture a, a >= 0 and sum(a) = 1, that maximises
-b.a - 1/2 |sum_t a_t v_t|^2; the same mixture of the beta_t, which each part keeps for its own examples, is feasible for the dual. So
-the driver knows a lower bound without seeing an example, and the losses that parts report at some points give an upper bound.
+Any coefficients beta in the domain of the dual give a plane below the losses, sum_i loss_i(w.x_i) >= b - w.v, v = sum_i beta_i x_i,
+b the sum of the conjugates. The best w for planes (b_t, v_t) is sum_t a_t v_t for the mixture a, a >= 0 and sum(a) = 1, that
+maximises b.a - 1/2 |sum_t a_t v_t|^2; the same mixture of the beta_t, which each part keeps for its own examples, is feasible for
+the dual. So the driver knows a lower bound without seeing an example, and the losses that parts report at some points give an upper
+bound. The v_t are sent in float32 unless `tol` is very small, and the bound accounts for what that may change.
 
-Each round adds two planes: the subgradient near the best w, as cutting planes do, and the answer of dual coordinate descent on each part
-by itself, see `bundle_part`. The second is near the dual optimum, which saves half of the rounds or more; in the first round, where w = 0,
-every part solves its own problem. The answer depends on the seed and the parts, but not on which worker did what.
+Each round adds two planes: the subgradient near the best w, as cutting planes do, and the answer of dual coordinate descent on each
+part by itself, see `bundle_part`. The second is near the dual optimum, which saves half of the rounds or more; in the first round,
+where w = 0, every part solves its own problem. The answer depends on the seed and the parts, but not on which worker did what.
 
 Joachims: Training linear SVMs in linear time. KDD 2006. Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk
 minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-dual optimization. ICML 2015, for the local problems.
@@ -17,9 +18,8 @@ minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-d
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from operator import getitem
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from treille.solvers.bundle_part import (
     Request,
     add_answers,
     add_planes,
+    answers_of,
     begin,
     dual_variables,
     start_planes,
@@ -50,9 +51,11 @@ from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.cluster import ClusterSpace
 
+BLOCK = 16_384  # numbers
 WIDTH = 8  # problems at a time
 MOST = 60  # planes of a problem
 BEYOND = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
+EXACT = 1e-5  # the tolerance below which planes are sent in float64
 PRECISION = 1e-6  # of the mixture of planes, relative to the current gap
 
 
@@ -101,36 +104,36 @@ class Rounds:
         saved = None if space.folder is None else space.folder.load("bundle")
         start = run.start if saved is None else saved[1]["alpha"]
         starts = [None] * len(space.futures) if start is None else self._starts(start)
-        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This depends
-        # on the data alone, never on the workers that there happen to be.
+        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This
+        # depends on the data alone, never on the workers that there happen to be.
         worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
         groups = np.array_split(np.arange(len(starts)), min(len(starts), worth))
-        self.states = []
+        self.turns = []
         for group in groups:
             own = [each[p] for each in (space.futures, space.problems, starts) for p in group]
-            self.states.append(self.cluster.submit(begin, len(group), *own))
+            self.turns.append(self.cluster.submit(begin, len(group), *own))
         self.each = [Planes(k, space.n_features + 1) for k in range(problem.n_problems)]
         if start is not None:
-            for planes, own in zip(self.each, self._reduced(start_planes, add_planes), strict=True):
-                planes.add(*own)
+            found = self.cluster.reduced(self.cluster.submit_all(start_planes, self.turns), add_planes)
+            for planes, (v, b) in zip(self.each, found, strict=True):
+                planes.add(v[:, 0], float(b[0]))
                 planes.mix()
 
     def _starts(self, start: np.ndarray) -> list[Any]:
         at = self.space.rows.offsets
-        return [self.cluster.keep(start[:, a:b]) for a, b in zip(at[:-1], at[1:], strict=True)]
-
-    def _reduced(self, function: Any, add_up: Any) -> Any:
-        return self.cluster.reduced([self.cluster.submit(function, state) for state in self.states], add_up)
+        return [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""
         self.count += 1
-        requests = [planes.request(self.run.seed + 1000 * self.count) for planes in active]
+        exact = self.run.tol < EXACT
+        requests = [planes.request(self.run.seed + 1000 * self.count, exact) for planes in active]
         message = self.cluster.keep(requests)
-        pairs = [self.cluster.submit(take_part, state, message) for state in self.states]
-        answers: list[Answer] = self.cluster.reduced([self.cluster.submit(getitem, pair, 1) for pair in pairs], add_answers)
-        self.states = [self.cluster.submit(getitem, pair, 0) for pair in pairs]
-        self.bytes += sum(request.w.nbytes + answer.planes.nbytes for request, answer in zip(requests, answers, strict=True))
+        self.turns = self.cluster.submit_all(take_part, self.turns, [message] * len(self.turns))
+        answers: list[Answer] = self.cluster.reduced(self.cluster.submit_all(answers_of, self.turns), add_answers)
+        self.bytes += sum(
+            request.w.nbytes + answer.planes.nbytes for request, answer in zip(requests, answers, strict=True)
+        )
         for planes, answer in zip(active, answers, strict=True):
             planes.take(answer, self.run.tol, self.run.max_epochs)
         done = sum(bool(planes.status) for planes in self.each)
@@ -143,7 +146,7 @@ class Rounds:
     def solution(self) -> Solution:
         """The best w of each problem, and the mixture of its planes as dual variables, which stay on the cluster."""
         each, w = [planes.report(self.run.seed) for planes in self.each], np.stack([p.best for p in self.each], axis=1)
-        report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes * len(self.states))
+        report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes * len(self.turns))
         if len(each) == 1:
             report = replace(report, history=tuple(self.each[0].recorder.history))
         bias = float(self.problem.intercept)
@@ -152,7 +155,7 @@ class Rounds:
     def _save(self) -> None:
         """Keeps the mixtures of planes as dual variables of all examples: what another cluster can start from."""
         mixtures = self.cluster.keep([planes.mixture for planes in self.each])
-        found = [self.cluster.submit(dual_variables, state, mixtures) for state in self.states]
+        found = self.cluster.submit_all(dual_variables, self.turns, [mixtures] * len(self.turns))
         alpha = self.cluster.reduced(found, _side_by_side)
         self.space.folder.save("bundle", {"rounds": self.count}, {"alpha": alpha})
 
@@ -172,8 +175,8 @@ class Planes:
     def __init__(self, problem: int, size: int):
         self.problem = problem
         self.vectors, self.offsets, self.gram = [np.zeros(size)], np.zeros(1), np.zeros((1, 1))
-        self.mixture, self.idle = np.ones(1), np.zeros(1, int)
-        self.best, self.w = np.zeros(size), np.zeros(size)
+        self.mixture, self.idle, self.errors = np.ones(1), np.zeros(1, int), np.zeros(1)
+        self.best, self.w, self.mixed = np.zeros(size), np.zeros(size), np.zeros(size)
         self.primal, self.dual, self.rounds, self.status = np.inf, 0.0, 0, ""
         self.moved, self.ahead = (1.0, 0.0), 0.3
         self.drops: list[Drop] = []
@@ -184,22 +187,21 @@ class Planes:
         """Of the best w and the best dual point so far."""
         return (self.primal - self.dual) / self.primal if 0 < self.primal < np.inf else float(self.primal > 0)
 
-    def request(self, seed: int) -> Request:
+    def request(self, seed: int, exact: bool) -> Request:
         """What the parts are asked in the next round. w is sent in float32: any w has a primal value."""
-        self.w = self.w.astype(np.float32).astype(np.float64)
+        sent = self.mixed.astype(np.float32)
+        self.w = sent.astype(np.float64)
         cut = self.ahead + BEYOND * (1 - self.ahead)
-        sent = self.w.astype(np.float32)
-        return Request(self.problem, sent, self.mixture, self.moved, cut, tuple(self.drops), seed + self.problem)
+        return Request(self.problem, sent, self.mixture, self.moved, cut, tuple(self.drops), seed + self.problem, exact)
 
     def take(self, answer: Answer, tol: float, max_epochs: int) -> None:
         """The answer of all parts: a better w, perhaps, and two planes."""
         self.rounds += 1
         self._search(answer.losses)
         self.drops = []
-        mixed = self._mixed()
-        self.dual = max(self.dual, answer.dual - 0.5 * inner(mixed, mixed))  # exact where conjugates are not linear
-        for v, b in zip(answer.planes, answer.offsets, strict=True):
-            self.add(v, float(b))
+        self.dual = max(self.dual, answer.dual - self._half_square())  # exact where conjugates are not linear
+        for v, b, error in zip(answer.planes.T, answer.offsets, answer.errors, strict=True):
+            self.add(v.astype(np.float64), float(b), float(error))
         self.mix()
         self.recorder.add(self.primal, self.dual)
         if self.primal - self.dual <= tol * self.primal:
@@ -210,26 +212,40 @@ class Planes:
         while len(self.vectors) > MOST:
             self._drop()
 
-    def add(self, v: np.ndarray, b: float) -> None:
-        """Adds a plane."""
+    def add(self, v: np.ndarray, b: float, error: float = 0.0) -> None:
+        """Adds a plane, whose v is known up to an error."""
+        v = np.ascontiguousarray(v)
         row = np.array([inner(v, other) for other in self.vectors])
         self.gram = np.block([[self.gram, row[:, None]], [row, inner(v, v)]])
         self.vectors.append(v)
-        self.offsets, self.mixture, self.idle = np.append(self.offsets, b), np.append(self.mixture, 0.0), np.append(self.idle, 0)
+        self.errors = np.append(self.errors, error)
+        self.offsets, self.mixture, self.idle = (
+            np.append(self.offsets, b),
+            np.append(self.mixture, 0.0),
+            np.append(self.idle, 0),
+        )
 
     def mix(self) -> None:
         """The best mixture of the planes, and its w."""
         gap = self.primal - self.dual if self.primal < np.inf else abs(self.offsets).max()
         _core.mix_planes(np.ascontiguousarray(self.gram).ravel(), self.offsets, self.mixture, PRECISION * max(gap, 0.0))
-        self.w = self._mixed()
-        self.dual = max(self.dual, float(self.offsets @ self.mixture) - 0.5 * inner(self.w, self.w))
+        self._mix_vectors()
+        self.dual = max(self.dual, float(self.offsets @ self.mixture) - self._half_square())
 
-    def _mixed(self) -> np.ndarray:
-        mixed = np.zeros_like(self.best)
-        for share, v in zip(self.mixture, self.vectors, strict=True):
-            if share > 0:
-                mixed += share * v
-        return mixed
+    def _mix_vectors(self) -> None:
+        """A block of numbers after another, so that sums stay in the cache."""
+        held = [(share, v) for share, v in zip(self.mixture, self.vectors, strict=True) if share > 0]
+        self.mixed = np.zeros_like(self.best)
+        product = np.empty(min(BLOCK, len(self.mixed)))
+        for at in range(0, len(self.mixed), BLOCK):
+            total = self.mixed[at : at + BLOCK]
+            for share, v in held:
+                total += np.multiply(v[at : at + BLOCK], share, out=product[: len(total)])
+
+    def _half_square(self) -> float:
+        """1/2 |sum_t a_t v_t|^2 of the exact v_t, at most: those here may have been rounded."""
+        norm = inner(self.mixed, self.mixed) ** 0.5 + float(self.mixture @ self.errors)
+        return 0.5 * norm**2
 
     def _search(self, losses: np.ndarray) -> None:
         """The best point of the line, and of the multiples of w."""
@@ -252,6 +268,7 @@ class Planes:
             u, v = float(self.mixture[at] / total), float(self.mixture[into] / total)
             self.vectors[into] = u * self.vectors[at] + v * self.vectors[into]
             self.offsets[into] = u * self.offsets[at] + v * self.offsets[into]
+            self.errors[into] = u * self.errors[at] + v * self.errors[into]
             row = u * self.gram[at] + v * self.gram[into]
             self.gram[into], self.gram[:, into] = row, row
             self.gram[into, into] = inner(self.vectors[into], self.vectors[into])
@@ -261,6 +278,7 @@ class Planes:
         kept = np.delete(np.arange(len(self.offsets)), drop.plane)
         self.gram = self.gram[np.ix_(kept, kept)]
         self.offsets, self.mixture, self.idle = self.offsets[kept], self.mixture[kept], self.idle[kept]
+        self.errors = self.errors[kept]
 
     def report(self, seed: int) -> Report:
         """Of the rounds so far."""

@@ -2,9 +2,9 @@
 
     min_w,b  1/2 |w|^2 + sum_i C_i (y_i - w.x_i - b)^2
 
-With s_i = sqrt(2 C_i), and X, y the rows s_i x_i and targets s_i y_i, centred by the weights C where the intercept is free, this is
-(X'X + 1) w = X'y. A round sends a direction d and returns X'X d: each part adds its own sum, and the mean of its outputs. The gap is
-half the squared residual |X'(y - X w) - w|^2, as in `least_squares`, so every step is a proof.
+With s_i = sqrt(2 C_i), and X, y the rows s_i x_i and targets s_i y_i, centred by the weights C where the intercept is free, this
+is (X'X + 1) w = X'y. A round sends a direction d and returns X'X d: each part adds its own sum, and the mean of its outputs. The
+gap is half the squared residual |X'(y - X w) - w|^2, as in `least_squares`, so every step is a proof.
 """
 
 from __future__ import annotations
@@ -102,14 +102,19 @@ class Sums:
         return self._total(_of_direction, self.space.cluster.keep(direction))
 
     def _total(self, function: Any, *shared: Any) -> Sum:
-        each = zip(self.space.futures, self.space.problems, strict=True)
-        futures = [self.space.cluster.submit(function, rows, own, self.constant, *shared) for rows, own in each]
-        total: Sum = self.space.cluster.reduced(futures, _add)
+        cluster, n = self.space.cluster, len(self.space.futures)
+        same = [[value] * n for value in (self.constant, *shared)]
+        futures = cluster.submit_all(function, self.space.futures, self.space.problems, *same)
+        total: Sum = cluster.reduced(futures, _add)
         return total
 
 
 def _of_targets(rows: FeatureRows, problem: Problem, constant: bool) -> Sum:
-    return _sum(rows, problem, constant, problem.targets.reshape(len(rows), -1), True)
+    return _sum(rows, problem, constant, _columns(problem.targets), True)
+
+
+def _columns(targets: np.ndarray) -> np.ndarray:
+    return targets if targets.ndim == 2 else targets[:, None]
 
 
 def _of_direction(rows: FeatureRows, problem: Problem, constant: bool, direction: np.ndarray) -> Sum:

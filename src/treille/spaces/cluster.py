@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -35,6 +35,10 @@ class Cluster:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
         raise NotImplementedError
+
+    def submit_all(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        """The futures of ``function(*arguments)`` for each row of these columns."""
+        return [self.submit(function, *arguments) for arguments in zip(*columns, strict=True)]
 
     def keep(self, value: Any) -> Any:
         """The future of a value, which the cluster can provide again if a worker is lost."""
@@ -75,7 +79,9 @@ class ClusterSpace:
         """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
         features, rows = batch.fitted(kernel, n_jobs)
         if rows.n_features == 0:
-            raise InputError(f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order")
+            raise InputError(
+                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
+            )
         return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread(), batch.folder)
 
     def __len__(self) -> int:
