@@ -17,10 +17,11 @@ from treille import InputError
 from treille.cli.console import Printer
 from treille.cli.models import class_names, describe_report, print_saved, warn_unknown
 from treille.cli.options import Reading, command
+from treille.cli.predicting import predicted
 from treille.cli.training import HeldOut, fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import count, shares
-from treille.explain.scores import measure, positive_class
+from treille.explain.scores import measure_pairs, positive_class
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
@@ -90,7 +91,7 @@ class FileParts:
             first = next(self.chunks)
         printer.note(f"in parts of about {characters / 1e6:.1f} million characters, the first: {first.note}")
         check_classes(first)
-        self.source, self.format = first.source, first.format
+        self.source, self.format = first.input or first.source, first.format
         self.held = [self._part(first, printer)]
         options = {name: value for name, value in reading.options(self.kernel).items() if value}
         self.parts = Parts(
@@ -143,21 +144,18 @@ def train_parts(
 
 
 def _tested(printer: Printer, machine: Any, reading: Reading, test: Sequence[str], counts: dict[str, int]) -> HeldOut:
-    """Scores on other files, which are read in chunks: only labels are kept of them."""
+    """Scores on other files, which are read in chunks: what is kept is how often each label was predicted for each true one."""
     names, kernel = class_names(machine), machine.plan_.kernel
     written = dict(zip(machine.classes_.tolist(), names, strict=True))
-    truth, predicted, first = list[str](), list[str](), None
-    for examples in reading.chunks(test, True, kernel, False):
-        if first is None:
-            first = examples
-            printer.note(f"in chunks, the first: {examples.note}")
-        X = reading.data(Printer(quiet=True), examples, kernel)
-        truth += examples.labels or []
-        predicted += [written[label] for label in machine.predict(X).tolist()]
-    assert first is not None
-    warn_unknown(printer, names, first.input, truth)
-    among = [label for label, n in counts.items() for _ in range(1 + (n == max(counts.values())))]  # the rarer of two
-    return HeldOut(f"on {first.input}", [measure(truth, predicted, positive_class(names, among))])
+    pairs, truth = Counter[tuple[str, str]](), Counter[str]()
+    for chunk in predicted(
+        printer, reading.chunks(test, True, kernel, False), reading, kernel, machine.predict, test[0]
+    ):
+        labels, source = chunk.examples.labels or [], chunk.examples.input or chunk.examples.source
+        truth.update(labels)
+        pairs.update(zip(labels, (written[label] for label in chunk.found.tolist()), strict=True))
+    warn_unknown(printer, names, source, truth)
+    return HeldOut(f"on {source}", [measure_pairs(pairs, positive_class(names, counts))])
 
 
 def _print(
