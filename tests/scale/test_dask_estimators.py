@@ -285,6 +285,20 @@ def test_fifty_kills_change_no_bit(client, monkeypatch):
         np.testing.assert_array_equal(fit_with_a_kill(client, monkeypatch, at).coef_, whole.coef_)
 
 
+@pytest.mark.parametrize("kernel", [KERNEL, NGram(1) + NGram(2).weighted("idf")], ids=repr)
+def test_features_of_a_collection_are_those_of_its_examples(client, kernel):
+    features, memory = treille.Features(kernel).fit(bag(X)), treille.Features(kernel).fit(X)
+    matrices = features.transform(bag(X))
+    assert [type(matrix).__name__ for matrix in matrices] == ["Delayed"] * 3
+    found = np.vstack([matrix.toarray() for matrix in dask.compute(*matrices)])
+    names, known = features.get_feature_names_out().tolist(), memory.get_feature_names_out().tolist()
+    assert sorted(names) == sorted(known)
+    order = [names.index(name) for name in known]
+    np.testing.assert_allclose(found[:, order], memory.transform(X).toarray())
+    with pytest.raises(treille.InputError, match="fit SVC, and use its features_"):
+        treille.Features(NGram(2).weighted("nb")).fit(bag(X), bag(two))
+
+
 def test_nothing_is_warned_of_on_the_way(client):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
 from treille.estimators.targets import check_labels
 from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.scale.dask_parts import is_collection
 
 
 class Features(TransformerMixin, BaseEstimator):
@@ -43,14 +44,22 @@ class Features(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Features:
         """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
-        self.fit_rows(X, y)
+        if is_collection(X):
+            self._check_kernel()
+            self.feature_map_ = features_on_cluster(self.kernel, X, self.n_jobs)
+        else:
+            self.fit_rows(X, y)
         return self
 
-    def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
-        """Like `fit`, but returns the rows of X in treille's compact format."""
+    def _check_kernel(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
         self.kernel.check()
+
+    def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
+        """Like `fit`, but returns the rows of X in treille's compact format."""
+        refuse_cluster(X, self, "use fit, then transform, which returns a delayed matrix of each partition")
+        self._check_kernel()
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
@@ -61,13 +70,20 @@ class Features(TransformerMixin, BaseEstimator):
         self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
         return rows
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits, and returns the matrix of X."""
+        if is_collection(X):
+            return self.fit(X, y).transform(X)
         return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
 
-    def transform(self, X: Any) -> sp.csr_matrix:
-        """One row per example, one column per fitted feature; features not seen in `fit` are left out."""
+    def transform(self, X: Any) -> Any:
+        """One row per example, one column per fitted feature; features not seen in `fit` are left out.
+
+        A sparse matrix; for a Dask collection a list of delayed ones, one per partition.
+        """
         check_is_fitted(self)
+        if is_collection(X):
+            return matrices(self.transform, X)
         rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
         return rows.to_csr(effective_n_jobs(self.n_jobs))
 
