@@ -132,6 +132,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
                 planned = self._planned(counted.kernel, why, counted, labelled)
                 features = time.perf_counter()
                 self._solve(counted.kernel, counted, problem, *planned)
+        if given is not None:
+            given.class_counts = counted.class_counts()
         stages = (("counting features", features - begun), ("rounds", time.perf_counter() - features))
         self.report_ = replace(self.report_, stages=stages)
 

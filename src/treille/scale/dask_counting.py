@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +64,13 @@ class ClusterParts:
 
     def __len__(self) -> int:
         return sum(own.n for own in self.facts)
+
+    def class_counts(self) -> dict[Any, int]:
+        """How many examples each class has."""
+        totals: Counter[Any] = Counter()
+        for own in self.facts:
+            totals.update(own.examples)
+        return dict(totals)
 
     @property
     def residues(self) -> Any:
