@@ -71,6 +71,16 @@ class BundleMethod(BaseSolver):
     ----------
     Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk minimization. JMLR 2009.
     Ma, Smith, Jaggi, Jordan, Richtárik, Takáč: Adding vs. averaging in distributed primal-dual optimization. ICML 2015.
+
+    Examples
+    --------
+    >>> import treille
+    >>> solver = BundleMethod(max_seconds=600)
+    >>> treille.SVC(treille.kernels.NGram(2), solver=solver).fit(["abab", "cdcd"], [0, 1])
+    Traceback (most recent call last):
+        ...
+    treille.io.errors.InputError: BundleMethod needs data in parts on a cluster, which NGram(n=2) does not provide: use \
+solver='auto' or SMO()
     """
 
     spaces = (ClusterSpace,)

@@ -15,7 +15,14 @@ from treille.spaces.functions import Functions, LinearFunctions
 
 
 class Cluster:
-    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures."""
+    """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures.
+
+    >>> class AtOnce(Cluster):
+    ...     def submit(self, function, *arguments):
+    ...         return function(*arguments)
+    >>> AtOnce().submit_all(max, [1, 5], [4, 2])
+    [4, 5]
+    """
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of ``function(*arguments)``; futures among the arguments stand for their values."""
@@ -36,7 +43,13 @@ class Cluster:
 
 @dataclass(frozen=True, eq=False)
 class ClusterSpace:
-    """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`."""
+    """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`.
+
+    >>> from treille.kernels import NGram
+    >>> kernel = NGram(2)
+    >>> ClusterSpace.name, ClusterSpace.offered(kernel, kernel.batch(["abab"]))  # these are in memory
+    ('cluster', False)
+    """
 
     name: ClassVar[str] = "cluster"
     needs: ClassVar[str] = "data in parts on a cluster"
