@@ -125,7 +125,8 @@ def disk(page: Page, options: Any) -> None:
             whole, _ = peak_memory(job, str(small), "700MB", str(result))
             facts = json.loads(result.read_text())
             seconds[name] = facts["seconds"]
-            rows.append([name, f"{facts['seconds']:.1f}", facts["passes"], facts["gap"], f"{whole:,.0f}"])
+            gap = facts["gap"] if isinstance(facts["gap"], str) else f"{facts['gap']:.1e}"
+            rows.append([name, f"{facts['seconds']:.1f}", facts["passes"], gap, f"{whole:,.0f}"])
         title = f"{n:,} texts, {options.fits}, one thread: from the file to a model, seconds and peak megabytes of the process"
         page.table(title, ("way", "seconds", "passes or epochs", "gap", "peak MB"), rows)
         page.say(

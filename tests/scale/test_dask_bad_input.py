@@ -111,11 +111,11 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
         ),
         (
             treille.SVC(treille.kernels.AllSubstrings()),
-            "has no explicit features, so it cannot be trained on a cluster",
+            "has no explicit features, so it cannot be trained on data in parts",
         ),
         (
             treille.SVC(treille.kernels.Subpath()),
-            "depend on all examples at once, so they cannot be found on a cluster",
+            "are the edges of the suffix tree of all examples",
         ),
         (treille.SVC(KERNEL.normalized().centered()), "leave out .centered()"),
         (treille.SVC(KERNEL + NGram(1).centered()), "leave out .centered()"),
