@@ -103,7 +103,7 @@ def known(group: str) -> dict[str, type[Any]]:
     """Every class of a group by name; entry points that cannot be imported are left out.
 
     >>> sorted(known("solvers"))[:2]
-    ['Cholesky', 'ConjugateGradient']
+    ['BlockMinimization', 'BundleMethod']
     """
     found = dict(_built_in(group))
     for name, point in _entry_points(group).items():

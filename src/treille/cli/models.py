@@ -133,7 +133,7 @@ def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: boo
         raise InputError(f"{path}: the {what} cannot be written here: {error.strerror}; name another place") from None
 
 
-def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
+def describe_report(report: Report, tol: float, pairs: bool = False, unit: str = "epoch") -> str:
     """How training ended, in one line.
 
     >>> describe_report(Report(2.0, 1.999, 12, 0.5, "converged", 0), 1e-3)
@@ -155,7 +155,7 @@ def describe_report(report: Report, tol: float, pairs: bool = False) -> str:
         several = f"{count(len(report.per_class), 'pair')} of classes, "
     return (
         f"{ended}, duality gap {report.relative_gap:.1e} of the objective (tol: {tol:g}), {several}"
-        f"{count(report.epochs, 'epoch')}, {seconds(report.seconds)}"
+        f"{count(report.epochs, unit)}, {seconds(report.seconds)}"
     )
 
 

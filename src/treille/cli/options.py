@@ -130,11 +130,12 @@ class Reading:
         for path in paths:
             refuse_model(path)
         with printer.busy(f"reading {paths[0]}"):
-            examples = read(paths, labelled=labelled, **self._options(kernel))
+            examples = read(paths, labelled=labelled, **self.options(kernel))
         printer.note(examples.note)
         return examples
 
-    def _options(self, kernel: Kernel | None) -> dict[str, Any]:
+    def options(self, kernel: Kernel | None) -> dict[str, Any]:
+        """The options of `treille.io.read`."""
         return {
             "format": self.format,
             "text": self.text,
@@ -149,11 +150,13 @@ class Reading:
             "skip_unlabelled": self.skip_unlabelled,
         }
 
-    def chunks(self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool) -> Iterator[Examples]:
+    def chunks(
+        self, paths: Sequence[str], labelled: bool, kernel: Kernel | None, ids: bool, **sizes: Any
+    ) -> Iterator[Examples]:
         """The examples of files, some at a time."""
         for path in paths:
             refuse_model(path)
-        return read_chunks(paths, labelled=labelled, ids=ids, **self._options(kernel))
+        return read_chunks(paths, labelled=labelled, ids=ids, **self.options(kernel), **sizes)
 
     def read_labelled(
         self, printer: Printer, paths: Sequence[str], kernel: Kernel | None = None
@@ -263,6 +266,28 @@ TestFiles = Annotated[
 Stream = Annotated[
     bool,
     typer.Option("--stream", help="Train a perceptron in one pass over a file that need not fit in memory."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", metavar="SIZE", help="Train in parts that fit, such as 2GB: FILE may be larger than memory."
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", metavar="DIR", help="With --memory: if training ends early, the same command continues."
+    ),
+]
+Scratch = Annotated[
+    Path | None,
+    typer.Option("--scratch", metavar="DIR", help="With --memory: for temporary files, three times the size of FILE."),
+]
+MinCount = Annotated[
+    int,
+    typer.Option(
+        "--min-count", metavar="N", min=1, help="With --memory: keep features that occur in N examples or more."
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]
 

@@ -7,7 +7,8 @@ Examples:
   treille train pos.fa neg.fa --alphabet dna --cv 5 --model sites.treille
   treille train lattices/ --labels utt2label --holdout 0.2
   treille train news.jsonl.gz --text title+body --label topics=acq \\
-      --test news.test.jsonl.gz --model acq.treille
+      --memory 2GB --checkpoint run1/ --test news.test.jsonl.gz \\
+      --model acq.treille
 
 \b
 Labels are
@@ -20,6 +21,10 @@ Labels are
 Prints how FILE was understood, what was chosen and why, and how training ended: the duality gap bounds the distance
 to the optimum. Scores are computed on examples that were not used for training; the saved model is trained on all
 of FILE. It stores --text, --weights, --alphabet and --root-label: predict and evaluate read new files in the same way.
+
+With --memory, FILE may be larger than memory: it is read in parts, whose features are kept on disk, and training visits
+one block of parts after another, to the same optimum. With --checkpoint, the same command continues where an earlier
+one ended, by Ctrl-C or otherwise.
 
 With --stream, a perceptron learns from each example once, in the order of FILE, which need not fit in memory; - is read
 as it comes. The score is the share of examples that were predicted right before they were learned. Ctrl-C saves what
@@ -38,6 +43,7 @@ from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved, warn_unknown
 from treille.cli.options import Reading, command, kernel_options, numbers_option
 from treille.cli.pages import check_report, write_training_report
+from treille.cli.parts import Limits, check_kernel, hint_memory, train_parts
 from treille.cli.stream import learn_stream
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.format import class_counts, count, shares
@@ -65,6 +71,10 @@ def run(
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
     report: options.ReportPath = None,
+    memory: options.Memory = None,
+    checkpoint: options.Checkpoint = None,
+    scratch: options.Scratch = None,
+    min_count: options.MinCount = 1,
     stream: options.Stream = False,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
@@ -77,11 +87,14 @@ def run(
         refused = {"--C": C != "1", "--loss": loss is not options.Loss.hinge, "--tol": tol != 1e-3, "--seed": seed != 0}
         refused |= {"--max-epochs": max_epochs != 1000, "--cv": cv is not None, "--holdout": holdout is not None}
         refused |= {"--class-weight": class_weight is not None, "--report": report is not None}
+        refused |= {"--memory": memory is not None}
         return learn_stream(
             files, model, reading, Printer(json, quiet), kernel=kernel, fit_intercept=not no_intercept, test=test or [],
             jobs=jobs, force=force, refused=refused,
         )  # fmt: skip
-    _check_choices(model, cv, holdout, test)
+    limits = Limits(memory, checkpoint, scratch, min_count)
+    limits.check({"--cv": cv is not None, "--holdout": holdout is not None, "--report": report is not None})
+    _check_choices(model, cv, holdout, test, "--cv 5" if memory is None else "--test FILE")
     if model is not None:
         check_writable(model, "model", reading.inputs(*files, *(test or ())), force)
     if report is not None:
@@ -89,7 +102,8 @@ def run(
     kernels, Cs = kernel_options(kernel), numbers_option(C, "--C")
     if cv is None and max(len(kernels), len(Cs)) > 1:
         raise typer.BadParameter(
-            "several values were given: add --cv 5 to choose the best by cross-validation",
+            "several values were given: add --cv 5 to choose the best by cross-validation"
+            + " on a part of FILE, without --memory" * (memory is not None),
             param_hint="--C" if len(Cs) > 1 else "--kernel",
         )
     shared: dict[str, Any] = {
@@ -102,6 +116,10 @@ def run(
     for value in Cs:
         _check_parameters(machine.set_params(C=value))
     printer = Printer(json, quiet)
+    if memory is not None:
+        check_kernel(machine.kernel)
+        raise typer.Exit(train_parts(files, model, reading, printer, machine, limits, test or (), _check_classes))
+    hint_memory(printer, files)
     chosen = machine.kernel
     assert chosen is None or isinstance(chosen, Kernel)
     examples, labels = reading.read_labelled(printer, files, chosen)
@@ -156,7 +174,9 @@ def _hint_alphabet(printer: Printer, reading: Reading, examples: Examples) -> No
             printer.note("these look like DNA: --alphabet dna folds case, and chooses a kernel of both strands")
 
 
-def _check_choices(model: Path | None, cv: int | None, holdout: float | None, test: list[str] | None) -> None:
+def _check_choices(
+    model: Path | None, cv: int | None, holdout: float | None, test: list[str] | None, scoring: str
+) -> None:
     """Checks the command line before any work is done."""
     chosen = [
         f"--{name}" for name, value in (("cv", cv), ("holdout", holdout), ("test", test or None)) if value is not None
@@ -167,7 +187,7 @@ def _check_choices(model: Path | None, cv: int | None, holdout: float | None, te
         raise typer.BadParameter(f"{holdout:g} is not between 0 and 1", param_hint="--holdout")
     if model is None and not chosen:
         raise typer.BadParameter(
-            "say where to save the model, for example --model my.treille, or ask for a score alone with --cv 5",
+            f"say where to save the model, for example --model my.treille, or ask for a score alone with {scoring}",
             param_hint="--model",
         )
 
@@ -180,9 +200,17 @@ def _check_parameters(machine: Any) -> None:
 
 
 def _note_classes(printer: Printer, examples: Examples, labels: list[str]) -> None:
-    counts, source = class_counts(labels), examples.source
+    counts = class_counts(labels)
     if len(counts) < 2:
-        raise InputError(f"{source}: every label is {labels[0]!r}, expected at least two classes")
+        raise InputError(f"{examples.source}: every label is {labels[0]!r}, expected at least two classes")
+    _check_classes(examples)
+    printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
+
+
+def _check_classes(examples: Examples) -> None:
+    """Refuses labels that are scores, or names of the examples."""
+    labels, source = examples.labels or [], examples.source
+    counts = class_counts(labels)
     if 2 * len(counts) > len(labels) and _are_scores(counts):
         raise InputError(
             f"{source}: the labels are {len(counts):,} different numbers, such as {labels[0]}: scores, not classes."
@@ -192,7 +220,6 @@ def _note_classes(printer: Printer, examples: Examples, labels: list[str]) -> No
     first_words = "first in its header" in examples.note or "first word of its line" in examples.note
     if len(counts) > 2 and 2 * len(single) > len(counts) and (first_words or 2 * len(counts) > len(labels)):
         raise _no_classes(examples, single, len(counts), first_words)
-    printer.note(f"{count(len(counts), 'class')}: {shares(counts)}")
 
 
 def _no_classes(examples: Examples, single: list[str], n: int, first_words: bool) -> InputError:

@@ -17,6 +17,7 @@ from treille.data import Batch
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
+from treille.estimators.in_parts import check_in_parts
 from treille.estimators.on_cluster import check_on_cluster, on_cluster
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
@@ -41,6 +42,7 @@ from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
 from treille.solvers.report import check_outcome, first_level_outside
 from treille.solvers.solver import BaseSolver, check_supported
+from treille.spaces import PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
@@ -82,19 +84,23 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError(
                 "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
             )
-        if getattr(self, "space", "auto") != "auto":
-            raise InputError(
-                f"space is {self.space!r}, which needs all examples in memory: use 'auto' for data in parts"
-            )
+        check_in_parts(self, type(self._loss()))
         of_classes = is_classifier(self)
         labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
             with running_text(getattr(self, "verbose", 0)) as show:
                 choose = partial(choose_kernel, self.kernel, labels=of_classes)
                 counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
+            parts.class_counts = labels.class_counts()
+            if parts.min_count > 1:
+                why += f", with only the features that occur in at least {parts.min_count:,} examples"
             problem = problem_of(labels.y(), labels.sample_weight(), len(counted))
             kernel = counted.kernel
             self._solve(kernel, counted, problem, *self._planned(kernel, why, counted, problem))
+
+    def _loss(self) -> Loss:
+        """The loss of the problem."""
+        raise NotImplementedError
 
     def _train_cluster(self, X: Any, y: Any, sample_weight: Any) -> None:
         """The same for Dask collections. The rows stay on the workers; the problem of each part is made where they are."""
@@ -163,7 +169,10 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """Solves the problem on the space, and keeps the result."""
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
         verbose = getattr(self, "verbose", 0)
-        with progress_bar(problem.n_problems, self.tol, verbose, measure=measure) as progress:
+        n_problems, unit = problem.n_problems, "epoch"
+        if isinstance(space, PartsSpace):  # all at once, unless the rows differ
+            n_problems, unit = max(1, space.rows.n_problems), "pass"
+        with progress_bar(n_problems, self.tol, verbose, measure=measure, unit=unit) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,
@@ -254,7 +263,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """One row per example, one column per function."""
         if isinstance(X, Parts):
-            return np.concatenate([self._outputs(part.X) for part in X.open()])
+            check_is_fitted(self, "functions_")
+            return np.concatenate([np.empty((0, len(self.functions_.intercept))), *self._outputs_of(X)])
         batch = self._read_batch(X)
         outputs = self.functions_.outputs(batch, self.n_jobs)
         for i in np.flatnonzero(~np.isfinite(outputs).all(axis=1)):
@@ -262,6 +272,14 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
                 f"the output for item {i} is {outputs[i].tolist()}: its kernel values are too large for a float64"
             )
         return outputs
+
+    def _outputs_of(self, parts: Parts) -> Iterator[np.ndarray]:
+        """The outputs for each part, one after another."""
+        for part in parts.open():
+            try:
+                yield self._outputs(part.X)
+            except InputError as error:
+                raise InputError(f"{part.place}: {error}") from None
 
     def explain(self, x: Any) -> Explanation:
         """What each part of one example contributes to its scores, see `treille.explain.Explanation`."""

@@ -8,13 +8,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
-from treille.estimators.targets import check_labels
+from treille.estimators.targets import check_labels, found_labels
 from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.scale.counting import count_parts
 from treille.scale.dask_parts import is_collection
+from treille.scale.folder import opened_folder
+from treille.scale.labels import Collected
+from treille.scale.parts import Parts
 
 
 class Features(TransformerMixin, BaseEstimator):
@@ -36,6 +41,14 @@ class Features(TransformerMixin, BaseEstimator):
     (['ab', 'ba', 'bb'], 'ab')
     >>> features.transform(["bbb", "xab"]).toarray().tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
+
+    Data in parts, `treille.scale.Parts`, have their labels with them, and `transform` yields one matrix per part, each when it is
+    asked for:
+
+    >>> from treille.scale import Parts
+    >>> parts = Parts.of([["abba"], ["abab", "b"]])
+    >>> [matrix.shape for matrix in Features(NGram(2)).fit(parts).transform(parts)]
+    [(1, 3), (2, 3)]
     """
 
     def __init__(self, kernel: Kernel, n_jobs: int | None = None):
@@ -44,44 +57,63 @@ class Features(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Features:
         """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
-        if is_collection(X):
-            self._check_kernel()
+        if isinstance(X, Parts):
+            self._fit_parts(X)
+        elif is_collection(X):
+            self._check()
             self.feature_map_ = features_on_cluster(self.kernel, X, self.n_jobs)
         else:
             self.fit_rows(X, y)
         return self
 
-    def _check_kernel(self) -> None:
+    def _check(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
         self.kernel.check()
 
+    def _fit_parts(self, parts: Parts) -> None:
+        self._check()
+        self.kernel.check_parts()
+        labels = Collected(True if self.kernel.needs_labels else None)
+        with opened_folder(parts.scratch, parts.checkpoint) as folder:
+            chosen: tuple[Kernel, str] = self.kernel, "as given"
+            counted, _ = count_parts(
+                parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs
+            )
+            kernel = self._bound(labels.y(), len(counted)) if self.kernel.needs_labels else self.kernel
+            self.feature_map_, _ = counted.fitted(kernel, self.n_jobs)
+
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
+        refuse_parts(X, self, "use fit, then transform, which yields one matrix per part")
         refuse_cluster(X, self, "use fit, then transform, which returns a delayed matrix of each partition")
-        self._check_kernel()
+        self._check()
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        kernel = self.kernel
-        if kernel.needs_labels and y is not None:
-            classes, labels = check_labels(y, len(batch))
-            kernel = kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
+        kernel = self._bound(y, len(batch)) if self.kernel.needs_labels and y is not None else self.kernel
         self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
         return rows
 
+    def _bound(self, y: Any, n: int) -> Kernel:
+        classes, labels = check_labels(y, n)
+        return self.kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
+
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fits, and returns the matrix of X."""
-        if is_collection(X):
+        """Fits, and returns the matrix of X, or of each part."""
+        if isinstance(X, Parts) or is_collection(X):
             return self.fit(X, y).transform(X)
         return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> Any:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out.
 
-        A sparse matrix; for a Dask collection a list of delayed ones, one per partition.
+        A sparse matrix; for data in parts an iterator over one matrix per part, for a Dask collection a list of delayed ones, one per
+        partition.
         """
         check_is_fitted(self)
+        if isinstance(X, Parts):
+            return map(self.transform, (part.X for part in X.open()))
         if is_collection(X):
             return matrices(self.transform, X)
         rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)

@@ -15,6 +15,7 @@ from sklearn.base import clone, is_classifier
 from treille.automata import library
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.learned_path import LearnedPath
 from treille.estimators.plan import Plan, plan
 from treille.estimators.ridge import Ridge
@@ -95,6 +96,10 @@ class KernelLearner(KernelMachine):
                 f"{kernel!r} has one part only: groups='parts' needs a sum of kernels, or n-grams of several orders, "
                 "such as NGram(5, min_n=2)"
             )
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
+        refuse_parts(X, self, "learn the weights on some of them, then train on the parts with .weighted({...})")
+        super()._train(X, y, sample_weight, problem_of)
 
     def _cluster_loss(self) -> None:
         return None  # the weights of features are learned with all rows in memory

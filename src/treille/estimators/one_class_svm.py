@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, KernelParameter
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -68,6 +69,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""
         self.check_parameters()
+        refuse_parts(X, self, "fit it on some of them")
         refuse_cluster(X, self, "fit it on some of them")
 
         def problem(y: Any, sample_weight: Any, n: int) -> Problem:

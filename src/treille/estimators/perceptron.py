@@ -13,6 +13,7 @@ import numpy as np
 from treille.data import Batch
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
@@ -111,6 +112,7 @@ class Perceptron(Classifier):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y. A positive weight multiplies what a mistake adds to the weights."""
+        refuse_parts(X, self, "call partial_fit for each part")
         refuse_cluster(X, self, "use SVC, or fit it on some of them")
         super().fit(X, y, sample_weight)
         for name in ("_stream", "_fixed", "running_accuracy_"):

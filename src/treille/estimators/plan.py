@@ -162,6 +162,8 @@ def _refusal(kernel: Kernel, solvers: list[Any], nystrom: Nystrom | None, interc
     if nystrom is not None:
         advice = "use space='auto'" if intercept == "free" else "use solver='auto' or DualCD()"
         return InputError(f"space={nystrom!r} provides rows, which {name} does not use: {advice}")
+    if all(each.spaces == (PartsSpace,) for each in solvers):
+        return InputError(f"{name} works on data in parts: pass X as treille.scale.Parts, or use solver='auto'")
     needs = " or ".join(space.needs for space in islice(dict.fromkeys(s for each in solvers for s in each.spaces), 3))
     return InputError(f"{name} needs {needs}, which {kernel!r} does not provide: use solver='auto' or SMO()")
 

@@ -55,6 +55,9 @@ class Regressor(RegressorMixin, KernelMachine):
         self._found = mean, one_target
         return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
 
+    def _loss(self) -> Loss:
+        return self._loss_and_C()[0]
+
     def _loss_and_C(self) -> tuple[Loss, float]:
         """The loss, and its weight."""
         raise NotImplementedError

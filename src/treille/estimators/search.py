@@ -32,6 +32,7 @@ from treille.estimators.held_out import (
     evaluate_folds,
     trained_fold,
 )
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.plan import choose_kernel
 from treille.io.errors import InputError
@@ -106,6 +107,9 @@ class SearchCV(LearnedDisplay, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
+        refuse_parts(
+            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the parts"
+        )
         self.check_parameters()
         refuse_cluster(
             X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the cluster"

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
 from treille.estimators.display import LearnedDisplay
+from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
@@ -134,6 +135,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Tagger:
         """Trains on sentences X with tags y, a list of tags for each sentence."""
+        refuse_parts(X, self, "pass sentences as lists")
         self.check_parameters()
         refuse_cluster(X, self, "fit it on some of them")
         with stage("reading sentences", self.verbose):

@@ -17,7 +17,22 @@ from treille.io.errors import InputError
 
 
 class RowParts(ABC):
-    """Where the parts of rows are, and how to compute with one after another, or with all at once."""
+    """Where the parts of rows are, and how to compute with one after another, or with all at once.
+
+    >>> import treille
+    >>> class InMemory(RowParts):
+    ...     def __init__(self, parts):
+    ...         self.parts, self.lengths = parts, np.array([len(rows) for rows in parts])
+    ...     def each(self, compute):
+    ...         return [compute(rows, part) for part, rows in enumerate(self.parts)]
+    ...     def total(self, compute):
+    ...         return sum(self.each(compute))
+    ...     def changed(self, change, others=()):
+    ...         return InMemory([change(*rows) for rows in zip(self.parts, *(other.parts for other in others))])
+    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+    >>> InMemory([rows, rows]).total(lambda rows, part: rows.diag()).tolist()
+    [10.0, 2.0]
+    """
 
     lengths: np.ndarray  # rows of each part
 
@@ -35,7 +50,20 @@ class RowParts(ABC):
 
 
 class PartedRows(FeatureRows):
-    """The rows of all parts, one after another. What needs all rows at once is refused; sums over rows are sums over parts."""
+    """The rows of all parts, one after another. What needs all rows at once is refused; sums over rows are sums over parts.
+
+    >>> import treille
+    >>> from treille.scale import Parts
+    >>> space = []
+    >>> class Kept(treille.solvers.BlockMinimization):
+    ...     def solve(self, problem, given, **options):
+    ...         space.append((type(given.rows).__name__, given.rows.offsets.tolist(), given.rows.diag().tolist()))
+    ...         return super().solve(problem, given, **options)
+    >>> parts = Parts.of([(["aab", "b"], [0, 1]), (["b"], [1])])
+    >>> _ = treille.SVC(treille.kernels.NGram(1), solver=Kept()).fit(parts)
+    >>> space
+    [('PartedRows', [0, 2, 3], [5.0, 1.0, 1.0])]
+    """
 
     def __init__(self, store: RowParts, n_features: int, n_problems: int = 0):
         self.store = store
@@ -117,7 +145,13 @@ class PartedRows(FeatureRows):
 
 
 def concatenate_rows(terms: Sequence[FeatureRows]) -> FeatureRows:
-    """The features of several terms, in this order. Terms may differ from problem to problem, or be in the same parts."""
+    """The features of several terms, in this order. Terms may differ from problem to problem, or be in the same parts.
+
+    >>> import treille
+    >>> one, two = (treille.Features(treille.kernels.NGram(n)).fit_rows(["aab", "b"]) for n in (1, 2))
+    >>> concatenate_rows([one, two]).to_csr().toarray().tolist()
+    [[1.0, 2.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]
+    """
     parted = [rows for rows in terms if isinstance(rows, PartedRows)]
     if parted:
         first, *others = parted

@@ -29,8 +29,10 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}")
     with saving(path, what):
         handle = os.open(temporary, NEW, 0o666)  # the system applies the umask
-    file = os.fdopen(handle, "wb")
+    file: IO[bytes] | None = None
     try:
+        with saving(path, what):
+            file = os.fdopen(handle, "wb")
         yield file
         with saving(path, what):
             file.flush()
@@ -39,8 +41,9 @@ def atomic_file(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
             os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
-            file.close()
-        os.unlink(temporary)
+            os.close(handle) if file is None else file.close()
+        with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is renamed already
+            os.unlink(temporary)
         raise
     _sync_folder(target.parent)
 

@@ -53,12 +53,16 @@ class Additive(Kernel):
         each = [fit_once(k, own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
         return self._combined(each)
 
-    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
         each = zip(self.terms(), self.batches(batch), strict=True)
-        return [leaf for (_, kernel), own in each for leaf in kernel.leaves(own)]
+        return [leaf for (_, kernel), own in each for leaf in kernel.leaf_kernels(own)]
 
     def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
         return self._combined([kernel.compose(fitted, n_jobs) for _, kernel in self.terms()])
+
+    def check_parts(self) -> None:
+        for _, kernel in self.terms():
+            kernel.check_parts()
 
     def _combined(self, each: list[Fitted]) -> Fitted:
         return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])

@@ -103,8 +103,12 @@ class Kernel(BaseEstimator, ABC):
     @property
     def needs_labels(self) -> bool:
         """Whether the features depend on the labels of the training examples: if those of a kernel inside do."""
+        return any(kernel.needs_labels for kernel in self._inside())
+
+    def _inside(self) -> list[Kernel]:
+        """The kernels among the parameters."""
         values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
-        return any(value.needs_labels for value in values if isinstance(value, Kernel))
+        return [value for value in values if isinstance(value, Kernel)]
 
     def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
@@ -117,12 +121,12 @@ class Kernel(BaseEstimator, ABC):
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
-    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
         """The kernels inside that find features in examples, each with what it reads of a batch; `compose` does the rest.
 
         >>> from treille.kernels import NGram
         >>> kernel = (NGram(2).weighted("idf") + NGram(3)).normalized()
-        >>> [leaf for leaf, _ in kernel.leaves(kernel.batch(["abab"]))]
+        >>> [leaf for leaf, _ in kernel.leaf_kernels(kernel.batch(["abab"]))]
         [NGram(n=2), NGram(n=3)]
         """
         return [(self, batch)]
@@ -134,6 +138,30 @@ class Kernel(BaseEstimator, ABC):
         data and merged.
         """
         return next(fitted)
+
+    def check_parts(self) -> None:
+        """Raises an `InputError` if the features of parts of the data do not determine those of all, see `leaf_kernels`.
+
+        >>> from treille.kernels import NGram
+        >>> NGram(2).normalized().check_parts()
+        >>> NGram(2).centered().check_parts()
+        Traceback (most recent call last):
+            ...
+        treille.io.errors.InputError: no feature of NGram(n=2).centered() is 0, so its rows are not kept on disk, as for data in \
+parts: leave out .centered()
+        """
+        if not self.has_features:
+            raise InputError(
+                f"{self!r} has no explicit features, so it cannot be trained on data in parts: use a kernel that has, such as "
+                "NGram for texts, RootPaths or SubTree for trees, WeisfeilerLehman for graphs"
+            )
+        if self.needs_features or any(kernel.needs_features for kernel in self._inside()):
+            raise InputError(
+                f"the features of {self!r} depend on all examples at once, so they cannot be found in parts of the data: leave "
+                "out what depends on all, such as .weighted() of a factor"
+            )
+        for kernel in self._inside():
+            kernel.check_parts()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         """The inverse of ``FeatureMap.state``."""

@@ -40,6 +40,11 @@ class Centered(WrappedKernel):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
 
+    def check_parts(self) -> None:
+        raise InputError(
+            f"no feature of {self!r} is 0, so its rows are not kept on disk, as for data in parts: leave out .centered()"
+        )
+
     def refits(self) -> bool:
         return self.kernel.refits()
 

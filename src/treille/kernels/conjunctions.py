@@ -82,6 +82,14 @@ class Conjunctions(Kernel):
     def needs_features(self) -> bool:
         return not self._is_exact()
 
+    def check_parts(self) -> None:
+        if self.needs_features:
+            raise InputError(
+                f"in how many examples the conjunctions of {self!r} occur depends on all examples, so it cannot be trained on data "
+                "in parts: use min_support=1"
+            )
+        super().check_parts()
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
         batch = Linear().batch(X, n_jobs)
         if not is_binary(batch):

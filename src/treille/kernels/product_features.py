@@ -89,11 +89,14 @@ class ProductKernel(Kernel):
             )
         return self.map_type().fit(self, maps, rows, effective_n_jobs(n_jobs))
 
-    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
         return [(self, batch)]  # products are features of their own
 
     def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
         return next(fitted)
+
+    def check_parts(self) -> None:
+        Kernel.check_parts(self)
 
     def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
         kept, self._kept = self._kept, None

@@ -79,6 +79,12 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def has_product(self) -> bool:
         return self.counts == "raw"
 
+    def check_parts(self) -> None:
+        raise InputError(
+            f"the features of {self!r} are the edges of the suffix tree of all examples, so it cannot be trained on data in parts: "
+            "use RootPaths or SubTree"
+        )
+
     def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         if self.index == "xbw":
             return X if isinstance(X, XBW) else XBW(X, n_jobs)

@@ -124,6 +124,10 @@ class Weighted(WrappedKernel):
         bound._labels = labels, classes
         return bound
 
+    def check_parts(self) -> None:
+        self._refuse_learned()
+        super().check_parts()
+
     def refits(self) -> bool:
         return self.kernel.refits()
 
@@ -154,13 +158,16 @@ class Weighted(WrappedKernel):
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
         self.check()
+        self._refuse_learned()
+        weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
+        fitted = WeightedMap(features, weights, unseen)
+        return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
+
+    def _refuse_learned(self) -> None:
         if self.weights == "learned":
             raise InputError(
                 f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
             )
-        weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
-        fitted = WeightedMap(features, weights, unseen)
-        return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
 
     def _fitted_weights(self, features: FeatureMap, rows: FeatureRows, threads: int) -> tuple[np.ndarray, float]:
         """One row of weights per problem, and the weight of unseen features."""

@@ -48,11 +48,14 @@ class WrappedKernel(Expression, Kernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
         return self.wrap(*fit_once(self.inside(), batch, n_jobs), n_jobs)
 
-    def leaves(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        return self.inside().leaves(batch)
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        return self.inside().leaf_kernels(batch)
 
     def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
         return self.wrap(*self.inside().compose(fitted, n_jobs), n_jobs)
+
+    def check_parts(self) -> None:
+        self.kernel.check_parts()
 
     @property
     def reads_numbers(self) -> bool:

@@ -190,7 +190,7 @@ def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: P
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
         leaves = []
-        for leaf, own in kernel.leaves(batch):
+        for leaf, own in kernel.leaf_kernels(batch):
             if leaf.needs_features:
                 raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
             leaves.append(leaf.fit_features(own))

@@ -12,7 +12,7 @@ import numpy as np
 
 from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows, RowParts, Rows
 from treille.io.errors import InputError
-from treille.scale.flat_files import read_arrays, touch, write_arrays
+from treille.scale.flat_files import read_arrays, write_arrays
 
 ROWS = ("indptr", "entries", "codebook", "scale", "sq_norms")
 
@@ -23,10 +23,6 @@ class DiskRows(RowParts):
     @abstractmethod
     def load(self, part: int) -> FeatureRows:
         """The rows of a part. They are read from disk when they are used."""
-
-    @abstractmethod
-    def touch(self, part: int) -> None:
-        """Reads the entries of a part from disk, so that they are at hand when they are used."""
 
     @abstractmethod
     def bytes_of(self, part: int) -> int:
@@ -56,9 +52,6 @@ class FileRows(DiskRows):
         indptr, entries, codebook, scale, sq_norms = (arrays[name] for name in ROWS)
         return Rows(indptr, entries, spec["code_bits"], codebook, scale, sq_norms, self.n_features)
 
-    def touch(self, part: int) -> None:
-        touch([self.load(part).entries])
-
     def bytes_of(self, part: int) -> int:
         return self.files[part].stat().st_size
 
@@ -67,7 +60,8 @@ def write_rows(path: Path, rows: FeatureRows, **spec: Any) -> None:
     """Writes the rows of a part for `FileRows`."""
     if not isinstance(rows, Rows) or rows.column_weights is not None:
         raise InputError(
-            f"the kernel has rows in the layout {type(rows).__name__}, which cannot be kept on disk: choose another"
+            f"the rows of a part are {type(rows).__name__}, which cannot be kept on disk: divide the data into smaller parts, or "
+            "use another kernel"
         )
     write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits} | spec)
 
@@ -81,10 +75,6 @@ class ChangedRows(DiskRows):
     def load(self, part: int) -> FeatureRows:
         return self.change(*(store.load(part) for store in self.stores))
 
-    def touch(self, part: int) -> None:
-        for store in self.stores:
-            store.touch(part)
-
     def bytes_of(self, part: int) -> int:
         return sum(store.bytes_of(part) for store in self.stores)
 
@@ -92,7 +82,7 @@ class ChangedRows(DiskRows):
 def settled(store: DiskRows, folder: Path) -> DiskRows:
     """The same rows, whose norms and weights are computed once, here, instead of whenever a part is read.
 
-    Weights and norms change the scale of rows and the weights of columns, never the entries: a file per part keeps the scales.
+    Weights and norms change the scale of rows and the weights of columns, never entries: a file per part keeps scales and norms.
     """
     leaves = _leaves(store)
     if leaves == [store]:
@@ -103,11 +93,11 @@ def settled(store: DiskRows, folder: Path) -> DiskRows:
         rows = store.load(part)
         each = [own.parts for own in (rows.problems if isinstance(rows, PerProblemRows) else (rows,))]
         if not all(isinstance(term, Rows) for terms in each for term in terms):
-            raise InputError("centred features have no zeros, so they are not trained in parts: leave out .centered()")
+            raise InputError(f"rows such as {type(each[0][0]).__name__} are not trained in parts: use another kernel")
         weights = weights or [[term.column_weights for term in terms] for terms in each]
-        scales = {f"{k}.{t}": term.scale for k, terms in enumerate(each) for t, term in enumerate(terms)}
         files.append(folder / f"scales-{part:06}.bin")
-        write_arrays(files[-1], scales)
+        named = ((f"{k}.{t}", term) for k, terms in enumerate(each) for t, term in enumerate(terms))
+        write_arrays(files[-1], {name: np.stack([term.scale, term.sq_norms]) for name, term in named})
     return SettledRows(leaves, files, weights)
 
 
@@ -129,14 +119,12 @@ class SettledRows(DiskRows):
         leaves, (_, scales) = [leaf.load(part) for leaf in self.leaves], read_arrays(self.files[part])
         problems: list[FeatureRows] = []
         for k, weights in enumerate(self.weights):
-            each = zip(leaves, weights, strict=True)
-            terms = [replace(own, scale=scales[f"{k}.{t}"], column_weights=w) for t, (own, w) in enumerate(each)]
+            terms: list[FeatureRows] = []
+            for t, (own, column_weights) in enumerate(zip(leaves, weights, strict=True)):
+                scale, sq_norms = scales[f"{k}.{t}"]
+                terms.append(replace(own, scale=scale, sq_norms=sq_norms, column_weights=column_weights))
             problems.append(terms[0] if len(terms) == 1 else ConcatenatedRows(terms))
         return problems[0] if len(problems) == 1 else PerProblemRows(problems)
-
-    def touch(self, part: int) -> None:
-        for leaf in self.leaves:
-            leaf.touch(part)
 
     def bytes_of(self, part: int) -> int:
         return sum(leaf.bytes_of(part) for leaf in self.leaves)

@@ -2,8 +2,7 @@
 
 import json
 import mmap
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,7 +13,6 @@ from treille.io.errors import InputError
 
 ALIGNED = 64  # bytes: where arrays begin
 MARK = "treille arrays 1"
-PAGE = 4096
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], spec: dict[str, Any] | None = None) -> None:
@@ -35,7 +33,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], spec: dict[str, A
     def write(file: IO[bytes]) -> None:
         file.write(head + b" " * (-(len(head) + 1) % ALIGNED) + b"\n")
         for array in arrays.values():
-            file.write(memoryview(np.ascontiguousarray(array).reshape(-1)).cast("B"))
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
             file.write(bytes(-array.nbytes % ALIGNED))
 
     atomic_write(path, write, "part of the data")
@@ -57,22 +55,11 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             arrays[name] = values.reshape(shape)
     except FileNotFoundError:
         raise InputError(
-            f"{path}: is gone, while it was in use: leave the scratch folder alone until training ends"
+            f"{path}: is gone, while it was in use: leave the scratch folder alone until training ends, and remove a checkpoint "
+            "only as a whole"
         ) from None
     except (ValueError, KeyError, TypeError):
         raise InputError(
             f"{path}: was not written by treille, or is damaged: remove the folder and start again"
         ) from None
     return head["spec"], arrays
-
-
-def touch(arrays: Iterable[np.ndarray]) -> None:
-    """Reads mapped arrays into memory, in their order: faster than as they are used."""
-    for array in arrays:
-        array.reshape(-1).view(np.uint8)[::PAGE].sum()
-
-
-def free_bytes(folder: str | os.PathLike[str]) -> int:
-    """How much can be written to a folder."""
-    status = os.statvfs(folder)
-    return status.f_bavail * status.f_frsize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
+import re
 import shutil
 import tempfile
 import time
@@ -16,10 +16,13 @@ import numpy as np
 
 from treille.data.base import readable_size
 from treille.io.errors import InputError
-from treille.scale.flat_files import free_bytes, read_arrays, write_arrays
+from treille.scale.flat_files import read_arrays, write_arrays
 
 SHARE = 20  # of the time between two checkpoints, one may take 1 / SHARE
 SECONDS = 5.0  # between two checkpoints, at least
+OWN = re.compile(
+    r"(\.?)(rows-\d|scales-\d|(counting|kept|solver)[-\d]*\.state)"
+)  # those being written begin with a dot
 
 
 class Folder:
@@ -61,17 +64,35 @@ class Folder:
                     "data and parameters to continue, or another folder, or remove this one"
                 )
 
-    def remove(self, *names: str) -> None:
-        """Removes states that are of no use any more."""
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                (self.path / f"{name}.state").unlink()
+    def clear(self) -> None:
+        """Removes all files of runs."""
+        for file in self.path.iterdir():
+            if OWN.match(file.name):
+                file.unlink(missing_ok=True)
+
+    def free_bytes(self) -> int:
+        """How much can be written to the folder."""
+        return shutil.disk_usage(self.path).free
 
 
 def _difference(key: str, theirs: Any, mine: Any) -> str:
-    if isinstance(theirs, list) and isinstance(mine, list) and len(theirs) == len(mine):
-        theirs, mine = next((a, b) for a, b in zip(theirs, mine, strict=True) if a != b)
-    return f"{key} was {theirs!r}, and is {mine!r} now"
+    if key == "files":
+        before, now = dict(theirs or {}), dict(mine)
+        for name in now:
+            if name not in before:
+                return f"it was of {', '.join(before) or 'no file'}, not of {name}"
+            if before[name] != now[name]:
+                sizes = " and ".join(f"{size:,} bytes" for size, _ in (before[name], now[name]))
+                return f"{name} has changed since ({sizes})" if before[name][0] != now[name][0] else f"{name} is newer"
+        return f"it was of {next(name for name in before if name not in now)}, too"
+    if isinstance(mine, dict):
+        key = next(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
+        theirs, mine = theirs.get(key), mine.get(key)
+    if key == "memory":
+        theirs, mine = readable_size(theirs), readable_size(mine)
+    if key.endswith("digest"):
+        return f"the {key.removesuffix(' digest')} differs"
+    return f"{key} was {theirs}, and is {mine} now"
 
 
 @contextlib.contextmanager
@@ -89,28 +110,43 @@ def opened_folder(scratch: Path | None, checkpoint: Path | None) -> Iterator[Fol
             path = Path(tempfile.mkdtemp(prefix="treille-", dir=scratch))
     except OSError as error:
         raise InputError(
-            f"{given or tempfile.gettempdir()}: cannot be written to: {error.strerror}; name another folder"
+            f"{given or tempfile.gettempdir()}: cannot be written to: {error.strerror}; name another folder (scratch, or "
+            "checkpoint)"
         ) from None
-    try:
-        yield Folder(path, checkpoint is not None)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        used = sum(file.stat().st_size for file in path.glob("*") if file.is_file())
-        raise InputError(
-            f"{path}: the disk is full: {readable_size(used)} of rows are written, {readable_size(free_bytes(path))} are free. "
-            "Rows take about three times the size of texts: name a folder on a larger disk (scratch, or checkpoint)"
-        ) from None
-    finally:
+    with contextlib.ExitStack() as opened:
         if checkpoint is None:
-            shutil.rmtree(path, ignore_errors=True)
+            opened.callback(shutil.rmtree, path, ignore_errors=True)
+        else:
+            opened.enter_context(_locked(path))
+            for file in path.iterdir():
+                if (found := OWN.match(file.name)) and found[1]:
+                    file.unlink(missing_ok=True)  # of a run that was killed while it wrote it
+        try:
+            yield Folder(path, checkpoint is not None)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            used = sum(file.stat().st_size for file in path.glob("*") if file.is_file())
+            free = readable_size(shutil.disk_usage(path).free)
+            raise InputError(
+                f"{path}: the disk is full: {readable_size(used)} of rows are written, {free} are free. Rows take about three "
+                "times the size of texts: name a folder on a larger disk (scratch, or checkpoint)"
+            ) from None
 
 
-def file_facts(paths: tuple[str, ...]) -> list[list[Any]]:
-    """Name, size and time of each file, to notice that one changes."""
-    facts = []
-    for path in paths:
-        with contextlib.suppress(OSError):
-            status = os.stat(path)
-            facts.append([path, status.st_size, status.st_mtime_ns])
-    return facts
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Refuses a folder that another process uses, where the system can lock files."""
+    try:
+        import fcntl  # not on Windows
+    except ImportError:
+        yield
+        return
+    with open(path / "lock", "w", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"{path}: another process uses this checkpoint: wait until it ends, or name another folder"
+            ) from None
+        yield

@@ -36,34 +36,34 @@ class Collected:
         """Adds n examples; ``found(y, n)`` validates their labels, and returns classes and codes, or numbers."""
         if self.of_classes is not None:
             if part.y is None:
-                raise InputError(
-                    f"{part.place}: has no labels, and {'they are needed' if not self.n else 'parts before it have'}"
-                )
-            try:
-                values = found(part.y, n)
-            except InputError as error:
-                raise InputError(f"{part.place}: {error}") from None
-            self.labels.append(self._coded(*values, part.place) if self.of_classes else values)
+                raise InputError(f"has no labels, {'as parts before it have' if self.n else 'which training needs'}")
+            values = found(part.y, n)
+            self.labels.append(self._coded(*values) if self.of_classes else self._like_before(values))
         if bool(self.weights) != (part.sample_weight is not None) and self.n:
-            raise InputError(
-                f"{part.place}: {'has' if part.sample_weight is not None else 'has no'} sample weights, unlike parts before it"
-            )
+            has = "sample weights" if part.sample_weight is not None else "no sample weights"
+            raise InputError(f"has {has}, unlike parts before it")
         if part.sample_weight is not None:
-            self.weights.append(np.asarray(part.sample_weight, np.float64))
-            if self.weights[-1].shape != (n,):
-                raise InputError(f"{part.place}: sample_weight has the shape {self.weights[-1].shape}, expected ({n},)")
+            self.weights.append(_checked_weights(part.sample_weight, n))
         self.n += n
 
-    def _coded(self, classes: np.ndarray, codes: np.ndarray, place: str) -> np.ndarray:
+    def _coded(self, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
         own = classes.tolist()
         known = next(iter(self.codes), None)
         if own and known is not None and type(own[0]) is not type(known):
             raise InputError(
-                f"{place}: has labels such as {own[0]!r}, parts before it such as {known!r}: use labels of one type"
+                f"has labels such as {own[0]!r}, parts before it such as {known!r}: use labels of one type"
             )
         for label in own:
             self.codes.setdefault(label, len(self.codes))
         return np.array([self.codes[label] for label in own], np.int32)[codes]
+
+    def _like_before(self, numbers: np.ndarray) -> np.ndarray:
+        if self.labels and numbers.shape[1:] != self.labels[0].shape[1:]:
+            before = self.labels[0].shape[1:] or "one number per example"
+            raise InputError(
+                f"has targets of the shape {numbers.shape}, parts before it {before}: use the same number of targets in all parts"
+            )
+        return numbers
 
     @property
     def n_functions(self) -> int:
@@ -82,6 +82,13 @@ class Collected:
         classes, places = np.unique(np.array(list(self.codes)), return_inverse=True)
         return CodedLabels(classes, places.astype(np.int32)[joined])
 
+    def class_counts(self) -> dict[Any, int]:
+        """How many examples there are of each class, most frequent ones first."""
+        if not self.of_classes:
+            return {}
+        counts = np.bincount(np.concatenate([np.zeros(0, np.int32), *self.labels]), minlength=len(self.codes)).tolist()
+        return dict(sorted(zip(self.codes, counts, strict=True), key=lambda pair: -pair[1]))
+
     def sample_weight(self) -> np.ndarray | None:
         """All weights."""
         return np.concatenate(self.weights) if self.weights else None
@@ -97,3 +104,15 @@ class Collected:
         self.codes, self.n = {label: code for code, label in enumerate(spec["classes"])}, spec["n"]
         self.labels = [arrays["labels"]] if "labels" in arrays else []
         self.weights = [arrays["weights"]] if "weights" in arrays else []
+
+
+def _checked_weights(sample_weight: Any, n: int) -> np.ndarray:
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight holds something that is not a number") from None
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight has the shape {weights.shape}, expected ({n},)")
+    for i in np.flatnonzero(~(weights >= 0) | np.isinf(weights)):
+        raise InputError(f"sample_weight[{i}] is {weights[i]}, expected a number of at least 0")
+    return weights

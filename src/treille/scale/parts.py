@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from treille.io.chunks import read_chunks
 from treille.io.errors import InputError
+from treille.io.examples import Examples
 from treille.io.parameters import check_whole
 from treille.io.read import read
 from treille.scale.sizes import parse_size
@@ -22,12 +23,27 @@ LEAST_MEMORY = 500_000_000  # bytes: Python, numpy, scipy and scikit-learn take 
 
 @dataclass(frozen=True)
 class Part:
-    """Some examples of a data set, with their labels, if any, and where they come from."""
+    """Some examples of a data set, with their labels, if any, and where they come from.
+
+    >>> Part(["abab"], [0], place="part 0").n_characters
+    4
+    """
 
     X: Any
     y: Any = None
     sample_weight: Any = None
     place: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no example."""
+        X = next(iter(self.X.values()), ()) if isinstance(self.X, Mapping) else self.X  # columns
+        return hasattr(X, "__len__") and len(X) == 0
+
+    @property
+    def n_characters(self) -> int:
+        """The length of all texts; 0 if these are no texts."""
+        return sum(len(text) for text in self.X if isinstance(text, str)) if isinstance(self.X, list) else 0
 
 
 class Parts:
@@ -41,7 +57,8 @@ class Parts:
     >>> model.predict(["ab", "dc"]).tolist(), model.plan_.space.name
     ([0, 1], 'parts')
 
-    Build it with `read` or `of`.
+    Build it with `read` or `of`. `SVC`, `LogisticRegression`, `SVR`, `Ridge` and `Features` are fitted on parts; predictions take
+    them, too.
     """
 
     def __init__(
@@ -52,10 +69,10 @@ class Parts:
         scratch: PathLike | None = None,
         checkpoint: PathLike | None = None,
         min_count: int = 1,
-        sources: Sequence[str] = (),
+        sources: Sequence[PathLike] = (),
         options: dict[str, Any] | None = None,
     ):
-        self.open = open_parts
+        self._open = open_parts
         self.memory = parse_size("memory", memory)
         if self.memory < LEAST_MEMORY:
             raise InputError(
@@ -64,10 +81,22 @@ class Parts:
         self.scratch = None if scratch is None else Path(scratch)
         self.checkpoint = None if checkpoint is None else Path(checkpoint)
         self.min_count = check_whole("min_count", min_count)
-        self.sources = tuple(sources)
+        self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
+        self.class_counts: dict[Any, int] = {}  # of each class, after a classifier was fitted on the parts
         self.on_cluster = False  # whether the workers of a cluster read the parts, one file each
         self.client: Any = None  # of this cluster; None: the current one, when it is needed
+        if self.checkpoint is not None and "-" in self.sources:
+            raise InputError(
+                f"{self.checkpoint}: standard input cannot be read again, so a checkpoint of it is of no use: name a file"
+            )
+
+    def open(self) -> Iterator[Part]:
+        """The parts, from the first on, without empty ones."""
+        for part in self._open():
+            read = replace(part, X=list(part.X)) if isinstance(part.X, Iterator) else part
+            if not read.is_empty:
+                yield read
 
     @classmethod
     def read(
@@ -99,15 +128,22 @@ class Parts:
         **options
             How files are read, as for `treille.io.read`: format, text, label, encoding, ...
         """
-        limits = {"memory": memory, "scratch": scratch, "checkpoint": checkpoint, "min_count": min_count}
-        characters = max(100_000, (parse_size("memory", memory) - LEAST_MEMORY // 2) // 4 // PER_CHARACTER)
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        characters = part_characters(memory)
 
         def open_parts() -> Iterator[Part]:
             for chunk in read_chunks(paths, examples=characters // 8, characters=characters, ids=False, **options):
-                yield Part(chunk.X, chunk.labels, None, chunk.source)
+                yield Part(chunk.X, chunk.labels, None, place_of(chunk))
 
-        return cls(open_parts, sources=list(map(os.fspath, paths)), options=options, **limits)
+        return cls(
+            open_parts,
+            memory=memory,
+            scratch=scratch,
+            checkpoint=checkpoint,
+            min_count=min_count,
+            sources=[*paths, *(options[name] for name in ("labels", "symbols") if _is_path(options.get(name)))],
+            options=options,
+        )
 
     @classmethod
     def on(
@@ -132,7 +168,11 @@ class Parts:
         """
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
         files = [file for each in paths for file in files_of(each)]
-        parts = cls(lambda: iter(()), checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
+
+        def open_parts() -> Iterator[Part]:  # for predictions, on this machine
+            return (read_part(file, options) for file in files)
+
+        parts = cls(open_parts, checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
         parts.on_cluster, parts.client = True, client
         return parts
 
@@ -151,13 +191,43 @@ class Parts:
         Each part must fit in memory many times over, see `PER_CHARACTER`. With a checkpoint, the iterable must yield the same
         parts again.
         """
+        if not isinstance(iterable, Iterable) or isinstance(iterable, (str, bytes)):
+            raise InputError(
+                f"Parts.of takes an iterable of parts, found {type(iterable).__name__}: pass a list of pairs (X, y)"
+            )
+        read = False
 
         def open_parts() -> Iterator[Part]:
+            nonlocal read
+            if read and isinstance(iterable, Iterator):
+                raise InputError(
+                    "the parts were read before, and an iterator cannot be read again: pass a list, or an object whose "
+                    "__iter__ begins anew"
+                )
+            read = True
             for number, item in enumerate(iterable):
                 fields = item if isinstance(item, tuple) and len(item) in (2, 3) else (item,)
                 yield Part(*fields, **({"place": f"part {number}"}))
 
         return cls(open_parts, memory=memory, scratch=scratch, checkpoint=checkpoint, min_count=min_count)
+
+
+def part_characters(memory: int | str) -> int:
+    """How many characters of texts a part has, so that counting their features takes a quarter of the memory.
+
+    >>> part_characters("2GB")
+    8750000
+    """
+    return max(100_000, (parse_size("memory", memory) - LEAST_MEMORY // 2) // 4 // PER_CHARACTER)
+
+
+def place_of(chunk: Examples) -> str:
+    """Where the examples of a chunk of a file are, for messages."""
+    return f"{chunk.source}, lines {chunk.lines[0]:,} to {chunk.lines[-1]:,}" if chunk.lines else chunk.source
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
 
 
 def files_of(path: PathLike) -> list[str]:

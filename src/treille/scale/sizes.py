@@ -16,7 +16,7 @@ def parse_size(name: str, value: Any) -> int:
     >>> parse_size("memory", "2GB"), parse_size("memory", "500 MB"), parse_size("memory", 10**9)
     (2000000000, 500000000, 1000000000)
     """
-    if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) > 0:
         return int(value)
     found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)i?b?\s*", value.lower()) if isinstance(value, str) else None
     if found is not None:

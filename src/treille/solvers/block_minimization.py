@@ -2,8 +2,9 @@
 
 Parts are visited in blocks that fit in memory, in a random order in each pass. w is shared and always current, so this is block
 coordinate descent in the dual, but visiting each block by itself converges slowly: a block moves w to where its own examples are
-right, which the next one undoes. So some examples of the other blocks stay in memory and take part in every visit: those not held at a
-bound when their own block was visited, since the others would not move. With them a few passes suffice, however many blocks there are.
+right, which the next one undoes. So some examples of the other blocks stay in memory and take part in every visit: those not held
+at a bound when their own block was visited, since the others would not move. With them a few passes suffice, however many blocks
+there are.
 
 Chang, Roth: Selective block minimization for faster convergence of limited memory large-scale linear models. KDD 2011.
 Yu, Hsieh, Chang, Lin: Large linear classification when data cannot fit in memory. KDD 2010.
@@ -11,7 +12,6 @@ Yu, Hsieh, Chang, Lin: Large linear classification when data cannot fit in memor
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ import numpy as np
 from treille import _core
 from treille.features import FeatureRows, PartedRows
 from treille.io.parameters import check_whole, effective_n_jobs
-from treille.solvers.part_targets import blocks_of, coded_terms, part_targets, true_weights, weights_of
+from treille.solvers.blocks import Blocks
+from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -31,11 +32,8 @@ from treille.solvers.problem import (
 )
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run, after
-from treille.spaces.parts import PartsSpace
+from treille.spaces.parts import SHARES, PartsSpace
 
-SHARES = (
-    4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
-)
 ENOUGH = 0.1  # of the gap that a block had: sweeps over it end there
 
 
@@ -83,12 +81,14 @@ class BlockMinimization(BaseSolver):
             store = space.rows.store.changed(lambda rows, k=k: rows.problems[k])
             own = replace(space, rows=PartedRows(store, space.n_features))
             one = replace(problem, classes=problem.classes[k : k + 1])
-            solutions.append(self._solve(one, own, replace(run, seed=run.seed + k, poll=after(k, run.poll)), f"-{k}"))
+            start = None if run.start is None else run.start[k : k + 1]
+            each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
+            solutions.append(self._solve(one, own, each, f"-{k}"))
         return Solution.combined(solutions)
 
     def _solve(self, problem: Problem, space: PartsSpace, run: Run, name: str = "") -> Solution:
-        with ThreadPoolExecutor(1) as reader:
-            visits = Visits(problem, space, run, self.sweeps, name, reader)
+        with Blocks(space, space.memory_left(problem.n_problems) / SHARES) as blocks:
+            visits = Visits(problem, space, blocks, run, self.sweeps, name)
             return visits.solution(visits.run_passes())
 
 
@@ -119,15 +119,11 @@ class State:
 class Visits:
     """A run on the parts."""
 
-    def __init__(
-        self, problem: Problem, space: PartsSpace, run: Run, sweeps: int, name: str, reader: ThreadPoolExecutor
-    ):
-        self.problem, self.space, self.run, self.sweeps, self.name = problem, space, run, sweeps, f"solver{name}"
-        self.reader = reader
+    def __init__(self, problem: Problem, space: PartsSpace, blocks: Blocks, run: Run, sweeps: int, name: str):
+        self.problem, self.space, self.blocks, self.run = problem, space, blocks, run
+        self.sweeps, self.name = sweeps, f"solver{name}"
         self.threads, self.bias = effective_n_jobs(run.n_jobs), float(problem.intercept)
         K, n, F = problem.n_problems, len(problem), space.n_features
-        self.share = space.memory_left(K) / SHARES
-        self.blocks, self.bytes = blocks_of(space, self.share)
         self.state = State(np.zeros((K, F)), np.zeros(K), np.zeros((K, n)), met=np.zeros(K), before=np.full(K, np.inf))
         self.kept: dict[int, Kept] = {}
         self.primal, self.dual, self.recorder = np.full(K, np.inf), np.full(K, -np.inf), Recorder()
@@ -143,16 +139,17 @@ class Visits:
         state, tol = self.state, self.run.tol
         while state.passes + state.measured < self.run.max_epochs:
             order = np.random.default_rng([self.run.seed, state.passes]).permutation(len(self.blocks)).tolist()
-            for block, rows in self._read(order[state.visited :]):
+            for block, rows in self.blocks.read(order[state.visited :]):
                 self._visit(block, rows)
+                del rows
                 state.visited += 1
                 gap = float((self.state.met / np.maximum(self._dual() + self.state.met, 1e-300)).max())
                 if not self.run.poll(0, state.passes + 1, gap * state.ratio):
+                    self._save()
                     self._measure()
                     return "converged" if self._small() else "max_seconds"
                 if self.space.folder.due():
                     self._save()
-            rows = None
             met, state.met = state.met, np.zeros_like(state.met)
             state.passes, state.visited = state.passes + 1, 0
             dual = self._dual()
@@ -172,27 +169,8 @@ class Visits:
     def _small(self) -> bool:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
 
-    def _read(self, order: list[int]) -> Any:
-        """The rows of each block in turn; the next ones are read meanwhile."""
-        futures = [self.reader.submit(self._load, block) for block in order[:1]]
-        for place, block in enumerate(order):
-            rows = futures.pop().result()
-            if place + 1 < len(order):
-                futures.append(self.reader.submit(self._load, order[place + 1]))
-            yield block, rows
-
-    def _load(self, block: int) -> list[FeatureRows]:
-        rows = [self.space.load(part) for part in self.blocks[block]]
-        for part in self.blocks[block]:
-            self.space.touch(part)
-        return rows
-
-    def _range(self, block: int) -> np.ndarray:
-        first, last = self.blocks[block][0], self.blocks[block][-1] + 1
-        return np.arange(self.space.offsets[first], self.space.offsets[last])
-
     def _visit(self, block: int, rows: list[FeatureRows]) -> None:
-        state, own = self.state, self._range(block)
+        state, own = self.state, self.blocks.examples(block)
         others = [kept for other, kept in sorted(self.kept.items()) if other != block]
         examples = np.concatenate([own, *(kept.examples for kept in others)])
         segments = [coded_terms(each) for each in rows] + [coded_terms(r) for kept in others for r in kept.rows]
@@ -210,35 +188,27 @@ class Visits:
         """Keeps some of the examples of a block that are not held at a bound: its share of the memory for such."""
         if len(self.blocks) == 1:
             return
-        own, share = self._range(block), self.bytes[block] / self.bytes.sum()
-        quota = max(1, int(len(own) * share * self.share / self.bytes[block]))
+        own = self.blocks.examples(block)
+        quota = max(1, int(len(own) * self.blocks.most / self.blocks.bytes.sum()))
         if len(free) > quota:
             random = np.random.default_rng([self.run.seed, self.state.passes, block, 2])
             free = np.sort(random.choice(free, quota, replace=False))
         self.state.kept[block] = own[free]
-        self.kept[block] = self._taken(block, rows, own[free])
-
-    def _taken(self, block: int, rows: list[FeatureRows], examples: np.ndarray) -> Kept:
-        taken = []
-        for part, each in zip(self.blocks[block], rows, strict=True):
-            first, last = self.space.offsets[part : part + 2]
-            inside = examples[(first <= examples) & (examples < last)] - first
-            if len(inside):
-                taken.append(each.taken(inside))
-        return Kept(examples, taken)
+        self.kept[block] = Kept(own[free], self.blocks.taken(block, rows, own[free]))
 
     def _measure(self) -> None:
         """Primal and dual values, exactly: one pass over the parts."""
         state = self.state
         self.sum_w, self.sum_b = np.zeros_like(state.w), np.zeros_like(state.b)
         losses, own = np.zeros_like(state.b), np.zeros_like(state.b)
-        for block, rows in self._read(list(range(len(self.blocks)))):
-            examples = self._range(block)
+        for block, rows in self.blocks.read(list(range(len(self.blocks)))):
+            examples = self.blocks.examples(block)
             values = _core.measure_part(
                 _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, examples), self.bias,
                 state.w.reshape(-1), state.b, np.ascontiguousarray(state.alpha[:, examples]).reshape(-1),
                 self.sum_w.reshape(-1), self.sum_b, self.threads,
             )  # fmt: skip
+            del rows
             losses, own = losses + values[0], own + values[1]
         state.measured += 1
         self.primal = losses + 0.5 * self._sq_norm(state.w, state.b)
@@ -280,14 +250,14 @@ class Visits:
         w, b, alpha, met, before = (np.array(arrays[name]) for name in names)  # copies, to be written to
         self.state = State(w, b, alpha, kept, met=met, before=before, **numbers)
         for block, examples in kept.items():
-            self.kept[block] = self._taken(block, self._load(block), examples)
+            self.kept[block] = Kept(examples, self.blocks.taken(block, self.blocks.load(block), examples))
 
     def _identity(self) -> dict[str, Any]:
         problem = self.problem
         return {
             "loss": repr(problem.loss),
             "intercept": problem.intercept,
-            "sum of C": float(problem.C.sum()),
+            "sum of C over examples": float(problem.C.sum()),
             "random_state": self.run.seed,
             "sweeps": self.sweeps,
         }

@@ -7,7 +7,6 @@ import numpy as np
 from treille import _core
 from treille.features import FeatureRows
 from treille.solvers.problem import EpsilonInsensitive, Logistic, Problem, SquaredEpsilonInsensitive, SquaredHinge
-from treille.spaces.parts import PartsSpace
 
 
 def part_targets(problem: Problem, examples: np.ndarray) -> Any:
@@ -45,17 +44,3 @@ def true_weights(u: np.ndarray, column_weights: np.ndarray | None) -> np.ndarray
     if column_weights is None:
         return u
     return np.divide(u, column_weights, out=np.zeros_like(u), where=column_weights > 0)
-
-
-def blocks_of(space: PartsSpace, most: float) -> tuple[list[list[int]], np.ndarray]:
-    """Runs of parts of at most so many bytes together, and the size of each run."""
-    blocks: list[list[int]] = []
-    sizes: list[int] = []
-    for part in range(len(space.offsets) - 1):
-        size = space.bytes_of(part)
-        if not blocks or sizes[-1] + size > most:
-            blocks.append([])
-            sizes.append(0)
-        blocks[-1].append(part)
-        sizes[-1] += size
-    return blocks, np.array(sizes, np.float64)

@@ -54,7 +54,7 @@ def stage(title: str, verbose: int) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    n_classes: int, tol: float, verbose: int, what: str = "class", measure: str = "gap"
+    n_classes: int, tol: float, verbose: int, what: str = "class", measure: str = "gap", unit: str = "epoch"
 ) -> Iterator[Callable[[int, int, float], None] | None]:
     """Yields what a solver's `progress` expects: a bar that follows the gap down to `tol`, on standard error."""
     console = Console(stderr=True)
@@ -73,7 +73,7 @@ def progress_bar(
             bar.update(
                 task,
                 completed=min(n_classes, done + part),
-                description=f"{several}epoch {epochs}, {measure} {gap:.2g}",
+                description=f"{several}{unit} {epochs}, {measure} {gap:.2g}",
                 epochs=epochs,
             )
 

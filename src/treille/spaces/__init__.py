@@ -8,4 +8,14 @@ from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
 from treille.spaces.space import Space
 
-__all__ = ["Cluster", "ClusterSpace", "GramSpace", "Nystrom", "NystromSpace", "PartsSpace", "ProductSpace", "RowsSpace", "Space"]
+__all__ = [
+    "Cluster",
+    "ClusterSpace",
+    "GramSpace",
+    "Nystrom",
+    "NystromSpace",
+    "PartsSpace",
+    "ProductSpace",
+    "RowsSpace",
+    "Space",
+]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille.data.base import readable_size, resident_bytes
+from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -17,6 +18,9 @@ from treille.spaces.functions import Functions, LinearFunctions
 PROCESS = 250_000_000  # bytes that Python and its libraries take
 PER_FEATURE = 64  # bytes of a feature map, about
 PER_EXAMPLE = 40  # bytes of labels, weights and copies of these
+SHARES = (
+    4  # of the memory left: a block, the next one that is read meanwhile, examples of other blocks, and copies of these
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,12 @@ class PartsSpace:
     """A kernel applied to data in parts, see `treille.scale.Parts`.
 
     `memory` is what a solver may use, `folder` keeps its state: ``save(name, spec, arrays)``, ``load(name)``, ``due()``.
+
+    >>> import treille
+    >>> from treille.scale import Parts
+    >>> model = treille.SVC(treille.kernels.NGram(1)).fit(Parts.of([(["ab", "cd"], [0, 1]), (["ba"], [0])]))
+    >>> model.plan_.space.name, model.plan_.sizes
+    ('parts', '3 examples, 4 features, 2 parts, 1.4 kB of rows on disk')
     """
 
     name: ClassVar[str] = "parts"
@@ -35,6 +45,7 @@ class PartsSpace:
     memory: int
     folder: Any
     n_jobs: int | None = None
+    min_count: int = 1
     error: float = 0.0
 
     @classmethod
@@ -47,10 +58,13 @@ class PartsSpace:
         """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
         features, rows = batch.fitted(kernel, n_jobs)
         if rows.n_features == 0:
+            least = batch.parts.min_count
             raise InputError(
                 f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
+                if least == 1
+                else f"no feature of {kernel!r} occurs in {least:,} examples: use a smaller min_count"
             )
-        return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs)
+        return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs, batch.parts.min_count)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,24 +82,19 @@ class PartsSpace:
     def memory_left(self, n_problems: int) -> int:
         """The memory for rows, beside features, weights and dual variables. It depends on sizes alone, so that blocks always are
         the same; but not even four of the largest part fit where the process holds more, which is refused."""
-        weights = 16 * n_problems * (self.n_features + len(self))
-        left = self.memory - PROCESS - PER_FEATURE * self.n_features - PER_EXAMPLE * len(self) - weights
-        least = 4 * max(map(self.bytes_of, range(len(self.offsets) - 1)))
-        if min(left, self.memory - resident_bytes() - weights) < least:
-            needed = max(self.memory - left, resident_bytes() + weights) + least
+        n, F = len(self), self.n_features
+        rows = SHARES * max(map(self.bytes_of, range(len(self.offsets) - 1)))
+        needed = rows + memory_needed(n, F, F, n_problems, resident_bytes())
+        if needed > self.memory:
             raise InputError(
                 f"{len(self):,} examples with {self.n_features:,} features need {readable_size(needed)} of memory, more than "
                 f"memory={readable_size(self.memory)}: allow more, or use a kernel with fewer features, or min_count"
             )
-        return left
+        return self.memory - memory_needed(n, F, F, n_problems)
 
     def load(self, part: int) -> FeatureRows:
         """The rows of a part, read from disk when they are used."""
         return self.rows.store.load(part)  # type: ignore[attr-defined]
-
-    def touch(self, part: int) -> None:
-        """Reads a part from disk, so that it is at hand when it is used."""
-        self.rows.store.touch(part)  # type: ignore[attr-defined]
 
     def bytes_of(self, part: int) -> int:
         """The memory that the rows of a part take."""
@@ -117,4 +126,16 @@ class PartsSpace:
         """How large the space is, in words."""
         n_parts = len(self.offsets) - 1
         size = readable_size(sum(map(self.bytes_of, range(n_parts))))
-        return f"{len(self):,} examples, {self.n_features:,} features, {n_parts:,} parts, {size} of rows on disk"
+        kept = f" in at least {self.min_count:,} examples each" if self.min_count > 1 else ""
+        parts = count(n_parts, "part")
+        return f"{count(len(self), 'example')}, {self.n_features:,} features{kept}, {parts}, {size} of rows on disk"
+
+
+def memory_needed(n_examples: int, n_features: int, n_weights: int, n_problems: int, held: int = 0) -> int:
+    """The bytes that training needs beside rows: for features and examples, what the process holds if that is more, and weights.
+
+    >>> memory_needed(10**6, 10**7, 10**7, 1)
+    1106000000
+    """
+    own = max(PROCESS + PER_FEATURE * n_features + PER_EXAMPLE * n_examples, held)
+    return own + 16 * n_problems * (n_weights + n_examples)

@@ -263,14 +263,18 @@ def _assert_merged(merged: _Part, whole: FeatureMap, batch: Batch, how: str) -> 
 
 
 def _assert_renumbered(batch: Batch, own: FeatureMap, both: FeatureMap, ids: np.ndarray, what: str) -> None:
-    """The rows of a part have the same entries in the columns `ids` of the merged map, and no others."""
+    """The rows of a part, renumbered, are those of the merged map: the same entries in the columns `ids`, and no others."""
     assert len(np.unique(ids)) == len(ids), f"{what}, two features of a part have the same id"
     assert [both.name(int(id)) for id in ids] == _names(own), f"{what}, the ids of a part do not name its features"
     rows, found = own.transform(batch), both.transform(batch)
-    moved = np.zeros((len(batch), both.n_features))
-    moved[:, ids] = rows.to_csr().toarray()
+    if isinstance(rows, Rows):
+        renumbered = rows.renumbered(ids, both.n_features)
+        moved, norms = renumbered.to_csr().toarray(), renumbered.diag()
+    else:  # those of sums are renumbered term by term
+        moved, norms = np.zeros((len(batch), both.n_features)), rows.diag()
+        moved[:, ids] = rows.to_csr().toarray()
     assert_close(found.to_csr().toarray(), moved, f"{what}, the feature of a part (example, column)", 1e-12)
-    assert_close(found.diag(), rows.diag(), f"{what}, k(x, x) of a part", 1e-12)
+    assert_close(found.diag(), norms, f"{what}, k(x, x) of a part", 1e-12)
 
 
 def _names(features: FeatureMap) -> list[str]:
