@@ -108,8 +108,8 @@ class Features(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out.
 
-        A sparse matrix; for data in parts an iterator over one matrix per part, for a Dask collection a list of delayed ones, one per
-        partition.
+        A sparse matrix; for data in parts an iterator over one matrix per part, for a Dask collection a list of delayed ones, one
+        per partition.
         """
         check_is_fitted(self)
         if isinstance(X, Parts):
