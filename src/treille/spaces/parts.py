@@ -11,9 +11,8 @@ from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
-from treille.spaces.functions import Functions, LinearFunctions
+from treille.spaces.feature_space import FeatureSpace
 
 PROCESS = 250_000_000  # bytes that Python and its libraries take
 PER_FEATURE = 64  # bytes of a feature map, about
@@ -24,7 +23,7 @@ SHARES = (
 
 
 @dataclass(frozen=True, eq=False)
-class PartsSpace:
+class PartsSpace(FeatureSpace):
     """A kernel applied to data in parts, see `treille.scale.Parts`.
 
     `memory` is what a solver may use, `folder` keeps its state: ``save(name, spec, arrays)``, ``load(name)``, ``due()``.
@@ -66,14 +65,6 @@ class PartsSpace:
             )
         return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs, batch.parts.min_count)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return self.rows.n_features
-
     @property
     def offsets(self) -> np.ndarray:
         """Where the examples of each part begin, and the end of the last."""
@@ -99,28 +90,6 @@ class PartsSpace:
     def bytes_of(self, part: int) -> int:
         """The memory that the rows of a part take."""
         return self.rows.store.bytes_of(part)  # type: ignore[attr-defined]
-
-    def matvec(self, weights: np.ndarray) -> np.ndarray:
-        """``Phi @ weights``: one row per example, for one row per feature."""
-        return self.rows.matvec(weights, effective_n_jobs(self.n_jobs))
-
-    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Phi.T @ coefficients``: one row per feature, for one row per example."""
-        return self.rows.rmatvec(coefficients, effective_n_jobs(self.n_jobs))
-
-    def product(self, beta: np.ndarray) -> np.ndarray:
-        """``K @ beta``, in two passes over the parts."""
-        columns = beta[:, None] if beta.ndim == 1 else beta
-        return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
-
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
-        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
-        if weights is None:
-            assert coefficients is not None
-            weights = self.rmatvec(coefficients)
-        return LinearFunctions(self.features, weights, intercept)
 
     def sizes(self) -> str:
         """How large the space is, in words."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from treille.data import Batch
 from treille.data.base import readable_size
 from treille.features import FeatureMap, Representation, represent
 from treille.io.errors import InputError
-from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
 from treille.kernels.fit_once import fit_once
-from treille.spaces.functions import Functions, LinearFunctions
+from treille.spaces.feature_space import FeatureSpace
 
 
 @dataclass(frozen=True, eq=False)
-class RowsSpace:
+class RowsSpace(FeatureSpace):
     """A kernel applied to a batch through explicit features.
 
     >>> from treille.kernels import NGram
@@ -52,41 +49,10 @@ class RowsSpace:
             raise no_features(kernel, rows.n_features)
         return cls(kernel, batch, features, rows, n_jobs)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def n_features(self) -> int:
-        """The number of features."""
-        return self.rows.n_features
-
     def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows with W' = sum_i alpha_i y_i Phi_i in one of its representations, for this many problems."""
         assert self.features is not None
         return represent(self.features, self.rows, representation, n_problems, self.n_jobs)
-
-    def matvec(self, weights: np.ndarray) -> np.ndarray:
-        """``Phi @ weights``: one row per example, for one row per feature."""
-        return self.rows.matvec(weights, effective_n_jobs(self.n_jobs))
-
-    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Phi.T @ coefficients``: one row per feature, for one row per example."""
-        return self.rows.rmatvec(coefficients, effective_n_jobs(self.n_jobs))
-
-    def product(self, beta: np.ndarray) -> np.ndarray:
-        """``K @ beta``, for a vector with one entry per example or a matrix with one row per example."""
-        columns = beta[:, None] if beta.ndim == 1 else beta
-        return self.matvec(self.rmatvec(columns)).reshape(beta.shape)
-
-    def functions(
-        self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
-        """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
-        if weights is None:
-            assert coefficients is not None
-            weights = self.rmatvec(coefficients)
-        assert self.features is not None
-        return LinearFunctions(self.features, weights, intercept)
 
     def sizes(self) -> str:
         """How large the space is, in words."""
