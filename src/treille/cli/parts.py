@@ -124,8 +124,8 @@ def train_parts(
     check_classes: Callable[[Examples], None],
 ) -> int:
     """Trains on the parts of files, saves, scores on another file, and prints. Returns the exit code."""
-    data = FileParts(files, reading, printer, machine, limits, check_classes)
     try:
+        data = FileParts(files, reading, printer, machine, limits, check_classes)
         fit(machine, data.parts)
     except KeyboardInterrupt:
         kept = f"the same command continues from {limits.checkpoint}"
