@@ -1,6 +1,6 @@
 """Clusters for tests: one of two processes that tests share, and one that computes at once, without Dask."""
 
-import itertools
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,10 +41,10 @@ class InMemory(RowParts):
 
 def divided(rows, problem, cuts):
     """The space of rows divided at `cuts`, and the problem without examples."""
-    parts = [rows.taken(np.arange(a, b)) for a, b in itertools.pairwise(cuts)]
+    parts = [rows.taken(np.arange(a, b)) for a, b in pairwise(cuts)]
     each = [
         Problem(problem.loss, problem.targets[a:b], problem.C[a:b], problem.intercept, problem.classes)
-        for a, b in itertools.pairwise(cuts)
+        for a, b in pairwise(cuts)
     ]
     whole = Problem(problem.loss, problem.targets[:0], problem.C[:0], problem.intercept, problem.classes)
     return whole, ClusterSpace(None, None, PartedRows(InMemory(parts), rows.n_features), AtOnce(), parts, each)
@@ -53,7 +53,7 @@ def divided(rows, problem, cuts):
 def local_cluster(n_workers=2, **options):
     """A local Dask cluster without a dashboard; the test is skipped where Dask is missing."""
     distributed = pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
-    quiet = {"dashboard_address": None, "threads_per_worker": 1, "silence_logs": 50}
+    quiet = {"dashboard_address": ":0", "threads_per_worker": 1, "silence_logs": 50}
     return distributed.LocalCluster(n_workers=n_workers, **quiet, **options)
 
 

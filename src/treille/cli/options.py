@@ -273,10 +273,20 @@ Memory = Annotated[
         "--memory", metavar="SIZE", help="Train in parts that fit, such as 2GB: FILE may be larger than memory."
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each.",
+    ),
+]
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
-        "--checkpoint", metavar="DIR", help="With --memory: if training ends early, the same command continues."
+        "--checkpoint",
+        metavar="DIR",
+        help="With --memory or --dask: if training ends early, the same command continues.",
     ),
 ]
 Scratch = Annotated[
@@ -286,7 +296,10 @@ Scratch = Annotated[
 MinCount = Annotated[
     int,
     typer.Option(
-        "--min-count", metavar="N", min=1, help="With --memory: keep features that occur in N examples or more."
+        "--min-count",
+        metavar="N",
+        min=1,
+        help="With --memory or --dask: keep features that occur in N examples or more.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]

@@ -25,6 +25,7 @@ from treille.explain.scores import measure_pairs, positive_class
 from treille.io import Examples
 from treille.kernels import Kernel
 from treille.kernels.parse import format_kernel
+from treille.scale.cluster import require_dask
 from treille.scale.parts import Part, Parts, part_characters, place_of
 from treille.scale.sources import file_facts, text_bytes
 
@@ -39,11 +40,20 @@ class Limits:
     checkpoint: Path | None = None
     scratch: Path | None = None
     min_count: int = 1
+    dask: str | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the data are trained on in parts."""
+        return self.memory is not None or self.dask is not None
 
     def check(self, refused: dict[str, bool]) -> None:
         """Refuses options that need --memory, or that it excludes, before any work is done."""
         own = {"--checkpoint": self.checkpoint, "--scratch": self.scratch, "--min-count": self.min_count > 1}
-        if self.memory is None:
+        if self.dask is not None and (self.memory is not None or self.scratch is not None):
+            option = "--memory" if self.memory is not None else "--scratch"
+            raise typer.BadParameter("is for training on this machine: leave it out with --dask", param_hint=option)
+        if not self.in_parts:
             for option, given in own.items():
                 if given:
                     raise typer.BadParameter(
@@ -53,11 +63,12 @@ class Limits:
         for option, given in refused.items():
             if given:
                 raise typer.BadParameter(
-                    f"needs all examples in memory: leave out {option}, or --memory; to score, give another file with --test",
+                    f"needs all examples in memory: leave out {option}, or {'--dask' if self.dask else '--memory'}; to score, give "
+                    "another file with --test",
                     param_hint=option,
                 )
         try:
-            Parts(lambda: iter(()), memory=self.memory, min_count=self.min_count)
+            Parts(lambda: iter(()), memory=self.memory or "2GB", min_count=self.min_count)
         except InputError as error:
             raise typer.BadParameter(str(error), param_hint="--memory") from None
 
@@ -113,6 +124,29 @@ class FileParts:
             yield self._part(examples, Printer(quiet=True))
 
 
+class ClusterFiles:
+    """Files that the workers of a Dask cluster read, each of them one part."""
+
+    def __init__(self, files: Sequence[str], reading: Reading, printer: Printer, machine: Any, limits: Limits):
+        if reading.alphabet is not None:
+            raise typer.BadParameter("is not for data on a cluster: give a kernel of DNA", param_hint="--alphabet")
+        if limits.dask == "":
+            raise typer.BadParameter(
+                "expected the address of a scheduler, such as tcp://host:8786", param_hint="--dask"
+            )
+        try:
+            with printer.busy(f"connecting to {limits.dask}"):
+                client = require_dask().Client(limits.dask, timeout=10)
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {limits.dask}: {error}") from None
+        options = {name: value for name, value in reading.options(machine.kernel).items() if value}
+        self.parts = Parts.on(
+            client, files, checkpoint=limits.checkpoint, min_count=limits.min_count, labelled=True, **options
+        )
+        self.source, self.format = files[0], ""
+        printer.note(f"{count(len(self.parts.sources), 'file')}, read by the workers of {limits.dask}, a part each")
+
+
 def train_parts(
     files: Sequence[str],
     model: Path | None,
@@ -124,8 +158,12 @@ def train_parts(
     check_classes: Callable[[Examples], None],
 ) -> int:
     """Trains on the parts of files, saves, scores on another file, and prints. Returns the exit code."""
+    data: FileParts | ClusterFiles
     try:
-        data = FileParts(files, reading, printer, machine, limits, check_classes)
+        if limits.dask is not None:
+            data = ClusterFiles(files, reading, printer, machine, limits)
+        else:
+            data = FileParts(files, reading, printer, machine, limits, check_classes)
         fit(machine, data.parts)
     except KeyboardInterrupt:
         kept = f"the same command continues from {limits.checkpoint}"
@@ -175,8 +213,11 @@ def _print(
     printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
     printer.field("sizes", plan.sizes)
     if peak:
-        printer.field("memory", f"{readable_size(peak)} at most, of {limits.memory} allowed")
-    printer.field("training", describe_report(machine.report_, machine.tol, unit="pass"))
+        printer.field(
+            "memory",
+            f"{readable_size(peak)} at most{f', of {limits.memory} allowed' if limits.memory else ', in this process'}",
+        )
+    printer.field("training", describe_report(machine.report_, machine.tol, unit="round" if limits.dask else "pass"))
     if scored:
         printer.field("score", str(scored))
     if machine.report_.status != "converged":
@@ -190,7 +231,12 @@ def _print(
 
 
 def _as_dict(
-    machine: Any, data: FileParts, counts: dict[str, int], peak: int, scored: HeldOut | None, model: Path | None
+    machine: Any,
+    data: FileParts | ClusterFiles,
+    counts: dict[str, int],
+    peak: int,
+    scored: HeldOut | None,
+    model: Path | None,
 ) -> dict[str, Any]:
     plan = machine.plan_
     return {

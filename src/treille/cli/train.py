@@ -72,6 +72,7 @@ def run(
     test: options.TestFiles = None,
     report: options.ReportPath = None,
     memory: options.Memory = None,
+    dask: options.Dask = None,
     checkpoint: options.Checkpoint = None,
     scratch: options.Scratch = None,
     min_count: options.MinCount = 1,
@@ -87,14 +88,14 @@ def run(
         refused = {"--C": C != "1", "--loss": loss is not options.Loss.hinge, "--tol": tol != 1e-3, "--seed": seed != 0}
         refused |= {"--max-epochs": max_epochs != 1000, "--cv": cv is not None, "--holdout": holdout is not None}
         refused |= {"--class-weight": class_weight is not None, "--report": report is not None}
-        refused |= {"--memory": memory is not None}
+        refused |= {"--memory": memory is not None, "--dask": dask is not None}
         return learn_stream(
             files, model, reading, Printer(json, quiet), kernel=kernel, fit_intercept=not no_intercept, test=test or [],
             jobs=jobs, force=force, refused=refused,
         )  # fmt: skip
-    limits = Limits(memory, checkpoint, scratch, min_count)
+    limits = Limits(memory, checkpoint, scratch, min_count, dask)
     limits.check({"--cv": cv is not None, "--holdout": holdout is not None, "--report": report is not None})
-    _check_choices(model, cv, holdout, test, "--cv 5" if memory is None else "--test FILE")
+    _check_choices(model, cv, holdout, test, "--cv 5" if memory is dask is None else "--test FILE")
     if model is not None:
         check_writable(model, "model", reading.inputs(*files, *(test or ())), force)
     if report is not None:
@@ -116,7 +117,7 @@ def run(
     for value in Cs:
         _check_parameters(machine.set_params(C=value))
     printer = Printer(json, quiet)
-    if memory is not None:
+    if limits.in_parts:
         check_kernel(machine.kernel)
         raise typer.Exit(train_parts(files, model, reading, printer, machine, limits, test or (), _check_classes))
     hint_memory(printer, files)

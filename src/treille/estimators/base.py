@@ -2,6 +2,7 @@
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -29,7 +30,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
-from treille.scale.cluster import connected
+from treille.scale.cluster import LocalClusterWarning, connected
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import ClusterParts, count_on_cluster
 from treille.scale.dask_parts import as_parts
@@ -39,7 +40,7 @@ from treille.scale.parts import Parts, read_part
 from treille.solvers import Problem, Report
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
-from treille.solvers.report import check_outcome
+from treille.solvers.report import check_outcome, first_level_outside
 from treille.solvers.solver import BaseSolver, check_supported
 from treille.spaces import PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
@@ -115,6 +116,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             partial(choose_kernel, self.kernel, labels=of_classes),
         )
         with connected(None if given is None else given.client) as cluster:
+            if cluster.note:
+                warnings.warn(cluster.note, LocalClusterWarning, stacklevel=first_level_outside())
             if given is None:
                 parts = as_parts(cluster.client, X, y, sample_weight)
             else:
@@ -125,10 +128,12 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
                 counted.with_problems(of_part)
                 labelled = problem
                 if counted.kernel.needs_labels:  # 4 bytes per example come here
-                    labelled = replace(problem, targets=counted.targets())
+                    labelled = replace(problem, targets=counted.targets(), C=np.ones(len(counted)))
                 planned = self._planned(counted.kernel, why, counted, labelled)
                 features = time.perf_counter()
                 self._solve(counted.kernel, counted, problem, *planned)
+        if given is not None:
+            given.class_counts = counted.class_counts()
         stages = (("counting features", features - begun), ("rounds", time.perf_counter() - features))
         self.report_ = replace(self.report_, stages=stages)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -67,9 +66,7 @@ class Classifier(ClassifierMixin, KernelMachine):
         return loss if loss in (Hinge, SquaredHinge, Logistic) else None
 
     def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
-        totals: Counter[Any] = Counter()
-        for own in counted.facts:
-            totals.update(own.examples)
+        totals = counted.class_counts()
         _check_types(counted)
         classes, _ = check_labels(np.array(list(totals)), len(totals))
         counts = np.array([totals[label] for label in classes.tolist()], np.float64)

@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.in_parts import refuse_parts
+from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
 from treille.estimators.targets import check_labels, found_labels
 from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.scale.counting import count_parts
+from treille.scale.dask_parts import is_collection
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
@@ -57,6 +59,9 @@ class Features(TransformerMixin, BaseEstimator):
         """Determines the features of X; `transform` uses exactly these. Only weights by labels, `weighted("nb")`, use y."""
         if isinstance(X, Parts):
             self._fit_parts(X)
+        elif is_collection(X):
+            self._check()
+            self.feature_map_ = features_on_cluster(self.kernel, X, self.n_jobs)
         else:
             self.fit_rows(X, y)
         return self
@@ -81,6 +86,7 @@ class Features(TransformerMixin, BaseEstimator):
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
         refuse_parts(X, self, "use fit, then transform, which yields one matrix per part")
+        refuse_cluster(X, self, "use fit, then transform, which returns a delayed matrix of each partition")
         self._check()
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
@@ -95,18 +101,21 @@ class Features(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits, and returns the matrix of X, or of each part."""
-        if isinstance(X, Parts):
-            return self.fit(X).transform(X)
+        if isinstance(X, Parts) or is_collection(X):
+            return self.fit(X, y).transform(X)
         return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> Any:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out.
 
-        A sparse matrix; for data in parts an iterator over one matrix per part.
+        A sparse matrix; for data in parts an iterator over one matrix per part, for a Dask collection a list of delayed ones, one
+        per partition.
         """
         check_is_fitted(self)
         if isinstance(X, Parts):
             return map(self.transform, (part.X for part in X.open()))
+        if is_collection(X):
+            return matrices(self.transform, X)
         rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
         return rows.to_csr(effective_n_jobs(self.n_jobs))
 

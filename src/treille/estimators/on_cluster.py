@@ -1,15 +1,21 @@
 """Which estimators, kernels and solvers take data on a Dask cluster; predictions and scores of collections."""
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from treille.estimators.plan import SOLVERS
+from treille.estimators.plan import SOLVERS, choose_kernel
+from treille.estimators.targets import found_labels
+from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel, Subpath
 from treille.kernels.callable import as_kernel
-from treille.scale.dask_parts import is_collection, partitions
+from treille.scale.cluster import connected
+from treille.scale.dask_counting import count_on_cluster
+from treille.scale.dask_parts import as_parts, is_collection, partitions
 from treille.scale.parts import Parts
 from treille.solvers.problem import Loss
 from treille.solvers.solver import supports
@@ -71,6 +77,27 @@ def _check_kernel(kernel: Kernel) -> None:
                 raise InputError(
                     f"the features of {part!r} depend on all examples at once, so they cannot be found on a cluster: {instead}"
                 )
+
+
+def features_on_cluster(kernel: Kernel, X: Any, n_jobs: int | None) -> FeatureMap:
+    """The features of a collection, counted by the workers that hold its partitions."""
+    _check_kernel(kernel)
+    if kernel.needs_labels:
+        raise InputError(
+            f"{kernel!r} weighs features by classes, which Features does not do on a cluster: fit SVC, and use its features_, or "
+            "use weighted('idf')"
+        )
+    with connected() as cluster:
+        parts = as_parts(cluster.client, X, None, None)
+        counted, _ = count_on_cluster(cluster, parts, partial(choose_kernel, kernel), None, found_labels)
+        features, _ = counted.fitted(kernel, n_jobs)
+    return features
+
+
+def matrices(transform: Callable[[Any], Any], X: Any) -> list[Any]:
+    """A delayed matrix of each partition."""
+    function = import_module("dask").delayed(transform)
+    return [function(part) for part in partitions(X)]
 
 
 def computed(values: Any) -> Any:

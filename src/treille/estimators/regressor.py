@@ -143,7 +143,7 @@ def _sums(part: LocalPart) -> tuple[float, np.ndarray, bool]:
     """The weight of the examples of a part, the weighted sums of their targets, and whether there is one target."""
     labels, given = part.labels, part.labels.sample_weight()
     weights = np.ones(labels.n) if given is None else given
-    return float(weights.sum()), weights @ _columns(labels), np.ndim(labels.labels[0]) == 1
+    return float(weights.sum()), weights @ _columns(labels), labels.n > 0 and np.ndim(labels.labels[0]) == 1
 
 
 def _problem_of_part(whole: Problem, mean: np.ndarray, C: float, labels: Collected) -> Problem:

@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from treille.io.errors import InputError
-from treille.solvers.report import first_level_outside
 from treille.spaces.cluster import Cluster
 
 FAN = 8  # results that one task adds up
@@ -42,8 +41,9 @@ class DaskCluster(Cluster):
     and from the messages of all rounds so far, which the scheduler keeps.
     """
 
-    def __init__(self, client: Any):
+    def __init__(self, client: Any, note: str = ""):
         self.client, self.address = client, _address(client)
+        self.note = note  # for a `LocalClusterWarning`
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         with self._sending():
@@ -117,10 +117,10 @@ class DaskCluster(Cluster):
             ) from None
         except gone as error:
             self._gone(type(error).__name__)
-        except RuntimeError as error:
+        except Exception as error:  # Dask has many for a client that has lost its scheduler, and a task may raise any
             if self.client.status == "running":
                 raise
-            self._gone(str(error).splitlines()[0])
+            self._gone(type(error).__name__)
 
     def _gone(self, how: str) -> NoReturn:
         raise InputError(
@@ -149,30 +149,28 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
             client = distributed.get_client()
         except ValueError:
             with _local(distributed) as own:
-                yield DaskCluster(own)
+                yield own
             return
     _check_workers(client)
     yield DaskCluster(client)
 
 
 @contextmanager
-def _local(distributed: Any) -> Iterator[Any]:
+def _local(distributed: Any) -> Iterator[DaskCluster]:
     try:
-        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
+        cluster = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
     except RuntimeError as error:
         raise InputError(
             f"there is no Dask client, and no local cluster could be started: {str(error).splitlines()[0]}. Create a "
             'distributed.Client first; in a script, below if __name__ == "__main__":'
         ) from None
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        warnings.warn(
+        _check_workers(client)
+        yield DaskCluster(
+            client,
             f"there is no Dask client: a local cluster of {len(cluster.workers)} workers was started for this call, and is closed "
             "when it ends; create a distributed.Client to use another one, or to keep it",
-            LocalClusterWarning,
-            stacklevel=first_level_outside(),
         )
-        _check_workers(client)
-        yield client
 
 
 def _check_workers(client: Any) -> None:

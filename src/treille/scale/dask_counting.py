@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,12 +36,17 @@ class Facts:
     """What the driver knows of a part."""
 
     n: int
-    kind: type[Batch]
+    kind: type[Batch] | None  # None: there are no examples
     item: str  # the first one, for messages
     place: str
     counts: dict[Any, float]  # of each class: the weights of its examples
     examples: dict[Any, int]  # and their number
-    first: Batch  # of one example
+    first: Batch | None  # of one example, if there is one
+
+    @property
+    def unit(self) -> Any:
+        """What strings consist of."""
+        return getattr(self.first, "unit", None)
 
 
 @dataclass
@@ -58,6 +64,13 @@ class ClusterParts:
 
     def __len__(self) -> int:
         return sum(own.n for own in self.facts)
+
+    def class_counts(self) -> dict[Any, int]:
+        """How many examples each class has."""
+        totals: Counter[Any] = Counter()
+        for own in self.facts:
+            totals.update(own.examples)
+        return dict(totals)
 
     @property
     def residues(self) -> Any:
@@ -83,8 +96,15 @@ class ClusterParts:
         lengths, maps = np.array([own.n for own in self.facts], np.int64), self.cluster.keep(self.leaves)
         each = []
         for place, leaf in enumerate(self.leaves):
-            n = len(self.parts)
-            futures = self.cluster.submit_all(_renumbered, self.parts, [maps] * n, [place] * n)
+            some = [part for part, own in enumerate(self.facts) if own.n]
+            own_parts, n = [self.parts[part] for part in some], len(some)
+            found = dict(
+                zip(some, self.cluster.submit_all(_renumbered, own_parts, [maps] * n, [place] * n), strict=True)
+            )
+            futures = [
+                found[part] if part in found else self.cluster.submit(_without_rows, found[some[0]])
+                for part in range(len(self.facts))
+            ]
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
             each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
         features, composed = kernel.compose(iter(each), n_jobs)
@@ -104,6 +124,10 @@ def _targets(problem: Any) -> np.ndarray:
 def _renumbered(local: LocalPart, maps: Sequence[FeatureMap], place: int) -> FeatureRows:
     (features, rows), merged = local.leaves[place], maps[place]
     return rows.renumbered(merged.merge(features)[2], merged.n_features)
+
+
+def _without_rows(rows: FeatureRows) -> FeatureRows:
+    return rows.taken(np.zeros(0, np.int64))
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
@@ -134,11 +158,17 @@ def count_on_cluster(
         raise InputError("there are no examples: fit needs at least one")
     some = next(own for own in facts if own.n)
     for own in facts:
-        if own.n and own.kind is not some.kind:
+        if own.kind is not None and some.kind is not None and own.kind is not some.kind:
             raise InputError(
                 f"{own.place}: holds {own.kind.title}, {some.place} {some.kind.title}: its first item is {own.item!r}"
             )
-    merged = cluster.reduced(cluster.submit_all(_maps, counted), _merged)
+        if own.n and own.unit != some.unit:
+            raise InputError(
+                f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
+                "of one unit in all partitions"
+            )
+    some_counted = [future for future, own in zip(counted, facts, strict=True) if own.n]
+    merged = cluster.reduced(cluster.submit_all(_maps, some_counted), _merged)
     return ClusterParts(cluster, kernel, facts, merged, counted, min_count), why
 
 
@@ -162,6 +192,8 @@ def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Ke
 
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> LocalPart:
     kernel, of_classes, found = there
+    if len(part.X) == 0:  # nothing tells of which kind or unit it would be
+        return LocalPart([], Collected(of_classes))
     try:
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
@@ -185,6 +217,8 @@ def _facts(there: tuple[Kernel, Any, Any], part: Part, local: LocalPart) -> Fact
         sums = np.bincount(own, weights, minlength=n_classes)
         counts = dict(zip(labels.codes, sums.tolist(), strict=True))
         examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
+    if labels.n == 0:
+        return Facts(0, None, "", part.place, counts, examples, None)
     first = kernel.batch(part.X)[:1]
     return Facts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
 

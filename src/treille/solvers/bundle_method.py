@@ -75,8 +75,12 @@ class BundleMethod(BaseSolver):
     Examples
     --------
     >>> import treille
-    >>> treille.solvers.BundleMethod().spaces[0].name
-    'cluster'
+    >>> solver = BundleMethod(max_seconds=600)
+    >>> treille.SVC(treille.kernels.NGram(2), solver=solver).fit(["abab", "cdcd"], [0, 1])
+    Traceback (most recent call last):
+        ...
+    treille.io.errors.InputError: BundleMethod needs data in parts on a cluster, which NGram(n=2) does not provide: use \
+solver='auto' or SMO()
     """
 
     spaces = (ClusterSpace,)

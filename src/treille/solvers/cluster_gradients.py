@@ -25,9 +25,8 @@ from treille.spaces.cluster import ClusterSpace
 class ClusterGradients(LeastSquaresSolver):
     """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters.
 
-    >>> import treille
-    >>> treille.solvers.ClusterGradients().spaces[0].name
-    'cluster'
+    >>> [space.name for space in ClusterGradients().spaces], ClusterGradients().intercepts
+    (['cluster'], (False, True, 'free'))
     """
 
     spaces = (ClusterSpace,)

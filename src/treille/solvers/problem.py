@@ -26,7 +26,7 @@ class Loss:
         raise NotImplementedError
 
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
-        """Minus the slope of C loss(y, .) at f, for each example: the beta at which C loss(y, g) >= conjugate - beta g touches at f."""
+        """Minus the slope of C loss(y, .) at f, for each example: there C loss(y, g) >= conjugate - beta g is an equality."""
         raise NotImplementedError
 
 

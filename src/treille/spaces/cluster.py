@@ -17,19 +17,11 @@ from treille.spaces.functions import Functions, LinearFunctions
 class Cluster:
     """What the space asks of a cluster; `treille.scale` implements it for Dask. Values on it are futures.
 
-    A cluster in this process, where the future of a value is the value:
-
-    >>> class Here(Cluster):
+    >>> class AtOnce(Cluster):
     ...     def submit(self, function, *arguments):
     ...         return function(*arguments)
-    ...
-    ...     def keep(self, value):
-    ...         return value
-    ...
-    ...     def reduced(self, futures, add):
-    ...         return add(*futures)
-    >>> Here().reduced([Here().submit(len, "abba"), Here().keep(2)], max)
-    4
+    >>> AtOnce().submit_all(max, [1, 5], [4, 2])
+    [4, 5]
     """
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -53,8 +45,10 @@ class Cluster:
 class ClusterSpace:
     """A kernel applied to data in parts on a cluster. `problems` are the futures of each part's `Problem`.
 
-    >>> ClusterSpace.name, ClusterSpace.needs
-    ('cluster', 'data in parts on a cluster')
+    >>> from treille.kernels import NGram
+    >>> kernel = NGram(2)
+    >>> ClusterSpace.name, ClusterSpace.offered(kernel, kernel.batch(["abab"]))  # these are in memory
+    ('cluster', False)
     """
 
     name: ClassVar[str] = "cluster"
