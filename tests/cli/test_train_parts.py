@@ -256,6 +256,6 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path, interruptible):
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 2.5  # half a second, and the end of the interpreter on a busy machine
     assert process.returncode == 130
     assert b"the same command continues from run1" in errors

@@ -304,7 +304,7 @@ def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptibl
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - begun < 1.5  # half a second, and the end of the interpreter on a busy machine
+    assert time.monotonic() - begun < 2.5  # half a second, and the end of the interpreter on a busy machine
     assert errors.decode().rstrip().endswith("KeyboardInterrupt")
 
 

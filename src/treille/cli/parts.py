@@ -159,11 +159,11 @@ def train_parts(
 ) -> int:
     """Trains on the parts of files, saves, scores on another file, and prints. Returns the exit code."""
     data: FileParts | ClusterFiles
-    if limits.dask is not None:
-        data = ClusterFiles(files, reading, printer, machine, limits)
-    else:
-        data = FileParts(files, reading, printer, machine, limits, check_classes)
     try:
+        if limits.dask is not None:
+            data = ClusterFiles(files, reading, printer, machine, limits)
+        else:
+            data = FileParts(files, reading, printer, machine, limits, check_classes)
         fit(machine, data.parts)
     except KeyboardInterrupt:
         kept = f"the same command continues from {limits.checkpoint}"
