@@ -158,7 +158,8 @@ void bind_parts(nb::module_& m) {
       },
       "rows"_a, "targets"_a, "bias"_a, "coupling"_a, "sweeps"_a, "enough"_a, "seed"_a, "w"_a, "b"_a, "alpha"_a, "n_counted"_a, "free"_a,
       "threads"_a,
-      "Dual coordinate descent on the examples of one part; changes w, b and alpha, and marks examples that are not held at a bound. "
+      "Dual coordinate descent on the free examples of one part; changes w, b and alpha, and leaves those free that are not held at a "
+      "bound. "
       "Returns the terms of the gap that the first sweep met of the first n_counted examples, for each problem.");
   m.def(
       "measure_part",

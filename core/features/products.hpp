@@ -63,6 +63,7 @@ void rmatvec(const CodedRowsView<Word>& rows, std::span<const double> coefficien
     for (std::size_t i = 0; i < rows.size(); ++i) {
       poll();
       const double* c = coefficients.data() + i * n_functions;
+      if (std::all_of(c, c + n_functions, [](double each) { return each == 0; })) continue;  // as most dual variables are
       const auto entries = rows.between(i, cuts[p], cuts[p + 1]);
       if (n_functions == 1) {
         const double own = rows.scale[i] * c[0];

@@ -40,8 +40,8 @@ struct SharedWeights {
   double* b;
 };
 
-// Improves alpha. Returns the terms of the gap that the first sweep met of the first `n_counted` examples, and sets `free`[i] to whether
-// a_i was not held at a bound when last visited.
+// Improves alpha, of the examples that are `free`. Returns the terms of the gap that the first sweep met of the first `n_counted`
+// examples, and sets free[i] to whether a_i was not held at a bound when last visited.
 template <DualLoss Loss>
 double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& options, SharedWeights w, std::span<double> alpha,
                     std::size_t n_counted, std::span<std::uint8_t> free) {
@@ -50,8 +50,10 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
   SplitMix random(options.seed);
   std::vector<double> q(rows.size(), -1.0);
   std::vector<std::uint32_t> active, kept;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (loss.takes_part(loss.target(i))) active.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    free[i] = free[i] && loss.takes_part(loss.target(i));
+    if (free[i]) active.push_back(static_cast<std::uint32_t>(i));
+  }
   double met = 0, first = 0, faint = 0;
   for (int sweep = 0; sweep < options.sweeps && !active.empty(); ++sweep) {
     for (std::size_t k = 0; k + 1 < active.size(); ++k) std::swap(active[k], active[k + random.below(active.size() - k)]);

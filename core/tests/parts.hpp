@@ -37,10 +37,10 @@ inline void visits_to_parts_reach_the_optimum(bool weighted, double bias, double
   for (auto& own : y)
     for (int i = 0; i < 60; ++i) own.push_back(random() % 2 == 0 ? 1.0 : -1.0);
   double b = 0, before = 0, primal = 0, dual = 0;
-  std::vector<std::uint8_t> free(60);
   for (int pass = 0; pass < 400; ++pass) {
     for (std::size_t p = 0; p < 2; ++p) {
       const Hinge loss(y[p], C, false);
+      std::vector<std::uint8_t> free(60, 1);
       improve_part(parts[p], loss, {bias, coupling, 5, 0.1, static_cast<std::uint64_t>(pass)}, {u.data(), &b}, alpha[p], 60, free);
     }
     std::vector<double> sum(F, 0.0);

@@ -66,7 +66,7 @@ def test_improving_a_part_does_what_its_twin_does(loss, coupling, weighted):
             expected = [part_twins.improve_part(*each) for each in twin]
         except part_twins.Tie:
             continue
-        visits, free = visits + 1, np.zeros((2, n), np.uint8)
+        visits, free = visits + 1, np.ones((2, n), np.uint8)
         met = _core.improve_part(
             in_segments(rows), part_targets(problem, np.arange(n)), bias, coupling, 4, 0.05, seed, u.reshape(-1), b,
             alpha.reshape(-1), 15, free.reshape(-1), 2,
@@ -108,7 +108,7 @@ def test_no_visit_lowers_the_dual_value(loss):
     u, b, alpha, duals = np.zeros((1, rows.n_features)), np.zeros(1), np.zeros((1, n)), []
     for visit in range(6):
         own = np.arange(n)[visit % 3 :: 3]  # a third of the examples, the others fixed
-        part, free = np.ascontiguousarray(alpha[:, own]), np.zeros((1, len(own)), np.uint8)
+        part, free = np.ascontiguousarray(alpha[:, own]), np.ones((1, len(own)), np.uint8)
         targets = part_targets(problem, own)
         _core.improve_part(
             _core.PartRows([coded_terms(rows.taken(own))]), targets, 1.0, 1.0, 2, 0.0, visit, u.reshape(-1), b,
@@ -126,7 +126,7 @@ def test_the_number_of_threads_does_not_change_a_visit():
     rows, problem, n = two_terms(weighted=True), problem_of(Hinge(), 3), len(X)
     found = []
     for threads in (1, 2, 5):
-        u, b, alpha, free = np.zeros((3, rows.n_features)), np.zeros(3), np.zeros((3, n)), np.zeros((3, n), np.uint8)
+        u, b, alpha, free = np.zeros((3, rows.n_features)), np.zeros(3), np.zeros((3, n)), np.ones((3, n), np.uint8)
         _core.improve_part(
             in_segments(rows), part_targets(problem, np.arange(n)), 1.0, 1.0, 3, 0.0, 1, u.reshape(-1), b,
             alpha.reshape(-1), n, free.reshape(-1), threads,

@@ -175,7 +175,7 @@ class Visits:
         examples = np.concatenate([own, *(kept.examples for kept in others)])
         segments = [coded_terms(each) for each in rows] + [coded_terms(r) for kept in others for r in kept.rows]
         alpha = np.ascontiguousarray(state.alpha[:, examples])
-        free = np.zeros(alpha.shape, np.uint8)
+        free = np.ones(alpha.shape, np.uint8)
         seed = int(np.random.default_rng([self.run.seed, state.passes, block, 1]).integers(2**62))
         state.met += _core.improve_part(
             _core.PartRows(segments), part_targets(self.problem, examples), self.bias, 1.0, self.sweeps, ENOUGH, seed,

@@ -17,6 +17,7 @@ TOWARDS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 
 MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
 SWEEPS = 20  # of the local dual coordinate descent, at most
 UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
+HELD = 1e-9  # of C: how far a coefficient may be from the one that it is held at, since mixtures round
 ENOUGH = 0.01  # of the gap that a part had: its sweeps end there
 
 
@@ -186,7 +187,7 @@ def take_part(turn: Turn, requests: list[Request]) -> Turn:
         losses = np.array([C @ loss.value(y, point) for point in points])
         mixed = _mixed(own, request.mixture)
         vertex = loss.subgradient(y, best + request.cut * (f - best), C)
-        local = _improved(state, k, mixed, request)
+        local = _improved(state, k, mixed, f, request)
         sums, offsets = state.new_planes(k, vertex, local)
         own += [vertex, local]
         outputs[k], planes[k] = (best, f), own
@@ -204,7 +205,7 @@ def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
     return total
 
 
-def _improved(state: PartState, k: int, beta: np.ndarray, request: Request) -> np.ndarray:
+def _improved(state: PartState, k: int, beta: np.ndarray, f: np.ndarray, request: Request) -> np.ndarray:
     if len(beta) == 0:
         return beta
     problem, each = state.problem, state.rows_of(k)
@@ -217,7 +218,8 @@ def _improved(state: PartState, k: int, beta: np.ndarray, request: Request) -> n
     y = _signs(problem, k)
     u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
     b, alpha = np.array(request.w[-1:], np.float64), y * beta
-    free = np.zeros(len(alpha), np.uint8)
+    # Where the coefficient is what the loss asks for at f, the example is held there, and need not be visited.
+    free = (np.abs(problem.loss.subgradient(problem.y(k), f, problem.C) - beta) > HELD * problem.C).astype(np.uint8)
     rows, targets = _core.PartRows([coded_terms(own) for own in each]), part_targets(one, np.arange(len(alpha)))
     limits = (SWEEPS, ENOUGH, request.seed)
     _core.improve_part(rows, targets, float(problem.intercept), 1.0, *limits, u, b, alpha, len(alpha), free, 1)
