@@ -268,7 +268,11 @@ def test_fifty_runs_killed_at_a_random_moment_continue_to_the_same_model(tmp_pat
         return process
 
     assert start("", tmp_path / "whole.treille").wait() == 0
-    expected, undisturbed, killed = treille.load(tmp_path / "whole.treille"), start(tmp_path / "run", "none"), 0
+    expected, undisturbed, killed = (
+        treille.load(tmp_path / "whole.treille"),
+        start(tmp_path / "run", tmp_path / "unused.treille"),
+        0,
+    )
     begun = time.monotonic()
     undisturbed.wait()
     took = time.monotonic() - begun
@@ -297,7 +301,9 @@ def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptibl
     path = written_texts(tmp_path / "texts.jsonl", 6000)
     script = SCRIPT.format(path=str(path), shares=400, tol=1e-12)
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path / "run"), "none"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", script, str(tmp_path / "run"), str(tmp_path / "unused")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     process.stdout.readline()
     time.sleep(after)
