@@ -19,6 +19,7 @@ from treille.spaces.feature_space import FeatureSpace
 class RowsSpace(FeatureSpace):
     """A kernel applied to a batch through explicit features.
 
+    >>> import numpy as np
     >>> from treille.kernels import NGram
     >>> space = RowsSpace.build(NGram(2), NGram(2).batch(["abba", "ab"]))
     >>> len(space), space.features.n_features, space.product(np.array([1.0, 1.0])).tolist()
