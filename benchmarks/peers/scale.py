@@ -153,14 +153,14 @@ def rounds(page: Page, options: Any) -> None:
     from dask import delayed
     from distributed import Client, LocalCluster
 
-    told, header = stories(), ("problem", "rows", "parts", "rounds", "gap", "megabytes sent a round and part")
-    texts, rows = [f"{s['title']} {s['body']}" for s in told], []
+    articles, header = stories(), ("problem", "rows", "parts", "rounds", "gap", "megabytes sent a round and part")
+    texts, rows = [f"{s['title']} {s['body']}" for s in articles], []
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as local,
         Client(local),
     ):
         for topic in TOPICS[::-1]:
-            y = [topic in s["topics"] for s in told]
+            y = [topic in s["topics"] for s in articles]
             for kernel, name in ((KERNEL, "normalised"), (NGram(5), "counts")):
                 best = treille.SVC(kernel, tol=1e-5, n_jobs=2).fit(texts, y).report_
                 for parts in (2, 8, 32):
