@@ -1,6 +1,8 @@
 // core/solve/part_cd.hpp for Python: problems whose examples are in several parts.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -13,7 +15,9 @@
 #include "features/renumbering.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "solve/one_vs_rest.hpp"
 #include "solve/part_cd.hpp"
+#include "solver_poll.hpp"
 
 using namespace nb::literals;
 
@@ -141,23 +145,58 @@ void bind_parts(nb::module_& m) {
           "targets"_a, "C"_a, "epsilon"_a, "squared"_a);
 
   m.def(
+      "solve_part",
+      [](const PartRowsIn& in, TargetsIn targets, double bias, double tol, std::int64_t max_epochs, std::uint64_t seed, InOut<double> w,
+         InOut<double> b, In<double> losses, InOut<double> alpha, int threads, nb::object poll) {
+        const std::size_t K = n_problems(targets), F = in.n_features, n = in.size();
+        check(in, K, w.size(), b.size(), alpha.size());
+        if (losses.size() != K) throw std::length_error("expected the losses of the other examples in each problem");
+        const PartRows rows = in.rows();
+        PythonPoll polled(std::move(poll));
+        std::vector<std::pair<std::string, std::int64_t>> ends(K);
+        {
+          nb::gil_scoped_release release;
+          const PageReuse reuse;
+          solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
+            const std::span<double> own(w.data() + k * F, F), variables(alpha.data() + k * n, n);
+            const Others<std::vector<double>> others{{own.begin(), own.end()}, b.data()[k], losses.data()[k]};
+            const DualCDOptions options{bias, tol, max_epochs, true, false, seed + k};
+            std::visit(
+                [&](const auto* given) {
+                  const auto solution = solve_problem(rows, given->loss(k), options, variables, monitor, &others);
+                  std::copy(solution.w.begin(), solution.w.end(), own.begin());
+                  std::copy(solution.alpha.begin(), solution.alpha.end(), variables.begin());
+                  b.data()[k] = solution.b;
+                  ends[k] = {name(solution.status), solution.epochs};
+                },
+                targets);
+          });
+        }
+        polled.raise();
+        return ends;
+      },
+      "rows"_a, "targets"_a, "bias"_a, "tol"_a, "max_epochs"_a, "seed"_a, "w"_a, "b"_a, "losses"_a, "alpha"_a, "threads"_a, "poll"_a,
+      "Dual coordinate descent on a part from alpha on, until the gap is `tol` of the primal value of all examples. w and b: the share of "
+      "the examples that are not in the part, replaced by those of all; losses: of these examples. poll as in dual_cd. Returns how each "
+      "problem ended, and after how many epochs.");
+
+  m.def(
       "improve_part",
-      [](const PartRowsIn& in, TargetsIn targets, double bias, double coupling, int sweeps, double enough, std::uint64_t seed,
-         InOut<double> w, InOut<double> b, InOut<double> alpha, std::size_t n_counted, InOut<std::uint8_t> free, int threads) {
+      [](const PartRowsIn& in, TargetsIn targets, double bias, int sweeps, double enough, std::uint64_t seed, InOut<double> w,
+         InOut<double> b, InOut<double> alpha, std::size_t n_counted, InOut<std::uint8_t> free, int threads) {
         const std::size_t K = n_problems(targets), F = in.n_features, n = in.size();
         check(in, K, w.size(), b.size(), alpha.size());
         if (free.size() != K * n) throw std::length_error("the flags do not fit the rows");
         const PartRows rows = in.rows();
         auto gaps = Buffer<double>::zeros(K);
         each_problem(targets, threads, [&](std::size_t k, const auto& loss) {
-          const PartOptions options{bias, coupling, sweeps, enough, seed + k};
+          const PartOptions options{bias, sweeps, enough, seed + k};
           gaps[k] = improve_part(rows, loss, options, {w.data() + k * F, b.data() + k}, {alpha.data() + k * n, n}, n_counted,
                                  {free.data() + k * n, n});
         });
         return give(std::move(gaps));
       },
-      "rows"_a, "targets"_a, "bias"_a, "coupling"_a, "sweeps"_a, "enough"_a, "seed"_a, "w"_a, "b"_a, "alpha"_a, "n_counted"_a, "free"_a,
-      "threads"_a,
+      "rows"_a, "targets"_a, "bias"_a, "sweeps"_a, "enough"_a, "seed"_a, "w"_a, "b"_a, "alpha"_a, "n_counted"_a, "free"_a, "threads"_a,
       "Dual coordinate descent on the free examples of one part; changes w, b and alpha, and leaves those free that are not held at a "
       "bound. "
       "Returns the terms of the gap that the first sweep met of the first n_counted examples, for each problem.");

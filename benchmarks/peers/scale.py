@@ -16,7 +16,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import treille
 from harness import Page, arguments, interleaved, peak_memory, ratio, shown
 from treille.io import read_chunks
+from treille.io.sizes import parse_size
 from treille.kernels import NGram
 from treille.scale import Parts
-from treille.scale.sizes import parse_size
+from treille.solvers import BundleMethod, Cascade
 
 KERNEL = NGram(5).normalized()
 TOPICS = ("earn", "acq")
@@ -149,11 +152,11 @@ def disk(page: Page, options: Any) -> None:
 
 
 def rounds(page: Page, options: Any) -> None:
-    """Rounds of the bundle method on in-process parts: communication is not timed here."""
+    """Rounds on in-process parts: communication is not timed here."""
     from dask import delayed
     from distributed import Client, LocalCluster
 
-    articles, header = stories(), ("problem", "rows", "parts", "rounds", "gap", "megabytes sent a round and part")
+    articles, header = stories(), ("problem", "rows", "parts", "solver", "rounds", "gap", "megabytes sent")
     texts, rows = [f"{s['title']} {s['body']}" for s in articles], []
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as local,
@@ -163,17 +166,18 @@ def rounds(page: Page, options: Any) -> None:
             y = [topic in s["topics"] for s in articles]
             for kernel, name in ((KERNEL, "normalised"), (NGram(5), "counts")):
                 best = treille.SVC(kernel, tol=1e-5, n_jobs=2).fit(texts, y).report_
-                for parts in (2, 8, 32):
+                for parts, solver in product((2, 8, 32), (Cascade(), BundleMethod())):
                     cuts = np.linspace(0, len(texts), parts + 1).astype(int)
                     each = [(delayed(texts[a:b]), delayed(y[a:b])) for a, b in pairwise(cuts)]
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        report = treille.SVC(kernel).fit([x for x, _ in each], [own for _, own in each]).report_
+                        model = treille.SVC(kernel, solver=solver).fit([x for x, _ in each], [own for _, own in each])
+                    report = model.report_
                     assert report.dual <= best.primal * (1 + 1e-9), "the dual value is above the optimum"
                     assert best.dual <= report.primal * (1 + 1e-9), "the primal value is below the optimum"
-                    sent = report.bytes_sent / max(1, report.rounds) / parts / 1e6
-                    rows.append([topic, name, parts, report.rounds, f"{report.relative_gap:.1e}", f"{sent:.1f}"])
-    page.table("Rounds of the bundle method to a gap of 1e-3, Reuters, 5-grams", header, rows)
+                    gap, sent = f"{report.relative_gap:.1e}", f"{report.bytes_sent / 1e6:,.0f}"
+                    rows.append([topic, name, parts, repr(solver), report.rounds, gap, sent])
+    page.table("Rounds to a gap of 1e-3, Reuters, 5-grams", header, rows)
 
 
 def dask(page: Page, options: Any) -> None:
@@ -198,48 +202,109 @@ def dask(page: Page, options: Any) -> None:
                 LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
                 Client(local) as client,
             ):
-                found: list[Any] = []
+                found: dict[str, Any] = {}
 
-                def together(client: Any = client, found: list[Any] = found) -> None:
-                    found.append(treille.SVC(KERNEL).fit(Parts.on(client, files)).report_)
+                def together(solver: Any, client: Any = client, found: dict[str, Any] = found) -> None:
+                    found[repr(solver)] = treille.SVC(KERNEL, solver=solver).fit(Parts.on(client, files)).report_
 
-                together()  # workers import treille once
-                seconds = interleaved({"alone": alone, "together": together}, options.repeats)
-            report, stages = found[-1], dict(found[-1].stages)
-            rows.append([workers, shown(seconds["alone"]), shown(seconds["together"]), ratio(seconds["alone"], seconds["together"]),
-                         report.rounds, *(f"{stages[name]:.2f}" for name in ("counting features", "rounds"))])  # fmt: skip
-            measured[workers] = stages["rounds"] / report.rounds
-    header = ("workers", "one process, one thread", "Dask", "times faster", "rounds", "features, s", "rounds, s")
+                jobs = {repr(solver): partial(together, solver) for solver in (Cascade(), BundleMethod())}
+                for job in jobs.values():
+                    job()  # workers import treille once
+                seconds = interleaved({"alone": alone} | jobs, options.repeats)
+            for name, report in found.items():
+                stages = dict(report.stages)
+                rows.append([workers, name, shown(seconds["alone"]), shown(seconds[name]), ratio(seconds["alone"], seconds[name]),
+                             report.rounds, f"{report.bytes_sent / 1e6:,.0f}",
+                             *(f"{stages[stage]:.2f}" for stage in ("counting features", "rounds"))])  # fmt: skip
+                measured[name, workers] = Measured(
+                    stages["counting features"], stages["rounds"], report.rounds, report.bytes_sent
+                )
+    header = (
+        "workers",
+        "solver",
+        "one process, one thread",
+        "Dask",
+        "times faster",
+        "rounds",
+        "MB sent",
+        "features, s",
+        "rounds, s",
+    )
     page.table("4 times Reuters, from files to a model, seconds", header, rows)
-    model(page, measured, 4 * len(lines), N_FEATURES, report.rounds)
+    model(page, measured, 4 * len(lines), len(files))
+
+
+@dataclass(frozen=True)
+class Measured:
+    counting: float  # seconds
+    solving: float
+    rounds: int
+    bytes: int
 
 
 N_FEATURES = 465_052  # of the 5-grams of Reuters
 NETWORK = 1.25e9  # bytes per second that a worker sends or receives: 10 Gbit
+ROW = 2_600  # bytes of a row of Reuters
+DRIVER = 1e9  # bytes of gathered rows that Cascade takes
 
 
-def model(page: Page, measured: dict[int, float], n: int, n_features: int, n_rounds: int) -> None:
-    """Seconds of a round as a n / W + b F, fitted to what 1 and 2 workers took, and what follows for other sizes."""
-    cores = os.cpu_count() or 1
-    one, two = measured[1], measured[2]
-    a = max(one - two, 0.0) * 2 / n  # one - two = a n / 2
-    b = max(one - a * n, 0.0) / n_features
+def shared_cost(one: float, two: float) -> tuple[float, float]:
+    """What workers share, and what they do not: seconds = shared / W + alone, from 1 and 2 workers."""
+    shared = min(max(2 * (one - two), 0.0), one)
+    return shared, one - shared
+
+
+def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: int) -> None:
+    """Costs fitted to what 1 and 2 workers took, checked at 4, and what follows for other sizes."""
+    cascade, bundle = ([measured[name, W] for W in (1, 2, 4)] for name in ("Cascade()", "BundleMethod()"))
+    counting = shared_cost(cascade[0].counting, cascade[1].counting)
+    solving = shared_cost(cascade[0].solving, cascade[1].solving)
+    per_round = shared_cost(*(own.solving / own.rounds for own in bundle[:2]))
+    gathered = cascade[0].bytes - parts * 4 * N_FEATURES * (cascade[0].rounds + 1)  # the rest are w and sums
+    cores = min(4, os.cpu_count() or 1)
+    checks = [
+        ("counting", counting[0] / cores + counting[1], cascade[2].counting),
+        ("Cascade", solving[0] / cores + solving[1], cascade[2].solving),
+        ("a round of BundleMethod", per_round[0] / cores + per_round[1], bundle[2].solving / bundle[2].rounds),
+    ]
+    said = "; ".join(f"{name} {predicted:.2f} s, measured {found:.2f} s" for name, predicted, found in checks)
     page.say(
-        f"\nThe model: a round takes a n / W + b F seconds, a = {a:.2e}, b = {b:.2e}, W workers with a core each, from the rounds "
-        f"with 1 and 2 workers; with 4 workers on {cores} cores it predicts {a * n / min(4, cores) + b * n_features:.3f} s, "
-        f"measured were {measured[4]:.3f} s. On a network of 10 Gbit, 20 F bytes are sent per level of a tree. Modelled:"
+        "\nThe model: seconds = shared / W + alone for W workers with a core each, from 1 and 2 workers. "
+        f"Counting: {counting[0]:.2f} / W + {counting[1]:.2f}. "
+        f"Cascade: {solving[0]:.2f} / W + {solving[1]:.2f}, with {gathered / 1e6:.0f} MB of rows gathered. "
+        f"A round of BundleMethod: {per_round[0]:.2f} / W + {per_round[1]:.2f}. "
+        f"For 4 workers on {cores} cores it predicts: {said}. "
+        "What is shared grows with the examples; of what is not, counting and BundleMethod grow with the features, Cascade with "
+        "the rows gathered. On a network of 10 Gbit, BundleMethod sends 20 bytes per feature, round and level of a tree. Modelled:"
     )
     rows = []
     for examples, features, workers in (
-        (10**6, 10**6, 8), (10**7, 3 * 10**6, 32), (10**8, 10**7, 100), (10**9, 3 * 10**7, 1000),
+        (10**5, 10**6, 2), (10**6, 10**6, 8), (10**7, 3 * 10**6, 32), (10**8, 10**7, 100), (10**9, 3 * 10**7, 1000),
     ):  # fmt: skip
-        traffic = 4 * features + 16 * features * max(1, int(np.ceil(np.log(workers) / np.log(8))))
-        seconds = a * examples / workers + b * features + traffic / NETWORK
-        rows.append([f"{examples:,}", f"{features:,}", workers, f"{20 * features / 1e6:,.0f} MB", f"{seconds:.1f}",
-                     f"{seconds * n_rounds / 60:.1f}", f"{3.5e3 * examples / workers / 1e9:.1f} GB"])  # fmt: skip
-    header = ("examples", "features", "workers", "bytes per round and worker", "seconds per round", "minutes, as many rounds",
-              "rows per worker")  # fmt: skip
-    page.table("Modelled cost", header, rows)
+        size, wide = examples / n, features / N_FEATURES
+        count = counting[0] * size / workers + counting[1] * wide
+        levels = max(1, int(np.ceil(np.log(workers) / np.log(8))))
+        fits = gathered * size <= DRIVER
+        if fits:
+            solver, n_rounds, sent = "Cascade", cascade[0].rounds, gathered * size
+            seconds = solving[0] * size / workers + solving[1] * size + sent / NETWORK
+        else:
+            solver, n_rounds, sent = "BundleMethod", bundle[0].rounds, 20.0 * features * bundle[0].rounds
+            seconds = n_rounds * (per_round[0] * size / workers + per_round[1] * wide) + sent * levels / NETWORK
+        rows.append([f"{examples:,}", f"{features:,}", f"{workers:,}", f"{count:,.0f}", solver, n_rounds, f"{sent / 1e6:,.0f}",
+                     f"{seconds:,.0f}", f"{ROW * examples / workers / 1e9:.1f} GB"])  # fmt: skip
+    header = (
+        "examples",
+        "features",
+        "workers",
+        "counting, s",
+        "solver",
+        "rounds",
+        "MB sent per worker",
+        "solving, s",
+        "rows per worker",
+    )
+    page.table("Modelled cost, for rows and rounds like those of Reuters", header, rows)
 
 
 def predict(page: Page, options: Any) -> None:

@@ -62,6 +62,16 @@ class NGramDictionary {
     request(&examples_[slot.id]);
   }
 
+  // Makes room for so many grams.
+  void reserve(std::size_t n) {
+    int bits = bits_;
+    while (bits < 32 && n * 10 > (std::size_t{1} << bits) * 7) ++bits;
+    if (bits > bits_) resize_slots(bits);
+    pool_.reserve(n * static_cast<std::size_t>(stride_));
+    tags_.reserve(n);
+    examples_.reserve(n);
+  }
+
   // In how many examples the gram was found, as counted by count().
   const Array<std::uint32_t>& examples() const { return examples_; }
   void count(std::uint32_t id, std::uint32_t examples) { examples_[id] += examples; }

@@ -17,8 +17,11 @@ namespace treille {
 // One problem. w is kept in float as long as that is precise enough.
 template <FeatureRows R, DualLoss Loss>
 Solution<typename R::template Weights<double>> solve_problem(const R& rows, const Loss& loss, DualCDOptions options,
-                                                             std::span<const double> start, Monitor& monitor) {
-  auto solve = [&]<class Real>(std::span<const double> from) { return DualCD<R, Loss, Real>(rows, loss, options, monitor).solve(from); };
+                                                             std::span<const double> start, Monitor& monitor,
+                                                             const Others<typename R::template Weights<double>>* others = nullptr) {
+  auto solve = [&]<class Real>(std::span<const double> from) {
+    return DualCD<R, Loss, Real>(rows, loss, options, monitor).solve(from, others);
+  };
   // Rounding w to float moves outputs by about 1e-5 of their size: too little to matter down to this gap, in most cases.
   const bool coarse = options.rules.coarse && !options.gradient_stop && options.tol >= 1e-4;
   auto solution = coarse ? solve.template operator()<float>(start) : solve.template operator()<double>(start);

@@ -7,10 +7,6 @@
 // A visit is one sweep over the part in random order, which adds up the part's share of the gap as dual_cd.hpp does, and then sweeps
 // over the examples that are not held at a bound, while the part is in memory anyway. Each sweep costs one dot per example, and one axpy
 // where a_i moves.
-//
-// With `coupling` sigma > 1 the part sees its own changes sigma times as large, in w and in |x_i|^2: the local problem of CoCoA+ (Ma et
-// al., "Adding vs. averaging in distributed primal-dual optimization", ICML 2015), whose changes may be added to those that sigma parts
-// made of the same w at the same time.
 
 #include <algorithm>
 #include <cmath>
@@ -27,10 +23,9 @@
 namespace treille {
 
 struct PartOptions {
-  double bias;      // value of the constant feature; 0: none
-  double coupling;  // sigma
-  int sweeps;       // at most
-  double enough;    // sweeps end when the terms of the gap that they meet are this share of those of the first sweep
+  double bias;    // value of the constant feature; 0: none
+  int sweeps;     // at most
+  double enough;  // sweeps end when the terms of the gap that they meet are this share of those of the first sweep
   std::uint64_t seed;
 };
 
@@ -46,7 +41,7 @@ template <DualLoss Loss>
 double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& options, SharedWeights w, std::span<double> alpha,
                     std::size_t n_counted, std::span<std::uint8_t> free) {
   constexpr std::size_t kAhead = 4;
-  const double B = options.bias, sigma = options.coupling, scale = loss.scale();
+  const double B = options.bias, scale = loss.scale();
   SplitMix random(options.seed);
   std::vector<double> q(rows.size(), -1.0);
   std::vector<std::uint32_t> active, kept;
@@ -74,9 +69,9 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
       kept.push_back(i);
       gradients += strength;
       if (strength < faint || strength < 1e-12 * scale) continue;
-      if (q[i] < 0) q[i] = sigma * (rows.sq_norm(i) + B * B) + loss.diagonal(target);
+      if (q[i] < 0) q[i] = rows.sq_norm(i) + B * B + loss.diagonal(target);
       alpha[i] = loss.step(target, a, f, q[i]);
-      const double step = sigma * (alpha[i] - a) * loss.sign(target);
+      const double step = (alpha[i] - a) * loss.sign(target);
       rows.axpy(i, step, w.u);
       *w.b += B * step;
     }

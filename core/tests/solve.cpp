@@ -177,8 +177,7 @@ void solve() {
   for (const double bias : {0.0, 1.0}) newton_has_the_optimum_of_dual_cd(bias);
   steps_of_the_logistic_loss_are_exact();
   for (const bool weighted : {false, true})
-    for (const double bias : {0.0, 1.0}) visits_to_parts_reach_the_optimum(weighted, bias, 1.0);
-  visits_to_parts_reach_the_optimum(false, 1.0, 2.0);
+    for (const double bias : {0.0, 1.0}) visits_to_parts_reach_the_optimum(weighted, bias);
   for (const int threads : {1, 3}) renumbered_rows_hold_the_same_values(threads);
   perceptrons_of_both_forms_agree_and_keep_the_bound();
   for (const int n : {1, 2, 3, 4, 6}) kernel_values_equal_their_definition(n, 1 + n % 2);

@@ -106,24 +106,47 @@ NGramDictionary<Symbol> fit_dictionary(const Sequences& data, const Orders& orde
   return fit_shares<Symbol>(data, threads, orders.max, orders.mixed(), rows.sq_norms, rows.entries, scan_share);
 }
 
+// Inserts n grams: read(id, symbols) writes the symbols of one and returns its order; use(id, its id in the dictionary). Some grams at a
+// time, whose slots and whose equals in the dictionary are requested from memory together.
+template <class Symbol, class Read, class Use>
+void insert_all(NGramDictionary<Symbol>& dictionary, std::size_t n, const Orders& orders, Read&& read, Use&& use) {
+  constexpr std::size_t kTogether = 32;
+  const auto hashes = hashes_of(orders);
+  const auto stride = static_cast<std::size_t>(orders.max);
+  std::vector<Symbol> grams(kTogether * stride);
+  int order[kTogether];
+  std::uint32_t tag[kTogether];
+  for (std::size_t first = 0; first < n; first += kTogether) {
+    poll();
+    const std::size_t m = std::min(kTogether, n - first);
+    for (std::size_t i = 0; i < m; ++i) {
+      Symbol* const gram = grams.data() + i * stride;
+      order[i] = read(first + i, gram);
+      const RollingHash& hash = hashes[static_cast<std::size_t>(order[i] - orders.min)];
+      std::uint64_t h = 0;
+      for (int k = 0; k < order[i]; ++k) h = hash.push(h, static_cast<std::uint64_t>(gram[k]));
+      tag[i] = hash.tag(h);
+      dictionary.prefetch_slot(tag[i]);
+    }
+    for (std::size_t i = 0; i < m; ++i) dictionary.prefetch_gram(tag[i]);
+    for (std::size_t i = 0; i < m; ++i) use(first + i, dictionary.insert(tag[i], grams.data() + i * stride, order[i]));
+  }
+}
+
 template <class Symbol>
 NGramDictionary<Symbol> rebuild(std::span<const std::int32_t> grams, std::span<const std::int32_t> lengths, const Orders& orders) {
   NGramDictionary<Symbol> dictionary(orders.max, orders.mixed());
-  const auto hashes = hashes_of(orders);
-  std::vector<Symbol> gram(static_cast<std::size_t>(orders.max));
-  const std::size_t n = grams.size() / static_cast<std::size_t>(orders.max);
-  for (std::size_t id = 0; id < n; ++id) {
+  const auto stride = static_cast<std::size_t>(orders.max);
+  const std::size_t n = grams.size() / stride;
+  dictionary.reserve(n);
+  auto read = [&](std::size_t id, Symbol* gram) {
     const int order = lengths.empty() ? orders.max : lengths[id];
-    const RollingHash& hash = hashes[static_cast<std::size_t>(order - orders.min)];
-    std::uint64_t h = 0;
-    for (int k = 0; k < order; ++k) {
-      gram[static_cast<std::size_t>(k)] =
-          static_cast<Symbol>(grams[id * static_cast<std::size_t>(orders.max) + static_cast<std::size_t>(k)]);
-      h = hash.push(h, static_cast<std::uint64_t>(gram[static_cast<std::size_t>(k)]));
-    }
-    if (dictionary.insert(hash.tag(h), gram.data(), order) != id)
-      throw std::invalid_argument("the same n-gram stands twice among the features");
-  }
+    for (int k = 0; k < order; ++k) gram[k] = static_cast<Symbol>(grams[id * stride + static_cast<std::size_t>(k)]);
+    return order;
+  };
+  insert_all(dictionary, n, orders, read, [](std::size_t id, std::uint32_t inserted) {
+    if (inserted != id) throw std::invalid_argument("the same n-gram stands twice among the features");
+  });
   return dictionary;
 }
 
@@ -257,23 +280,19 @@ std::vector<std::int64_t> NGramFeatures::absorb(const NGramFeatures& other, std:
     throw std::invalid_argument("n-grams of other orders, weights or counts cannot be merged");
   const std::int64_t symbols = recode.empty() ? 0 : 1 + std::int64_t{*std::max_element(recode.begin(), recode.end())};
   widen(symbols);
-  const auto hashes = hashes_of({min_order_, max_order_, weights_});
   std::vector<std::int64_t> ids(other.size());
   std::visit(
       [&]<class Symbol>(NGramDictionary<Symbol>& all, const auto& from) {
-        std::vector<Symbol> gram(static_cast<std::size_t>(max_order_));
-        for (std::uint32_t id = 0; id < from.size(); ++id) {
-          const int order = from.order(id);
-          const RollingHash& hash = hashes[static_cast<std::size_t>(order - min_order_)];
-          std::uint64_t h = 0;
-          for (std::size_t k = 0; k < static_cast<std::size_t>(order); ++k) {
-            gram[k] = static_cast<Symbol>(recode[static_cast<std::size_t>(from.gram(id)[k])]);
-            h = hash.push(h, static_cast<std::uint64_t>(gram[k]));
-          }
-          const std::uint32_t merged = all.insert(hash.tag(h), gram.data(), order);
+        auto read = [&](std::size_t id, Symbol* gram) {
+          const int order = from.order(static_cast<std::uint32_t>(id));
+          const auto* own = from.gram(static_cast<std::uint32_t>(id));
+          for (int k = 0; k < order; ++k) gram[k] = static_cast<Symbol>(recode[static_cast<std::size_t>(own[k])]);
+          return order;
+        };
+        insert_all(all, from.size(), {min_order_, max_order_, weights_}, read, [&](std::size_t id, std::uint32_t merged) {
           all.count(merged, from.examples()[id]);
           ids[id] = merged;
-        }
+        });
       },
       dictionary_, other.dictionary_);
   return ids;

@@ -247,7 +247,7 @@ def test_the_option_is_named_where_a_file_is_large(cli, big, monkeypatch):
 
 def test_ctrl_c_ends_the_command_at_once(tmp_path, interruptible):
     written(tmp_path / "big.jsonl", some(20_000))
-    words = ["train", "big.jsonl", *TRAIN, "--tol", "1e-12", "--checkpoint", "run1", "--model", "m.treille"]
+    words = ["train", "big.jsonl", *TRAIN, "--tol", "1e-17", "--checkpoint", "run1", "--model", "m.treille"]
     process = subprocess.Popen(
         [sys.executable, "-m", "treille", *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treille.features import PartedRows, RowParts
-from treille.solvers import Problem
+from treille.solvers import Problem, bundle_method, cascade
 from treille.spaces.cluster import Cluster, ClusterSpace
 
 
@@ -18,6 +18,9 @@ class AtOnce(Cluster):
 
     def keep(self, value):
         return value
+
+    def gather(self, futures):
+        return futures
 
     def reduced(self, futures, add):
         return add(*futures) if len(futures) > 1 else futures[0]
@@ -55,6 +58,18 @@ def local_cluster(n_workers=2, **options):
     distributed = pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
     quiet = {"dashboard_address": ":0", "threads_per_worker": 1, "silence_logs": 50}
     return distributed.LocalCluster(n_workers=n_workers, **quiet, **options)
+
+
+def in_round(monkeypatch, at, act):
+    """Calls `act` at the beginning of the round `at` of the solvers of clusters."""
+    for rounds in (cascade.Gathering, bundle_method.Rounds):
+
+        def acting(self, *arguments, step=rounds.step):
+            if self.count == at:
+                act()
+            return step(self, *arguments)
+
+        monkeypatch.setattr(rounds, "step", acting)
 
 
 def texts(n, seed=0, length=(5, 30), alphabet="abcdefg"):

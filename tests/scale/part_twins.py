@@ -83,7 +83,7 @@ def best(loss, y, C, a, f, q):
     return 0.5 * (low + high)
 
 
-def improve_part(loss, phi, y, C, bias, coupling, sweeps, enough, seed, w, b, alpha, n_counted):
+def improve_part(loss, phi, y, C, bias, sweeps, enough, seed, w, b, alpha, n_counted):
     """Changes w, b and alpha; returns the terms of the gap met, and which examples are not held.
 
     Raises a `Tie` where an example is visited twice in a row: then rounding decides whether its gradient is 0.
@@ -113,9 +113,9 @@ def improve_part(loss, phi, y, C, bias, coupling, sweeps, enough, seed, w, b, al
             gradients += abs(gradient)
             if abs(gradient) < faint:
                 continue
-            q = coupling * (phi[i] @ phi[i] + bias**2)
+            q = phi[i] @ phi[i] + bias**2
             new = best(loss, y[i], C[i], alpha[i], f, q)
-            step = coupling * (new - alpha[i]) * sign_of(loss, y[i])
+            step = (new - alpha[i]) * sign_of(loss, y[i])
             alpha[i] = new
             w += step * phi[i]
             b[0] += bias * step

@@ -244,7 +244,7 @@ from treille.kernels import NGram
 from treille.scale import Parts
 data = Parts.read({path!r}, memory="1GB", checkpoint=sys.argv[1] or None)
 print("begun", flush=True)
-model = treille.SVC(NGram(4).normalized(), tol={tol}).fit(data)
+model = treille.SVC(NGram(4).normalized(), tol={tol}, max_epochs=10**6).fit(data)
 model.save(sys.argv[2])
 """
 
@@ -260,7 +260,7 @@ def written_texts(path, n):
 @pytest.mark.slow
 def test_fifty_runs_killed_at_a_random_moment_continue_to_the_same_model(tmp_path):
     path, random = written_texts(tmp_path / "texts.jsonl", 4000), np.random.default_rng(0)
-    script = SCRIPT.format(path=str(path), shares=400, tol=1e-5)
+    script = SCRIPT.format(path=str(path), shares=20_000, tol=1e-5)
 
     def start(checkpoint, model):
         process = subprocess.Popen([sys.executable, "-c", script, checkpoint, model], stdout=subprocess.PIPE)
@@ -299,7 +299,7 @@ def test_fifty_runs_killed_at_a_random_moment_continue_to_the_same_model(tmp_pat
 )
 def test_ctrl_c_ends_training_within_half_a_second(after, tmp_path, interruptible):
     path = written_texts(tmp_path / "texts.jsonl", 6000)
-    script = SCRIPT.format(path=str(path), shares=400, tol=1e-12)
+    script = SCRIPT.format(path=str(path), shares=20_000, tol=1e-17)
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "run"), str(tmp_path / "unused")],
         stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ import traceback
 
 import numpy as np
 import pytest
-from clusters import local_cluster, texts
+from clusters import in_round, local_cluster, texts
 
 import treille
 from treille.kernels import NGram
@@ -120,7 +120,10 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
         (treille.SVC(KERNEL.normalized().centered()), "leave out .centered()"),
         (treille.SVC(KERNEL + NGram(1).centered()), "leave out .centered()"),
         (treille.SVC(KERNEL, space="nystrom"), "use 'auto' for data on a cluster"),
-        (treille.SVC(KERNEL, solver=treille.solvers.DualCD()), "use 'auto' or BundleMethod() for data on a cluster"),
+        (
+            treille.SVC(KERNEL, solver=treille.solvers.DualCD()),
+            "use 'auto' or Cascade() or BundleMethod() for data on a cluster",
+        ),
         (treille.SVC(KERNEL, fit_intercept="free"), "use False or True for data on a cluster"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else type(value).__name__,
@@ -174,17 +177,8 @@ def _slowly(values):
 
 
 def test_a_scheduler_that_is_gone_in_the_middle_is_named(monkeypatch):
-    from treille.solvers import bundle_method
-
-    step = bundle_method.Rounds.step
     with local_cluster(1, processes=False) as own, Client(own, set_as_default=False) as client, client.as_current():
-
-        def closing(rounds, active):
-            if rounds.count == 2:
-                own.close()
-            step(rounds, active)
-
-        monkeypatch.setattr(bundle_method.Rounds, "step", closing)
+        in_round(monkeypatch, 1, own.close)
         message = refused(treille.SVC(KERNEL, tol=1e-6), parts(X), parts(y))
     assert message.startswith("the Dask scheduler at inproc://")
     assert "is gone" in message

@@ -1,11 +1,13 @@
 """The solvers of clusters, on one that computes at once: the optimum is that of training in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from clusters import divided, texts
 
 from treille.kernels import NGram
-from treille.solvers import BundleMethod, ClusterGradients, ConjugateGradient, DualCD, FiniteNewton, Problem
+from treille.solvers import BundleMethod, Cascade, ClusterGradients, ConjugateGradient, DualCD, FiniteNewton, Problem
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -38,26 +40,31 @@ def problem(loss, intercept=True, several=False):
     return Problem(loss, labels.astype(np.int32), C, intercept, np.arange(3) if several else np.array([1]))
 
 
+BOTH = pytest.mark.parametrize("method", [BundleMethod, Cascade])
+LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
+
+
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
 @pytest.mark.parametrize(
-    "loss", [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)], ids=repr
+    ("method", "loss"), [*((m, loss) for m in (BundleMethod, Cascade) for loss in LOSSES), (BundleMethod, Logistic())]
 )
-def test_the_bundle_method_encloses_the_optimum_of_training_in_memory(loss, cuts):
+def test_the_optimum_of_training_in_memory_is_between_the_values_found(method, loss, cuts):
     posed = problem(loss)
     solver = FiniteNewton() if isinstance(loss, Logistic) else DualCD()
     exact = solver.solve(posed, SPACE, tol=1e-7, max_epochs=10_000).report
-    found = BundleMethod().solve(*divided(SPACE.rows, posed, cuts), tol=1e-4).report
+    found = method().solve(*divided(SPACE.rows, posed, cuts), tol=1e-4).report
     assert found.status == "converged"
     assert found.relative_gap <= 1e-4
     assert found.dual <= exact.primal * (1 + 1e-9)
     assert exact.dual <= found.primal * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic()], ids=repr)
+@BOTH
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)], ids=repr)
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_primal_value_is_that_of_the_weights_returned(loss, intercept):
+def test_the_primal_value_is_that_of_the_weights_returned(method, loss, intercept):
     posed = problem(loss, intercept, several=True)
-    found = BundleMethod().solve(*divided(SPACE.rows, posed, CUTS["two parts"]))
+    found = method().solve(*divided(SPACE.rows, posed, CUTS["two parts"]))
     outputs = SPACE.rows.matvec(found.weights) + found.intercept
     for k, report in enumerate(found.report.per_class):
         square = found.weights[:, k] @ found.weights[:, k] + found.intercept[k] ** 2
@@ -65,8 +72,9 @@ def test_the_primal_value_is_that_of_the_weights_returned(loss, intercept):
         np.testing.assert_allclose(report.primal, primal, rtol=1e-9)
 
 
-def test_a_tolerance_far_below_the_precision_of_float32_is_reached():
-    found = BundleMethod().solve(*divided(SPACE.rows, problem(SquaredHinge()), CUTS["two parts"]), tol=1e-8).report
+@BOTH
+def test_a_tolerance_far_below_the_precision_of_float32_is_reached(method):
+    found = method().solve(*divided(SPACE.rows, problem(SquaredHinge()), CUTS["two parts"]), tol=1e-8).report
     assert found.status == "converged"
     assert found.relative_gap <= 1e-8
 
@@ -82,13 +90,14 @@ def test_planes_in_float32_are_half_as_many_bytes_and_their_bound_holds():
     np.testing.assert_allclose(single.dual, double.dual, rtol=1e-5)
 
 
+@BOTH
 @pytest.mark.parametrize("n_parts", [2, 8, 32])
-def test_a_small_problem_of_five_grams_takes_at_most_60_rounds(n_parts):
+def test_a_small_problem_of_five_grams_takes_at_most_60_rounds(method, n_parts):
     X, labels = texts(400, seed=5, length=(20, 60))
     kernel = NGram(5).normalized()
     rows = RowsSpace.build(kernel, kernel.batch(X)).rows
     posed = Problem(Hinge(), labels.astype(np.int32), np.ones(400), True, np.array([1]))
-    found = BundleMethod().solve(*divided(rows, posed, np.linspace(0, 400, n_parts + 1).astype(int)))
+    found = method().solve(*divided(rows, posed, np.linspace(0, 400, n_parts + 1).astype(int)))
     assert found.report.status == "converged"
     assert found.report.rounds <= 60
 
@@ -102,17 +111,19 @@ def test_many_rounds_drop_and_join_planes_and_keep_the_bound(monkeypatch):
     assert exact.dual <= found.primal
 
 
-def test_the_same_call_returns_the_same_bits():
+@BOTH
+def test_the_same_call_returns_the_same_bits(method):
     posed = problem(Hinge(), several=True)
-    one, two = (BundleMethod().solve(*divided(SPACE.rows, posed, CUTS["two parts"])) for _ in range(2))
+    one, two = (method().solve(*divided(SPACE.rows, posed, CUTS["two parts"])) for _ in range(2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
-def test_it_starts_from_dual_variables_and_needs_fewer_rounds():
+@BOTH
+def test_it_starts_from_dual_variables_and_needs_fewer_rounds(method):
     posed = problem(Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
     start = DualCD().solve(posed, SPACE, tol=1e-3).alpha
-    fresh, begun = BundleMethod().solve(whole, space), BundleMethod().solve(whole, space, start=start)
+    fresh, begun = method().solve(whole, space), method().solve(whole, space, start=start)
     assert begun.report.status == "converged"
     assert begun.report.rounds < fresh.report.rounds
 
@@ -131,11 +142,38 @@ def test_conjugate_gradients_on_a_cluster_find_the_optimum_of_those_in_memory(in
     np.testing.assert_allclose(found.intercept, exact.intercept, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", [BundleMethod, ClusterGradients])
+@pytest.mark.parametrize("solver", [BundleMethod, Cascade, ClusterGradients])
 def test_limits_end_the_run_with_a_warning_that_states_the_gap(solver):
-    posed = problem(Hinge() if solver is BundleMethod else SquaredError())
+    posed = problem(SquaredError() if solver is ClusterGradients else Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
     with pytest.warns(ConvergenceWarning, match="gap"):
         assert solver().solve(whole, space, tol=1e-9, max_epochs=2).report.status == "max_epochs"
     with pytest.warns(ConvergenceWarning, match="gap"):
         assert solver(max_seconds=1e-9).solve(whole, space, tol=1e-9).report.status == "max_seconds"
+
+
+def test_a_cascade_whose_examples_do_not_fit_goes_on_as_the_bundle_method():
+    posed = problem(Hinge())
+    whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
+    small, bundle = Cascade(memory=1).solve(whole, space), BundleMethod().solve(whole, space)
+    np.testing.assert_array_equal(small.weights, bundle.weights)
+
+
+def test_weights_of_features_are_those_of_the_problem():
+    weighted = SPACE.rows.weighted(np.random.default_rng(2).uniform(0.0, 2.0, SPACE.rows.n_features).round(1))
+    posed = problem(Hinge(), several=True)
+    exact = DualCD().solve(posed, replace(SPACE, rows=weighted), tol=1e-6, max_epochs=10_000).report
+    for start in (None, np.full((3, len(X)), 0.1)):
+        found = Cascade().solve(*divided(weighted, posed, CUTS["two parts"]), tol=1e-5, start=start).report
+        assert found.status == "converged"
+        np.testing.assert_allclose(found.primal, exact.primal, rtol=1e-4)
+
+
+def test_a_gap_that_float64_does_not_allow_ends_the_cascade_with_a_warning():
+    with pytest.warns(ConvergenceWarning):
+        found = (
+            Cascade().solve(*divided(SPACE.rows, problem(Hinge()), CUTS["two parts"]), tol=1e-17, max_epochs=300).report
+        )
+    assert found.status in ("rounding", "max_epochs")
+    assert found.rounds < 20
+    assert found.relative_gap < 1e-9

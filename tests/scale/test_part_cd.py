@@ -47,9 +47,8 @@ def in_segments(rows):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights of columns"])
-@pytest.mark.parametrize("coupling", [1.0, 3.0])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_improving_a_part_does_what_its_twin_does(loss, coupling, weighted):
+def test_improving_a_part_does_what_its_twin_does(loss, weighted):
     rows, problem, bias = two_terms(weighted), problem_of(loss), 1.0
     phi, n, F = rows.to_csr().toarray(), len(X), rows.n_features
     mine = np.zeros((2, F)), np.zeros(2), np.zeros((2, n))
@@ -59,7 +58,7 @@ def test_improving_a_part_does_what_its_twin_does(loss, coupling, weighted):
         u, b, alpha = (values.copy() for values in mine)
         w, b_twin, alpha_twin = true_weights(u, weights_of(rows)).copy(), b.reshape(2, 1).copy(), alpha.copy()
         twin = [
-            (loss, phi, problem.y(k), problem.C, bias, coupling, 4, 0.05, seed + k, w[k], b_twin[k], alpha_twin[k], 15)
+            (loss, phi, problem.y(k), problem.C, bias, 4, 0.05, seed + k, w[k], b_twin[k], alpha_twin[k], 15)
             for k in range(2)
         ]
         try:
@@ -68,7 +67,7 @@ def test_improving_a_part_does_what_its_twin_does(loss, coupling, weighted):
             continue
         visits, free = visits + 1, np.ones((2, n), np.uint8)
         met = _core.improve_part(
-            in_segments(rows), part_targets(problem, np.arange(n)), bias, coupling, 4, 0.05, seed, u.reshape(-1), b,
+            in_segments(rows), part_targets(problem, np.arange(n)), bias, 4, 0.05, seed, u.reshape(-1), b,
             alpha.reshape(-1), 15, free.reshape(-1), 2,
         )  # fmt: skip
         assert met == pytest.approx([each for each, _ in expected], abs=1e-9)
@@ -111,7 +110,7 @@ def test_no_visit_lowers_the_dual_value(loss):
         part, free = np.ascontiguousarray(alpha[:, own]), np.ones((1, len(own)), np.uint8)
         targets = part_targets(problem, own)
         _core.improve_part(
-            _core.PartRows([coded_terms(rows.taken(own))]), targets, 1.0, 1.0, 2, 0.0, visit, u.reshape(-1), b,
+            _core.PartRows([coded_terms(rows.taken(own))]), targets, 1.0, 2, 0.0, visit, u.reshape(-1), b,
             part.reshape(-1), len(own), free.reshape(-1), 1,
         )  # fmt: skip
         alpha[:, own] = part
@@ -128,12 +127,44 @@ def test_the_number_of_threads_does_not_change_a_visit():
     for threads in (1, 2, 5):
         u, b, alpha, free = np.zeros((3, rows.n_features)), np.zeros(3), np.zeros((3, n)), np.ones((3, n), np.uint8)
         _core.improve_part(
-            in_segments(rows), part_targets(problem, np.arange(n)), 1.0, 1.0, 3, 0.0, 1, u.reshape(-1), b,
+            in_segments(rows), part_targets(problem, np.arange(n)), 1.0, 3, 0.0, 1, u.reshape(-1), b,
             alpha.reshape(-1), n, free.reshape(-1), threads,
         )  # fmt: skip
         found.append((u, b, alpha, free))
     for other in found[1:]:
         assert all((mine == theirs).all() for mine, theirs in zip(other, found[0], strict=True))
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights of columns"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_solving_some_examples_with_the_others_at_the_optimum_finds_the_optimum(loss, weighted):
+    rows, problem = two_terms(weighted), problem_of(loss, 1)
+    s, n, own = weights_of(rows), len(X), np.arange(0, len(X), 2)
+    others = np.setdiff1d(np.arange(n), own)
+
+    def solve(which, u, b, losses, alpha, tol):
+        part = _core.PartRows([coded_terms(rows.taken(half)) for half in np.array_split(which, 2)])
+        arrays = (u.reshape(-1), b, losses, alpha.reshape(-1))
+        _core.solve_part(part, part_targets(problem, which), 1.0, tol, 100_000, 1, *arrays, 1, lambda *_: True)
+
+    u, b, best = np.zeros((1, rows.n_features)), np.zeros(1), np.zeros((1, n))
+    solve(np.arange(n), u, b, np.zeros(1), best, 1e-10)
+    beta = best[0] * (problem.y() if loss.of_classes else 1.0)
+    f = rows.matvec(true_weights(u, s).T)[:, 0] + b
+    fixed = rows.taken(others).rmatvec(beta[others, None]).T
+    w, c = np.ascontiguousarray(fixed if s is None else fixed * s), np.array([beta[others].sum()])
+    losses = np.array([problem.C[others] @ loss.value(problem.y()[others], f[others])])
+    alpha = np.zeros((1, len(own)))
+    solve(own, w, c, losses, alpha, 1e-9)
+    found = best[0].copy()
+    found[own] = alpha[0]
+    beta = found * (problem.y() if loss.of_classes else 1.0)
+    true = true_weights(w, s)[0]
+    assert np.allclose(true, rows.rmatvec(beta[:, None])[:, 0])  # w is that of all examples
+    assert c[0] == pytest.approx(beta.sum())
+    outputs = rows.matvec(true[:, None])[:, 0] + c[0]
+    primal, dual = problem.primal(true @ true, outputs, c[0]), problem.dual(beta, true @ true + c[0] ** 2)
+    assert primal - dual <= 1e-6 * primal
 
 
 def test_weights_of_the_wrong_size_are_refused_by_the_core():

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tagging.test_schemes import TAGS, slow_chunks
+from test_schemes import TAGS, slow_chunks
 
 from treille import InputError
 from treille.tagging import chunk_scores

@@ -34,7 +34,7 @@ def check_in_parts(estimator: Any, loss: type[Loss], space: Any = PartsSpace, wh
         names = " or ".join(f"{each.__name__}()" for each in known)
         raise InputError(f"solver is {given!r}, which needs all rows in memory: use 'auto' or {names} for data {where}")
     if not any(supports(each, loss, intercept) for each in solvers):
-        kinds = " or ".join(repr(each) for solver in solvers for each in solver.intercepts)
+        kinds = " or ".join(dict.fromkeys(repr(each) for solver in solvers for each in solver.intercepts))
         raise InputError(
             f"fit_intercept is {intercept!r}, which needs all examples in memory: use {kinds} for data {where}"
         )

@@ -20,7 +20,7 @@ from treille.estimators.targets import check_numbers, check_sample_weight, warn_
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.scale.dask_counting import ClusterParts, LocalPart
+from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.solvers import Problem
@@ -67,7 +67,7 @@ class Regressor(RegressorMixin, KernelMachine):
 
     def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
         (loss, C), cluster = self._loss_and_C(), counted.cluster
-        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, counted.parts))
+        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, counted.labels))
         (place, first), *others = [(own.place, sums) for own, sums in zip(counted.facts, each, strict=True) if own.n]
         for other, found in others:
             if len(found[1]) != len(first[1]) or found[2] != first[2]:
@@ -139,9 +139,9 @@ def _numbers_per_example(found: tuple[float, np.ndarray, bool]) -> str:
     return "one number per example" if found[2] else f"rows of {len(found[1])} numbers"
 
 
-def _sums(part: LocalPart) -> tuple[float, np.ndarray, bool]:
+def _sums(labels: Collected) -> tuple[float, np.ndarray, bool]:
     """The weight of the examples of a part, the weighted sums of their targets, and whether there is one target."""
-    labels, given = part.labels, part.labels.sample_weight()
+    given = labels.sample_weight()
     weights = np.ones(labels.n) if given is None else given
     return float(weights.sum()), weights @ _columns(labels), labels.n > 0 and np.ndim(labels.labels[0]) == 1
 

@@ -21,17 +21,6 @@ from treille.scale.parts import Part
 
 
 @dataclass(frozen=True)
-class LocalPart:
-    """What a worker keeps of a part: features and rows of each leaf of the kernel, and labels."""
-
-    leaves: list[tuple[FeatureMap, FeatureRows]]
-    labels: Collected
-
-    def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
-        return object.__sizeof__(self) + sum(rows.nbytes for _, rows in self.leaves)
-
-
-@dataclass(frozen=True)
 class Facts:
     """What the driver knows of a part."""
 
@@ -49,6 +38,28 @@ class Facts:
         return getattr(self.first, "unit", None)
 
 
+@dataclass(frozen=True)
+class LocalPart:
+    """What a worker finds in a part: features and rows of each leaf of the kernel, and labels."""
+
+    leaves: list[tuple[FeatureMap, FeatureRows]]
+    labels: Collected
+    facts: Facts
+
+    def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
+        return object.__sizeof__(self) + sum(rows.nbytes for _, rows in self.leaves)
+
+
+@dataclass(frozen=True)
+class LeafMaps:
+    """The features of each leaf of the kernel."""
+
+    maps: list[FeatureMap]
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
+
+
 @dataclass
 class ClusterParts:
     """Parts on a cluster whose features are merged. To estimators it is a batch without examples."""
@@ -57,7 +68,8 @@ class ClusterParts:
     kernel: Kernel
     facts: list[Facts]
     leaves: list[FeatureMap]
-    parts: list[Any]  # futures of each LocalPart
+    rows: list[list[Any]]  # futures of the rows of each leaf, part by part, with the ids of the merged features
+    labels: list[Any]  # futures of each part's `Collected`
     min_count: int = 1
     folder: Any = None  # for the state of the solver
     problems: list[Any] | None = None  # futures of each part's Problem
@@ -85,7 +97,7 @@ class ClusterParts:
     def with_problems(self, make: Callable[[Collected], Any]) -> None:
         """Makes the problem of each part where it is: ``make(labels)``."""
         function = self.cluster.keep(make)
-        self.problems = self.cluster.submit_all(_made, [function] * len(self.parts), self.parts)
+        self.problems = self.cluster.submit_all(_made, [function] * len(self.labels), self.labels)
 
     def targets(self) -> np.ndarray:
         """The targets of all examples."""
@@ -93,18 +105,8 @@ class ClusterParts:
 
     def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
-        lengths, maps = np.array([own.n for own in self.facts], np.int64), self.cluster.keep(self.leaves)
-        each = []
-        for place, leaf in enumerate(self.leaves):
-            some = [part for part, own in enumerate(self.facts) if own.n]
-            own_parts, n = [self.parts[part] for part in some], len(some)
-            found = dict(
-                zip(some, self.cluster.submit_all(_renumbered, own_parts, [maps] * n, [place] * n), strict=True)
-            )
-            futures = [
-                found[part] if part in found else self.cluster.submit(_without_rows, found[some[0]])
-                for part in range(len(self.facts))
-            ]
+        lengths, each = np.array([own.n for own in self.facts], np.int64), []
+        for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
             each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
         features, composed = kernel.compose(iter(each), n_jobs)
@@ -112,22 +114,13 @@ class ClusterParts:
         return features, composed
 
 
-def _made(make: Callable[[Collected], Any], part: LocalPart) -> Any:
-    return make(part.labels)
+def _made(make: Callable[[Collected], Any], labels: Collected) -> Any:
+    return make(labels)
 
 
 def _targets(problem: Any) -> np.ndarray:
     targets: np.ndarray = problem.targets
     return targets
-
-
-def _renumbered(local: LocalPart, maps: Sequence[FeatureMap], place: int) -> FeatureRows:
-    (features, rows), merged = local.leaves[place], maps[place]
-    return rows.renumbered(merged.merge(features)[2], merged.n_features)
-
-
-def _without_rows(rows: FeatureRows) -> FeatureRows:
-    return rows.taken(np.zeros(0, np.int64))
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
@@ -151,9 +144,8 @@ def count_on_cluster(
         raise InputError(
             f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example"
         )
-    n, there = len(parts), cluster.keep((kernel, of_classes, found))
-    counted = cluster.submit_all(_count, [there] * n, parts)
-    facts: list[Facts] = cluster.gather(cluster.submit_all(_facts, [there] * n, parts, counted))
+    counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
+    facts: list[Facts] = cluster.gather(cluster.submit_all(_facts_of, counted))
     if sum(own.n for own in facts) == 0:
         raise InputError("there are no examples: fit needs at least one")
     some = next(own for own in facts if own.n)
@@ -167,9 +159,22 @@ def count_on_cluster(
                 f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
-    some_counted = [future for future, own in zip(counted, facts, strict=True) if own.n]
-    merged = cluster.reduced(cluster.submit_all(_maps, some_counted), _merged)
-    return ClusterParts(cluster, kernel, facts, merged, counted, min_count), why
+    leaves, rows = _merged_features(cluster, counted, facts)
+    return ClusterParts(cluster, kernel, facts, leaves, rows, cluster.submit_all(_labels_of, counted), min_count), why
+
+
+def _merged_features(
+    cluster: DaskCluster, counted: list[Any], facts: list[Facts]
+) -> tuple[list[FeatureMap], list[list[Any]]]:
+    """The features of all parts, merged in a tree, and the futures of the rows with their ids, leaf by leaf."""
+    some = [part for part, own in enumerate(facts) if own.n]
+    merged = cluster.combined(cluster.submit_all(_maps, [counted[part] for part in some]), _merged)
+    # Workers renumber rows while the map comes here; the rows of an empty part are like those of any other, without examples.
+    futures = cluster.submit_there(_renumbered, [counted[part] for part in some], [merged] * len(some))
+    each = dict(zip(some, futures, strict=True))
+    rows = [each[part] if part in each else cluster.submit(_without_rows, futures[0]) for part in range(len(facts))]
+    leaves: list[FeatureMap] = cluster.result(merged).maps
+    return leaves, [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
 
 
 def _first_choice(
@@ -193,7 +198,7 @@ def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Ke
 def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> LocalPart:
     kernel, of_classes, found = there
     if len(part.X) == 0:  # nothing tells of which kind or unit it would be
-        return LocalPart([], Collected(of_classes))
+        return LocalPart([], Collected(of_classes), Facts(0, None, "", part.place, {}, {}, None))
     try:
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
@@ -204,11 +209,10 @@ def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: P
             leaves.append(leaf.fit_features(own))
     except InputError as error:
         raise error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}") from None
-    return LocalPart(leaves, labels)
+    return LocalPart(leaves, labels, _facts(part, batch[:1], labels))
 
 
-def _facts(there: tuple[Kernel, Any, Any], part: Part, local: LocalPart) -> Facts:
-    kernel, labels = there[0], local.labels
+def _facts(part: Part, first: Batch, labels: Collected) -> Facts:
     weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
     counts: dict[Any, float] = {}
     examples: dict[Any, int] = {}
@@ -217,22 +221,43 @@ def _facts(there: tuple[Kernel, Any, Any], part: Part, local: LocalPart) -> Fact
         sums = np.bincount(own, weights, minlength=n_classes)
         counts = dict(zip(labels.codes, sums.tolist(), strict=True))
         examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
-    if labels.n == 0:
-        return Facts(0, None, "", part.place, counts, examples, None)
-    first = kernel.batch(part.X)[:1]
     return Facts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
 
 
-def _maps(local: LocalPart) -> list[FeatureMap]:
-    return [features for features, _ in local.leaves]
+def _facts_of(local: LocalPart) -> Facts:
+    return local.facts
 
 
-def _merged(*maps: list[FeatureMap]) -> list[FeatureMap]:
+def _labels_of(local: LocalPart) -> Collected:
+    return local.labels
+
+
+def _maps(local: LocalPart) -> LeafMaps:
+    return LeafMaps([features for features, _ in local.leaves])
+
+
+def _merged(*parts: LeafMaps) -> LeafMaps:
     merged = []
-    for each in zip(*maps, strict=True):
+    for each in zip(*(part.maps for part in parts), strict=True):
         all_of_them = each[0]
         for number, other in enumerate(each[1:]):
             # The first merge makes a map of its own, which may then be changed; those on the cluster may not.
             all_of_them = (all_of_them.absorb if number else all_of_them.merge)(other)[0]
         merged.append(all_of_them)
-    return merged
+    return LeafMaps(merged)
+
+
+def _renumbered(local: LocalPart, merged: LeafMaps) -> list[FeatureRows]:
+    each = zip(local.leaves, merged.maps, strict=True)
+    return [
+        rows.renumbered(all_of_them.merge(features)[2], all_of_them.n_features)
+        for (features, rows), all_of_them in each
+    ]
+
+
+def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
+    return [rows.taken(np.zeros(0, np.int64)) for rows in each]
+
+
+def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:
+    return each[place]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from treille.io.errors import InputError
 from treille.io.examples import Examples
 from treille.io.parameters import check_whole
 from treille.io.read import read
-from treille.scale.sizes import parse_size
+from treille.io.sizes import parse_size
 
 PathLike = str | os.PathLike[str]
 PER_CHARACTER = 50  # bytes of memory that counting the features of a text takes for each of its characters, about
@@ -33,6 +34,9 @@ class Part:
     y: Any = None
     sample_weight: Any = None
     place: str = ""
+
+    def __sizeof__(self) -> int:  # Dask asks, and leaves a task where its data are if these are large
+        return object.__sizeof__(self) + (self.n_characters or sys.getsizeof(self.X))
 
     @property
     def is_empty(self) -> bool:

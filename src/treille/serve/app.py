@@ -25,6 +25,7 @@ from treille.serve.playground import Sample, asset, page
 from treille.serve.requests import check_length, check_type, too_large
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+LINGER = 1 << 20  # bytes beyond the limit that are read and dropped: a client that still sends would not see the answer
 
 
 def make_app(
@@ -134,9 +135,12 @@ async def _body(request: Request, limits: Limits) -> bytes:
         chunks, size = list[bytes](), 0
         async for chunk in request.stream():
             size += len(chunk)
-            if size > limits.body:
-                raise too_large(limits.body)
-            chunks.append(chunk)
+            if size > limits.body + LINGER:
+                break
+            if size <= limits.body:
+                chunks.append(chunk)
+        if size > limits.body:
+            raise too_large(limits.body)
         return b"".join(chunks)
 
     try:

@@ -3,6 +3,7 @@
 from treille.solvers.alignment import align
 from treille.solvers.block_minimization import BlockMinimization
 from treille.solvers.bundle_method import BundleMethod
+from treille.solvers.cascade import Cascade
 from treille.solvers.cluster_gradients import ClusterGradients
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
@@ -19,6 +20,7 @@ __all__ = [
     "SMO",
     "BlockMinimization",
     "BundleMethod",
+    "Cascade",
     "Cholesky",
     "ClusterGradients",
     "ConjugateGradient",

@@ -4,7 +4,7 @@ Parts are visited in blocks that fit in memory, in a random order in each pass. 
 coordinate descent in the dual, but visiting each block by itself converges slowly: a block moves w to where its own examples are
 right, which the next one undoes. So some examples of the other blocks stay in memory and take part in every visit: those not held
 at a bound when their own block was visited, since the others would not move. With them a few passes suffice, however many blocks
-there are.
+there are. Where all parts fit in one block, this is DualCD.
 
 Chang, Roth: Selective block minimization for faster convergence of limited memory large-scale linear models. KDD 2011.
 Yu, Hsieh, Chang, Lin: Large linear classification when data cannot fit in memory. KDD 2010.
@@ -136,6 +136,8 @@ class Visits:
             self._resume()
 
     def run_passes(self) -> str:
+        if self._fits_at_once():
+            return self._at_once()
         state, tol = self.state, self.run.tol
         while state.passes + state.measured < self.run.max_epochs:
             order = np.random.default_rng([self.run.seed, state.passes]).permutation(len(self.blocks)).tolist()
@@ -166,6 +168,28 @@ class Visits:
         self._measure()
         return "converged" if self._small() else "max_epochs"
 
+    def _fits_at_once(self) -> bool:
+        """Whether all parts are in one block, and what DualCD needs besides fits in the memory for other blocks."""
+        running = min(self.threads, self.problem.n_problems)
+        return len(self.blocks) == 1 and running * (20 * self.space.n_features + 64 * len(self.problem)) <= (
+            (SHARES - 1) * self.blocks.most
+        )
+
+    def _at_once(self) -> str:
+        """All parts in one block: as `DualCD` does in memory."""
+        state, run, [(block, rows)] = self.state, self.run, self.blocks.read([0])
+        state.w[:], state.b[:] = 0.0, 0.0  # the share of examples that are not in the block
+        ends = _core.solve_part(
+            _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, self.blocks.examples(block)),
+            self.bias, run.tol, run.max_epochs, run.seed, state.w.reshape(-1), state.b, np.zeros_like(state.b),
+            state.alpha.reshape(-1), self.threads, run.poll,
+        )  # fmt: skip
+        del rows
+        state.passes = max(epochs for _, epochs in ends)
+        self._measure()
+        names = {"stopped": "max_seconds"}
+        return next((names.get(status, status) for status, _ in ends if status != "converged"), "converged")
+
     def _small(self) -> bool:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
 
@@ -178,7 +202,7 @@ class Visits:
         free = np.ones(alpha.shape, np.uint8)
         seed = int(np.random.default_rng([self.run.seed, state.passes, block, 1]).integers(2**62))
         state.met += _core.improve_part(
-            _core.PartRows(segments), part_targets(self.problem, examples), self.bias, 1.0, self.sweeps, ENOUGH, seed,
+            _core.PartRows(segments), part_targets(self.problem, examples), self.bias, self.sweeps, ENOUGH, seed,
             state.w.reshape(-1), state.b, alpha.reshape(-1), len(own), free.reshape(-1), self.threads,
         )  # fmt: skip
         state.alpha[:, examples] = alpha

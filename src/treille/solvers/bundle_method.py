@@ -39,6 +39,7 @@ from treille.solvers.bundle_part import (
     start_planes,
     take_part,
 )
+from treille.solvers.cluster_part import joined_parts, sent_type
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -55,7 +56,6 @@ BLOCK = 16_384  # numbers
 WIDTH = 8  # problems at a time
 MOST = 60  # planes of a problem
 BEYOND = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
-EXACT = 1e-5  # the tolerance below which planes are sent in float64
 PRECISION = 1e-6  # of the mixture of planes, relative to the current gap
 
 
@@ -85,9 +85,6 @@ class BundleMethod(BaseSolver):
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
 
-    def _solve_each(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
-        return self._solve(problem, space, run)
-
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
         rounds = Rounds(problem, space, run)
         while active := [planes for planes in rounds.each if not planes.status][:WIDTH]:
@@ -101,17 +98,14 @@ class Rounds:
     def __init__(self, problem: Problem, space: ClusterSpace, run: Run):
         self.problem, self.space, self.run, self.cluster = problem, space, run, space.cluster
         self.count, self.bytes = 0, 0
-        saved = None if space.folder is None else space.folder.load("bundle")
+        saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
-        starts = [None] * len(space.futures) if start is None else self._starts(start)
-        # Small parts are joined: an answer has two vectors, and a part whose rows take less than these is not worth one. This
-        # depends on the data alone, never on the workers that there happen to be.
-        worth = max(1, space.rows.nbytes // (2 * 8 * (space.n_features + 1)))
-        groups = np.array_split(np.arange(len(starts)), min(len(starts), worth))
-        self.turns = []
-        for group in groups:
-            own = [each[p] for each in (space.futures, space.problems, starts) for p in group]
-            self.turns.append(self.cluster.submit(begin, len(group), *own))
+        parts, groups = joined_parts(space)
+        starts = self._starts(start)
+        self.turns = [
+            self.cluster.submit(begin, part, *(starts[p] for p in group if starts))
+            for part, group in zip(parts, groups, strict=True)
+        ]
         self.each = [Planes(k, space.n_features + 1) for k in range(problem.n_problems)]
         if start is not None:
             found = self.cluster.reduced(self.cluster.submit_all(start_planes, self.turns), add_planes)
@@ -119,14 +113,14 @@ class Rounds:
                 planes.add(v[:, 0], float(b[0]))
                 planes.mix()
 
-    def _starts(self, start: np.ndarray) -> list[Any]:
+    def _starts(self, start: np.ndarray | None) -> list[Any]:
         at = self.space.rows.offsets
-        return [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
+        return [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""
         self.count += 1
-        exact = self.run.tol < EXACT
+        exact = sent_type(self.run.tol) is np.float64
         requests = [planes.request(self.run.seed + 1000 * self.count, exact) for planes in active]
         message = self.cluster.keep(requests)
         self.turns = self.cluster.submit_all(take_part, self.turns, [message] * len(self.turns))
@@ -157,7 +151,7 @@ class Rounds:
         mixtures = self.cluster.keep([planes.mixture for planes in self.each])
         found = self.cluster.submit_all(dual_variables, self.turns, [mixtures] * len(self.turns))
         alpha = self.cluster.reduced(found, _side_by_side)
-        self.space.folder.save("bundle", {"rounds": self.count}, {"alpha": alpha})
+        self.space.folder.save("cluster", {"rounds": self.count}, {"alpha": alpha})
 
 
 def _side_by_side(*arrays: np.ndarray) -> np.ndarray:

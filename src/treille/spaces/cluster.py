@@ -44,6 +44,10 @@ class Cluster:
         """The future of a value, which the cluster can provide again if a worker is lost."""
         raise NotImplementedError
 
+    def gather(self, futures: Sequence[Any]) -> list[Any]:
+        """The values of futures, each as it is."""
+        raise NotImplementedError
+
     def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
         """The value of ``add(*values)``, computed in a tree."""
         raise NotImplementedError
