@@ -22,7 +22,6 @@ class InterruptScope {
   InterruptScope() {
 #if !defined(_WIN32)
     if (PyThread_get_thread_ident() != main_thread || interrupt.confirm != nullptr) return;
-    interrupt.pending = interrupt.confirmed = false;
     interrupt.owner = std::this_thread::get_id();
     interrupt.confirm = [] {
       nanobind::gil_scoped_acquire acquire;
@@ -38,7 +37,7 @@ class InterruptScope {
     };
     sigaction(SIGINT, &ours, &before());  // two calls of the system in all: most work takes microseconds
     if (!chained()) sigaction(SIGINT, &before(), nullptr);
-    installed_ = true;
+    installed_ = interruptible = true;
 #endif
   }
   InterruptScope(const InterruptScope&) = delete;
@@ -47,6 +46,7 @@ class InterruptScope {
     if (!installed_) return;
     sigaction(SIGINT, &before(), nullptr);
     interrupt.confirm = nullptr;
+    interrupt.pending = interrupt.confirmed = interruptible = false;
 #endif
   }
 

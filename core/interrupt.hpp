@@ -2,7 +2,8 @@
 // Ctrl-C, and how far long work is. Loops call poll() every few milliseconds at most, or tick() once per item.
 //
 // A signal handler sets `pending`. The thread that may ask whether the signal is to stop the work (Python's main thread) confirms it in
-// its next poll; then all threads leave by the exception `Interrupted`. A poll costs one read of a flag that is nearly always false.
+// its next poll; then all threads of this work leave by the exception `Interrupted`, and those that do other work at the same time go on.
+// A poll costs one read of a flag that is nearly always false.
 
 #include <atomic>
 #include <cstdint>
@@ -22,8 +23,10 @@ struct InterruptState {
   std::thread::id owner;
 };
 inline InterruptState interrupt;
+inline thread_local bool interruptible = false;  // whether this thread does the work that Ctrl-C stops
 
 inline void poll_pending() {
+  if (!interruptible) return;
   if (!interrupt.confirmed && interrupt.confirm != nullptr && std::this_thread::get_id() == interrupt.owner) {
     interrupt.pending = false;
     if (interrupt.confirm()) interrupt.confirmed = interrupt.pending = true;

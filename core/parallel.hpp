@@ -34,7 +34,8 @@ void run_parts(int parts, Work&& work) {
   int running = parts - 1;
   std::vector<std::thread> threads;
   for (int part = 1; part < parts; ++part)
-    threads.emplace_back([&, part] {
+    threads.emplace_back([&, part, stoppable = interruptible] {
+      interruptible = stoppable;
       guarded(part);
       const std::lock_guard lock(mutex);
       if (--running == 0) ended.notify_one();

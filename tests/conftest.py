@@ -17,6 +17,12 @@ if "TREILLE_DATA" in os.environ:  # tests change the current folder
     os.environ["TREILLE_DATA"] = os.path.abspath(os.environ["TREILLE_DATA"])
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture
 def interruptible():
     """Ctrl-C works here and in child processes, also where the tests were started with SIGINT ignored, as by `nohup` or `&`."""
