@@ -197,22 +197,36 @@ def test_without_dask_it_is_said_how_to_install_it(monkeypatch):
     assert refused(SVC, parts(X), parts(y)).endswith("pip install 'treille[dask]'")
 
 
-def test_without_a_client_a_local_cluster_is_started_with_a_warning_and_closed(monkeypatch):
+@pytest.fixture
+def no_default(monkeypatch):
+    """There is no default client: the one that tests share has no part in this, nor have workers in this process."""
+
+    def none():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed.client, "_global_clients", {})
+    monkeypatch.setattr(distributed, "get_client", none)
+
+
+def test_a_client_that_is_not_the_default_one_is_used_alone(no_default, tmp_path):
+    lines = [f'{{"text": "{x}", "label": "{label}"}}\n' for x, label in zip(X, y, strict=True)]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    with local_cluster(1, processes=False) as own, Client(own, set_as_default=False) as client:
+        model = treille.SVC(KERNEL).fit(Parts.on(client, tmp_path / "a.jsonl"))
+    assert model.report_.status == "converged"
+
+
+def test_without_a_client_a_local_cluster_is_started_with_a_warning_and_closed(no_default, monkeypatch):
     def small(**options):
         started.append(real(1, threads_per_worker=1, processes=False, dashboard_address=":0"))
         return started[-1]
 
     started, real = [], distributed.LocalCluster
-    monkeypatch.setattr(distributed, "get_client", _no_client)
     monkeypatch.setattr(distributed, "LocalCluster", small)
     with pytest.warns(LocalClusterWarning, match="a local cluster of 1 workers was started") as caught:
         treille.SVC(KERNEL).fit(parts(X), parts(y))
     assert caught[0].filename == __file__
     assert [own.status.name for own in started] == ["closed"]
-
-
-def _no_client(*arguments, **options):
-    raise ValueError("No clients found")
 
 
 def test_a_client_of_the_user_stays_open(client):

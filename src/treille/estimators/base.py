@@ -122,7 +122,9 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
                 parts = as_parts(cluster.client, X, y, sample_weight)
             else:
                 parts = cluster.submit_all(read_part, given.sources, [given.options] * len(given.sources))
-            counted, why = count_on_cluster(cluster, parts, choose, of_classes, found, given.min_count if given else 1)
+            least, kernel = given.min_count if given else 1, as_kernel(self.kernel)
+            counted, why = count_on_cluster(cluster, parts, kernel, choose, of_classes, found, least)
+            del parts  # of which the features remain: texts need not stay on the workers
             with checkpointed(given, counted.kernel) as counted.folder:
                 problem, of_part = self._cluster_problem(counted)
                 counted.with_problems(of_part)

@@ -53,7 +53,7 @@ def features_on_cluster(kernel: Kernel, X: Any, n_jobs: int | None) -> FeatureMa
         )
     with connected() as cluster:
         parts = as_parts(cluster.client, X, None, None)
-        counted, _ = count_on_cluster(cluster, parts, partial(choose_kernel, kernel), None, found_labels)
+        counted, _ = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
         features, _ = counted.fitted(kernel, n_jobs)
     return features
 

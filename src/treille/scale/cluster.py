@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn
@@ -74,8 +75,7 @@ class DaskCluster(Cluster):
 
     def gather(self, futures: Sequence[Any]) -> list[Any]:
         """The values of futures, which arrive together."""
-        for future in futures:
-            self._wait(future)
+        self._wait(list(futures))
         with self._answering():
             values: list[Any] = self.client.gather(list(futures))
         return values
@@ -84,26 +84,23 @@ class DaskCluster(Cluster):
         """The value of a future."""
         return self.gather([future])[0]
 
-    def combined(self, futures: list[Any], add: Callable[..., Any]) -> Any:
-        """The future of ``add(*values)``, computed in a tree."""
+    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
         while len(futures) > 1:
             groups = [futures[i : i + FAN] for i in range(0, len(futures), FAN)]
             futures = [self.submit(add, *group) if len(group) > 1 else group[0] for group in groups]
-        return futures[0]
+        return self.result(futures[0])
 
-    def reduced(self, futures: list[Any], add: Callable[..., Any]) -> Any:
-        return self.result(self.combined(futures, add))
-
-    def _wait(self, future: Any) -> None:
-        """Until the task has ended, well or not. Dask would wait for ever where no worker is left to run it."""
+    def _wait(self, futures: list[Any]) -> None:
+        """Until all tasks have ended, or one of them badly. Dask would wait for ever where no worker is left to run them."""
         distributed, since = require_dask(), None
         while True:
             with self._answering():
                 try:
-                    distributed.wait(future, timeout=PATIENCE)
+                    distributed.wait(futures, timeout=PATIENCE)
                     return
                 except TimeoutError:
-                    pass
+                    if any(future.status == "error" for future in futures):
+                        return
                 if self.client.status in ("closed", "closing"):
                     self._gone("it was closed")
                 workers = self.client.nthreads()
@@ -124,7 +121,7 @@ class DaskCluster(Cluster):
     def _answering(self) -> Iterator[None]:
         """Errors of tasks and of the cluster, as one InputError without the frames of Dask."""
         distributed = require_dask()
-        gone = (distributed.client.FutureCancelledError, OSError, TimeoutError)
+        gone = (CancelledError, OSError, TimeoutError)
         try:
             yield
         except InputError as error:
@@ -170,8 +167,13 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
             with _local(distributed) as own:
                 yield own
             return
+    yield from _cluster_of(client)
+
+
+def _cluster_of(client: Any, note: str = "") -> Iterator[DaskCluster]:
     _check_workers(client)
-    yield DaskCluster(client)
+    with client.as_current():  # functions of Dask wait in the loop of the current client, and there may be another default one
+        yield DaskCluster(client, note)
 
 
 @contextmanager
@@ -184,8 +186,7 @@ def _local(distributed: Any) -> Iterator[DaskCluster]:
             'distributed.Client first; in a script, below if __name__ == "__main__":'
         ) from None
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        _check_workers(client)
-        yield DaskCluster(
+        yield from _cluster_of(
             client,
             f"there is no Dask client: a local cluster of {len(cluster.workers)} workers was started for this call, and is closed "
             "when it ends; create a distributed.Client to use another one, or to keep it",

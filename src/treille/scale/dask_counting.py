@@ -52,12 +52,21 @@ class LocalPart:
 
 @dataclass(frozen=True)
 class LeafMaps:
-    """The features of each leaf of the kernel."""
+    """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
 
     maps: list[FeatureMap]
+    ids: tuple[list[np.ndarray], list[np.ndarray]] | None = None  # of the features of the two that were merged, leaf by leaf
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
+
+
+@dataclass(frozen=True)
+class NewIds:
+    """What the features of a part are called among those of all parts, leaf by leaf, and how many these are."""
+
+    ids: list[np.ndarray]
+    n_features: list[int]
 
 
 @dataclass
@@ -133,18 +142,23 @@ def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[Fea
 def count_on_cluster(
     cluster: DaskCluster,
     parts: Sequence[Any],
+    given: Kernel | None,
     choose: Callable[[Any], tuple[Kernel, str]],
     of_classes: bool | None,
     found: Callable[[Any, int], Any],
     min_count: int = 1,
 ) -> tuple[ClusterParts, str]:
-    """Counts the features of parts, given as futures of `Part`, on the workers that hold them."""
-    kernel, why = _first_choice(cluster, choose, parts)
+    """Counts the features of parts, which are futures of `Part`, on the workers that hold them.
+
+    Where no kernel is given, one is chosen for the first part with examples.
+    """
+    kernel, why = _first_choice(cluster, choose, parts) if given is None else (given, "as given")
     if not kernel.has_features:
         raise InputError(
             f"{kernel!r} has no explicit features, so it cannot be trained on a cluster: use NGram, for example"
         )
     counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
+    merged, merges = _merged_in_pairs(cluster, cluster.submit_all(_maps, counted))
     facts: list[Facts] = cluster.gather(cluster.submit_all(_facts_of, counted))
     if sum(own.n for own in facts) == 0:
         raise InputError("there are no examples: fit needs at least one")
@@ -159,22 +173,36 @@ def count_on_cluster(
                 f"{own.place}: has the unit {own.unit!r}, {some.place} {some.unit!r}: its first item is {own.item!r}; use examples "
                 "of one unit in all partitions"
             )
-    leaves, rows = _merged_features(cluster, counted, facts)
-    return ClusterParts(cluster, kernel, facts, leaves, rows, cluster.submit_all(_labels_of, counted), min_count), why
-
-
-def _merged_features(
-    cluster: DaskCluster, counted: list[Any], facts: list[Facts]
-) -> tuple[list[FeatureMap], list[list[Any]]]:
-    """The features of all parts, merged in a tree, and the futures of the rows with their ids, leaf by leaf."""
-    some = [part for part, own in enumerate(facts) if own.n]
-    merged = cluster.combined(cluster.submit_all(_maps, [counted[part] for part in some]), _merged)
-    # Workers renumber rows while the map comes here; the rows of an empty part are like those of any other, without examples.
-    futures = cluster.submit_there(_renumbered, [counted[part] for part in some], [merged] * len(some))
-    each = dict(zip(some, futures, strict=True))
-    rows = [each[part] if part in each else cluster.submit(_without_rows, futures[0]) for part in range(len(facts))]
+    rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
     leaves: list[FeatureMap] = cluster.result(merged).maps
-    return leaves, [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
+    each = [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
+    return ClusterParts(cluster, kernel, facts, leaves, each, cluster.submit_all(_labels_of, counted), min_count), why
+
+
+def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
+    """The future of the features of all parts, and the futures of each level of a tree of merges. Neighbours are often on one worker."""
+    merges = []
+    while len(level) > 1:
+        paired = len(level) // 2 * 2
+        merges.append(cluster.submit_all(_merged, level[:paired:2], level[1:paired:2]))
+        level = merges[-1] + level[paired:]
+    return level[0], merges
+
+
+def _renumbered_parts(
+    cluster: DaskCluster, counted: list[Any], facts: list[Facts], merges: list[list[Any]]
+) -> list[Any]:
+    """The futures of the rows of each part with the ids of the merged features, which the tree of merges tells from the top down."""
+    ids: list[Any] = [None]
+    for merged in reversed(merges):
+        twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]
+        futures, above = zip(*twice, strict=True)
+        ids = cluster.submit_all(_new_ids, futures, [0, 1] * len(merged), above) + ids[len(merged) :]
+    some = [part for part, own in enumerate(facts) if own.n]
+    found = cluster.submit_there(_renumbered, [counted[part] for part in some], [ids[part] for part in some])
+    each = dict(zip(some, found, strict=True))
+    # The rows of a part without examples are like those of any other, without rows.
+    return [each[part] if part in each else cluster.submit(_without_rows, found[0]) for part in range(len(facts))]
 
 
 def _first_choice(
@@ -236,23 +264,29 @@ def _maps(local: LocalPart) -> LeafMaps:
     return LeafMaps([features for features, _ in local.leaves])
 
 
-def _merged(*parts: LeafMaps) -> LeafMaps:
-    merged = []
-    for each in zip(*(part.maps for part in parts), strict=True):
-        all_of_them = each[0]
-        for number, other in enumerate(each[1:]):
-            # The first merge makes a map of its own, which may then be changed; those on the cluster may not.
-            all_of_them = (all_of_them.absorb if number else all_of_them.merge)(other)[0]
-        merged.append(all_of_them)
-    return LeafMaps(merged)
+def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
+    if not left.maps or not right.maps:
+        one = [np.arange(features.n_features) for features in left.maps or right.maps]
+        return LeafMaps(left.maps or right.maps, (one, one))
+    merged = [mine.merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
+    maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
+    return LeafMaps(maps, (of_left, of_right))
 
 
-def _renumbered(local: LocalPart, merged: LeafMaps) -> list[FeatureRows]:
-    each = zip(local.leaves, merged.maps, strict=True)
-    return [
-        rows.renumbered(all_of_them.merge(features)[2], all_of_them.n_features)
-        for (features, rows), all_of_them in each
-    ]
+def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
+    """Of one side of a merge, among those of all parts."""
+    assert merged.ids is not None
+    own = merged.ids[side]
+    if above is None:
+        return NewIds(own, [features.n_features for features in merged.maps])
+    return NewIds([new[ids] for new, ids in zip(above.ids, own, strict=True)], above.n_features)
+
+
+def _renumbered(local: LocalPart, new: NewIds | None) -> list[FeatureRows]:
+    each = [rows for _, rows in local.leaves]
+    if new is None:  # the only part
+        return each
+    return [rows.renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
 
 
 def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
