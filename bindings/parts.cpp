@@ -7,6 +7,8 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <variant>
@@ -117,6 +119,10 @@ std::size_t n_problems(const TargetsIn& targets) {
   return std::visit([](const auto* given) { return given->n_problems(); }, targets);
 }
 
+bool all_zero(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& m) {
@@ -160,10 +166,12 @@ void bind_parts(nb::module_& m) {
           solve_watched(K, threads, std::ref(polled), [&](std::size_t k, Monitor& monitor) {
             const std::span<double> own(w.data() + k * F, F), variables(alpha.data() + k * n, n);
             const Others<std::vector<double>> others{{own.begin(), own.end()}, b.data()[k], losses.data()[k]};
+            const bool alone = others.b == 0 && others.losses == 0 && all_zero(own);  // there are no other examples
+            const std::span<const double> start = all_zero(variables) ? std::span<const double>{} : variables;
             const DualCDOptions options{bias, tol, max_epochs, true, false, seed + k};
             std::visit(
                 [&](const auto* given) {
-                  const auto solution = solve_problem(rows, given->loss(k), options, variables, monitor, &others);
+                  const auto solution = solve_problem(rows, given->loss(k), options, start, monitor, alone ? nullptr : &others);
                   std::copy(solution.w.begin(), solution.w.end(), own.begin());
                   std::copy(solution.alpha.begin(), solution.alpha.end(), variables.begin());
                   b.data()[k] = solution.b;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treille.features import PartedRows, RowParts
-from treille.solvers import Problem, bundle_method, cascade
+from treille.solvers import Cascade, Problem, bundle_method, cascade
 from treille.spaces.cluster import Cluster, ClusterSpace
 
 
@@ -40,6 +40,13 @@ class InMemory(RowParts):
 
     def changed(self, change, others=()):
         return InMemory([change(*rows) for rows in zip(self.futures, *(own.futures for own in others), strict=True)])
+
+
+class Apart(Cascade):
+    """A cascade as if the rows did not fit at the driver."""
+
+    def _fits(self, space):
+        return False
 
 
 def divided(rows, problem, cuts):

@@ -7,7 +7,7 @@ import traceback
 
 import numpy as np
 import pytest
-from clusters import in_round, local_cluster, texts
+from clusters import Apart, in_round, local_cluster, texts
 
 import treille
 from treille.kernels import NGram
@@ -179,7 +179,7 @@ def _slowly(values):
 def test_a_scheduler_that_is_gone_in_the_middle_is_named(monkeypatch):
     with local_cluster(1, processes=False) as own, Client(own, set_as_default=False) as client, client.as_current():
         in_round(monkeypatch, 1, own.close)
-        message = refused(treille.SVC(KERNEL, tol=1e-6), parts(X), parts(y))
+        message = refused(treille.SVC(KERNEL, tol=1e-6, solver=Apart()), parts(X), parts(y))
     assert message.startswith("the Dask scheduler at inproc://")
     assert "is gone" in message
 

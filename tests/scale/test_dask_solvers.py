@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clusters import divided, texts
+from clusters import Apart, divided, texts
 
 from treille.kernels import NGram
 from treille.solvers import BundleMethod, Cascade, ClusterGradients, ConjugateGradient, DualCD, FiniteNewton, Problem
@@ -40,13 +40,14 @@ def problem(loss, intercept=True, several=False):
     return Problem(loss, labels.astype(np.int32), C, intercept, np.arange(3) if several else np.array([1]))
 
 
-BOTH = pytest.mark.parametrize("method", [BundleMethod, Cascade])
+EACH = pytest.mark.parametrize("method", [BundleMethod, Cascade, Apart])
 LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
 
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
 @pytest.mark.parametrize(
-    ("method", "loss"), [*((m, loss) for m in (BundleMethod, Cascade) for loss in LOSSES), (BundleMethod, Logistic())]
+    ("method", "loss"),
+    [*((m, loss) for m in (BundleMethod, Cascade, Apart) for loss in LOSSES), (BundleMethod, Logistic())],
 )
 def test_the_optimum_of_training_in_memory_is_between_the_values_found(method, loss, cuts):
     posed = problem(loss)
@@ -59,7 +60,7 @@ def test_the_optimum_of_training_in_memory_is_between_the_values_found(method, l
     assert exact.dual <= found.primal * (1 + 1e-9)
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)], ids=repr)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_the_primal_value_is_that_of_the_weights_returned(method, loss, intercept):
@@ -72,7 +73,7 @@ def test_the_primal_value_is_that_of_the_weights_returned(method, loss, intercep
         np.testing.assert_allclose(report.primal, primal, rtol=1e-9)
 
 
-@BOTH
+@EACH
 def test_a_tolerance_far_below_the_precision_of_float32_is_reached(method):
     found = method().solve(*divided(SPACE.rows, problem(SquaredHinge()), CUTS["two parts"]), tol=1e-8).report
     assert found.status == "converged"
@@ -90,7 +91,7 @@ def test_planes_in_float32_are_half_as_many_bytes_and_their_bound_holds():
     np.testing.assert_allclose(single.dual, double.dual, rtol=1e-5)
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize("n_parts", [2, 8, 32])
 def test_a_small_problem_of_five_grams_takes_at_most_60_rounds(method, n_parts):
     X, labels = texts(400, seed=5, length=(20, 60))
@@ -111,14 +112,14 @@ def test_many_rounds_drop_and_join_planes_and_keep_the_bound(monkeypatch):
     assert exact.dual <= found.primal
 
 
-@BOTH
+@EACH
 def test_the_same_call_returns_the_same_bits(method):
     posed = problem(Hinge(), several=True)
     one, two = (method().solve(*divided(SPACE.rows, posed, CUTS["two parts"])) for _ in range(2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
-@BOTH
+@pytest.mark.parametrize("method", [BundleMethod, Apart])
 def test_it_starts_from_dual_variables_and_needs_fewer_rounds(method):
     posed = problem(Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
@@ -142,7 +143,7 @@ def test_conjugate_gradients_on_a_cluster_find_the_optimum_of_those_in_memory(in
     np.testing.assert_allclose(found.intercept, exact.intercept, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", [BundleMethod, Cascade, ClusterGradients])
+@pytest.mark.parametrize("solver", [BundleMethod, Apart, ClusterGradients])
 def test_limits_end_the_run_with_a_warning_that_states_the_gap(solver):
     posed = problem(SquaredError() if solver is ClusterGradients else Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
@@ -164,7 +165,7 @@ def test_weights_of_features_are_those_of_the_problem():
     posed = problem(Hinge(), several=True)
     exact = DualCD().solve(posed, replace(SPACE, rows=weighted), tol=1e-6, max_epochs=10_000).report
     for start in (None, np.full((3, len(X)), 0.1)):
-        found = Cascade().solve(*divided(weighted, posed, CUTS["two parts"]), tol=1e-5, start=start).report
+        found = Apart().solve(*divided(weighted, posed, CUTS["two parts"]), tol=1e-5, start=start).report
         assert found.status == "converged"
         np.testing.assert_allclose(found.primal, exact.primal, rtol=1e-4)
 
@@ -172,7 +173,7 @@ def test_weights_of_features_are_those_of_the_problem():
 def test_a_gap_that_float64_does_not_allow_ends_the_cascade_with_a_warning():
     with pytest.warns(ConvergenceWarning):
         found = (
-            Cascade().solve(*divided(SPACE.rows, problem(Hinge()), CUTS["two parts"]), tol=1e-17, max_epochs=300).report
+            Apart().solve(*divided(SPACE.rows, problem(Hinge()), CUTS["two parts"]), tol=1e-17, max_epochs=300).report
         )
     assert found.status in ("rounding", "max_epochs")
     assert found.rounds < 20

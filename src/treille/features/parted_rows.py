@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class PartedRows(FeatureRows):
     def n_entries(self) -> int:
         return int(sum(self.store.each(lambda rows, part: rows.n_entries)))
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         return int(sum(self.store.each(lambda rows, part: rows.nbytes)))
 

@@ -45,6 +45,7 @@ class DaskCluster(Cluster):
     def __init__(self, client: Any, note: str = ""):
         self.client, self.address = client, _address(client)
         self.note = note  # for a `LocalClusterWarning`
+        self.direct = _reaches_workers(client)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         with self._sending():
@@ -77,7 +78,7 @@ class DaskCluster(Cluster):
         """The values of futures, which arrive together."""
         self._wait(list(futures))
         with self._answering():
-            values: list[Any] = self.client.gather(list(futures))
+            values: list[Any] = self.client.gather(list(futures), direct=self.direct)
         return values
 
     def result(self, future: Any) -> Any:
@@ -172,7 +173,9 @@ def connected(client: Any = None) -> Iterator[DaskCluster]:
 
 def _cluster_of(client: Any, note: str = "") -> Iterator[DaskCluster]:
     _check_workers(client)
-    with client.as_current():  # functions of Dask wait in the loop of the current client, and there may be another default one
+    with (
+        client.as_current()
+    ):  # functions of Dask wait in the loop of the current client, and there may be another default one
         yield DaskCluster(client, note)
 
 
@@ -213,6 +216,21 @@ def _check_workers(client: Any) -> None:
             raise InputError(
                 f"the worker {worker} has {has}, and treille {own} is here: install the same version on all workers"
             )
+
+
+def _reaches_workers(client: Any) -> bool:
+    """Whether this process can connect to workers: results that come by way of the scheduler are sent twice."""
+    connect, addresses = require_dask().comm.connect, client.nthreads()
+
+    async def connects() -> bool:
+        try:
+            comm = await connect(next(iter(addresses)), timeout=1, **client.connection_args)
+        except (OSError, StopIteration):
+            return False
+        await comm.close()
+        return True
+
+    return bool(client.sync(connects))
 
 
 def _version_here() -> str | None:

@@ -55,7 +55,9 @@ class LeafMaps:
     """The features of each leaf of the kernel, in one part or in several; none: in parts without examples."""
 
     maps: list[FeatureMap]
-    ids: tuple[list[np.ndarray], list[np.ndarray]] | None = None  # of the features of the two that were merged, leaf by leaf
+    ids: tuple[list[np.ndarray], list[np.ndarray]] | None = (
+        None  # of the features of the two that were merged, leaf by leaf
+    )
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 32 * sum(features.n_features for features in self.maps)  # about
@@ -174,13 +176,13 @@ def count_on_cluster(
                 "of one unit in all partitions"
             )
     rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
-    leaves: list[FeatureMap] = cluster.result(merged).maps
+    leaves: list[FeatureMap] = cluster.result(cluster.submit(_without_ids, merged)).maps
     each = [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
     return ClusterParts(cluster, kernel, facts, leaves, each, cluster.submit_all(_labels_of, counted), min_count), why
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
-    """The future of the features of all parts, and the futures of each level of a tree of merges. Neighbours are often on one worker."""
+    """The future of the features of all parts, and the futures of each level of a tree of merges, the first one below."""
     merges = []
     while len(level) > 1:
         paired = len(level) // 2 * 2
@@ -192,7 +194,7 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
 def _renumbered_parts(
     cluster: DaskCluster, counted: list[Any], facts: list[Facts], merges: list[list[Any]]
 ) -> list[Any]:
-    """The futures of the rows of each part with the ids of the merged features, which the tree of merges tells from the top down."""
+    """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
     ids: list[Any] = [None]
     for merged in reversed(merges):
         twice = [each for each in zip(merged, ids[: len(merged)], strict=True) for _ in range(2)]
@@ -271,6 +273,10 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     merged = [mine.merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
     maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
     return LeafMaps(maps, (of_left, of_right))
+
+
+def _without_ids(merged: LeafMaps) -> LeafMaps:
+    return LeafMaps(merged.maps)
 
 
 def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:

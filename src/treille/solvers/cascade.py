@@ -1,7 +1,10 @@
 """The cascade: each part of the data solves its own problem, and the examples that this does not settle are solved together.
 
-Most examples of a support vector machine are held at a bound: at 0, since they are on the right side by more than the margin, or at
-C. Where that is so in the part's own problem, it is likely so in the problem of all parts. So
+Where the rows of all parts fit at the driver, they are gathered and solved there, as in memory: dual coordinate descent takes so
+few passes over the rows that nothing is gained by dividing them.
+
+Else: most examples of a support vector machine are held at a bound, at 0, since they are on the right side by more than the margin,
+or at C. Where that is so in the part's own problem, it is likely so in the problem of all parts. So
 
 1. every part solves its own problem by dual coordinate descent, as if all parts were like it;
 2. the examples that are not held there, and the sum of the others, w = sum_i a_i y_i x_i, go to the driver, which improves the
@@ -40,7 +43,7 @@ from treille.solvers.cascade_part import (
     solve_alone,
     sums_of,
 )
-from treille.solvers.cluster_part import joined_parts, sent_type, signs, some_problems
+from treille.solvers.cluster_part import joined_parts, rows_of, sent_type, signs, some_problems
 from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import EpsilonInsensitive, Hinge, Problem, SquaredEpsilonInsensitive, SquaredHinge
 from treille.solvers.report import Recorder, Report, Solution
@@ -48,6 +51,7 @@ from treille.solvers.solver import BaseSolver, Run, after
 from treille.spaces.cluster import ClusterSpace
 
 NEAR = 0.5  # of the gap that is asked for: to which the gathered examples are solved
+ALONE = 1 - 1e-9  # the same where they are all: the gap is measured again, and sums round
 
 
 class Cascade(BaseSolver):
@@ -56,7 +60,8 @@ class Cascade(BaseSolver):
     Parameters
     ----------
     memory : int or str
-        For the rows of the gathered examples, "1GB" say. Where they take more, `BundleMethod` is used instead.
+        For the rows of the gathered examples, "1GB" say. Where those of all examples take no more, all are gathered at once. Where
+        those of the examples left open take more, `BundleMethod` is used instead.
     max_seconds : float or None
         Stop after this time with the solution so far, and warn.
 
@@ -82,12 +87,16 @@ class Cascade(BaseSolver):
         super().check()
         parse_size("memory", self.memory)
 
+    def _fits(self, space: ClusterSpace) -> bool:
+        return space.rows.nbytes <= parse_size("memory", self.memory)
+
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
-        parts, groups = joined_parts(space)
+        memory, solutions, K = parse_size("memory", self.memory), list[Solution](), problem.n_problems
+        together = self._fits(space)
+        parts, groups = ([], []) if together else joined_parts(space)
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
-        width = 1 if space.rows.n_problems else WIDTH  # problems may have rows of their own
-        memory, solutions, K = parse_size("memory", self.memory), list[Solution](), problem.n_problems
+        width = 1 if space.rows.n_problems else K if together else WIDTH  # problems may have rows of their own
         alpha = np.zeros((K, len(space))) if space.folder is not None else None
         for first in range(0, K, width):
             some = tuple(range(first, min(K, first + width)))
@@ -131,7 +140,7 @@ class Gathering:
         sizes = np.array([offsets[group[-1] + 1] for group in groups]) - self.first
         self.memory, self.gathered = memory, 0  # bytes of rows that may be here, and that are
         starts = [] if run.start is None else [self.cluster.keep(run.start[:, a:b]) for a, b in pairwise(offsets)]
-        self.alone = [
+        self.alone = [  # none: all examples are gathered at once
             self.cluster.submit(
                 solve_alone, part, problems, len(space) / max(1, size), run.seed + 1000 * number,
                 *(starts[p] for p in group if starts),
@@ -150,7 +159,7 @@ class Gathering:
 
     def run_rounds(self) -> str:
         """Until the gap is small; returns how it ended."""
-        answers = self._begin()
+        answers = self._begin() if self.alone else self._take_all()
         while True:
             if not self._take(answers):
                 return "too many"
@@ -185,6 +194,18 @@ class Gathering:
         self.dual = np.sum([answer.dual for answer in answers], axis=0) - _half_squares(total)
         self.w, self.fixed = total, total.copy()
         return answers
+
+    def _take_all(self) -> list[Answer]:
+        """All examples of all parts."""
+        rows, some = self.cluster.gather(self.space.futures), list(self.problems)
+        problems: list[Problem] = self.cluster.gather(self.space.problems)
+        self.rows = rows_of([own for own in rows if len(own)], some[0])
+        self.count, self.bytes = 1, sum(own.nbytes for own in self.rows)
+        targets, C = (np.concatenate([getattr(own, name) for own in problems]) for name in ("targets", "C"))
+        self.here, self.numbers = replace(self.problem, targets=targets, C=C), np.arange(len(C))
+        self.alpha = np.zeros((len(some), len(C))) if self.run.start is None else self.run.start
+        self.dual = np.zeros(len(some))
+        return []
 
     def _take(self, answers: list[Answer]) -> bool:
         """Adds the examples that leave the parts; False: they are too many, and none has left."""
@@ -225,7 +246,7 @@ class Gathering:
         if not self.rows:
             return {"converged"}
         (rows, targets), (u, b) = self._core_problem(), self._for_core(self.fixed)
-        alpha, tol = np.ascontiguousarray(self.alpha), NEAR * self.run.tol
+        alpha, tol = np.array(self.alpha, order="C"), self.run.tol * (NEAR if self.alone else ALONE)
         seed = int(np.random.default_rng([self.run.seed, self.count]).integers(2**62))
         ends = _core.solve_part(
             rows, targets, self.bias, tol, self.run.max_epochs, seed, u.reshape(-1), b, self.elsewhere, alpha.reshape(-1),
@@ -246,12 +267,11 @@ class Gathering:
     def step(self) -> list[Answer]:
         """Sends w; the answers of the parts and what is here give a primal and a dual value of all examples."""
         self.count += 1
-        sent = self.w.astype(sent_type(self.run.tol))
-        message, n = self.cluster.keep(sent), len(self.alone)
-        futures = self.cluster.submit_all(check, self.alone, [message] * n, self.gone)
-        exact = sent.astype(np.float64)
+        sent = self.w.astype(sent_type(self.run.tol)) if self.alone else self.w
+        exact, n = sent.astype(np.float64), len(self.alone)
+        futures = self.cluster.submit_all(check, self.alone, [self.cluster.keep(sent)] * n, self.gone) if n else []
         losses, dual = self._measure(exact)  # while the parts are at work
-        answers: list[Answer] = self.cluster.gather(futures)
+        answers: list[Answer] = self.cluster.gather(futures) if n else []
         self.bytes += sent.nbytes * n
         self.elsewhere = np.sum([answer.losses for answer in answers], axis=0)
         primal = losses + self.elsewhere + _half_squares(exact)

@@ -32,7 +32,7 @@ class ClusterPart:
 
     def rows_of(self, k: int) -> list[FeatureRows]:
         """The rows of a problem, which may be its own."""
-        return [rows.problems[k] if isinstance(rows, PerProblemRows) else rows for rows in self.rows]
+        return rows_of(self.rows, k)
 
     def outputs(self, k: int, w: np.ndarray) -> np.ndarray:
         """Of all examples at w, whose last number is the intercept."""
@@ -69,6 +69,11 @@ class ClusterPart:
         some = some_problems(self.problem, problems)
         targets = part_targets(replace(some, C=multiple * some.C), np.arange(len(self)))
         return _core.PartRows([coded_terms(own) for own in self.rows_of(problems[0])]), targets
+
+
+def rows_of(each: list[FeatureRows], k: int) -> list[FeatureRows]:
+    """The rows of problem k, which may be its own."""
+    return [rows.problems[k] if isinstance(rows, PerProblemRows) else rows for rows in each]
 
 
 def sent_type(tol: float) -> Any:
