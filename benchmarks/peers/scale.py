@@ -166,7 +166,7 @@ def rounds(page: Page, options: Any) -> None:
             y = [topic in s["topics"] for s in articles]
             for kernel, name in ((KERNEL, "normalised"), (NGram(5), "counts")):
                 best = treille.SVC(kernel, tol=1e-5, n_jobs=2).fit(texts, y).report_
-                for parts, solver in product((2, 8, 32), (Cascade(), BundleMethod())):
+                for parts, solver in product((2, 8, 32), (Cascade(), Cascade(memory="24MB"), BundleMethod())):
                     cuts = np.linspace(0, len(texts), parts + 1).astype(int)
                     each = [(delayed(texts[a:b]), delayed(y[a:b])) for a, b in pairwise(cuts)]
                     with warnings.catch_warnings():
@@ -207,7 +207,8 @@ def dask(page: Page, options: Any) -> None:
                 def together(solver: Any, client: Any = client, found: dict[str, Any] = found) -> None:
                     found[repr(solver)] = treille.SVC(KERNEL, solver=solver).fit(Parts.on(client, files)).report_
 
-                jobs = {repr(solver): partial(together, solver) for solver in (Cascade(), BundleMethod())}
+                solvers = (Cascade(), Cascade(memory="90MB"), BundleMethod())
+                jobs = {repr(solver): partial(together, solver) for solver in solvers}
                 for job in jobs.values():
                     job()  # workers import treille once
                 seconds = interleaved({"alone": alone} | jobs, options.repeats)
@@ -244,7 +245,6 @@ class Measured:
 
 N_FEATURES = 465_052  # of the 5-grams of Reuters
 NETWORK = 1.25e9  # bytes per second that a worker sends or receives: 10 Gbit
-ROW = 2_600  # bytes of a row of Reuters
 DRIVER = 1e9  # bytes of gathered rows that Cascade takes
 
 
@@ -256,25 +256,29 @@ def shared_cost(one: float, two: float) -> tuple[float, float]:
 
 def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: int) -> None:
     """Costs fitted to what 1 and 2 workers took, checked at 4, and what follows for other sizes."""
-    cascade, bundle = ([measured[name, W] for W in (1, 2, 4)] for name in ("Cascade()", "BundleMethod()"))
-    counting = shared_cost(cascade[0].counting, cascade[1].counting)
-    solving = shared_cost(cascade[0].solving, cascade[1].solving)
+    every, cascade, bundle = (
+        [measured[name, W] for W in (1, 2, 4)] for name in ("Cascade()", "Cascade(memory='90MB')", "BundleMethod()")
+    )
+    counting = shared_cost(every[0].counting, every[1].counting)
+    at_once, apart = (shared_cost(own[0].solving, own[1].solving) for own in (every, cascade))
     per_round = shared_cost(*(own.solving / own.rounds for own in bundle[:2]))
     gathered = cascade[0].bytes - parts * 4 * N_FEATURES * (cascade[0].rounds + 1)  # the rest are w and sums
     cores = min(4, os.cpu_count() or 1)
     checks = [
-        ("counting", counting[0] / cores + counting[1], cascade[2].counting),
-        ("Cascade", solving[0] / cores + solving[1], cascade[2].solving),
+        ("counting", counting[0] / cores + counting[1], every[2].counting),
+        ("solving with all rows", at_once[0] / cores + at_once[1], every[2].solving),
+        ("the cascade", apart[0] / cores + apart[1], cascade[2].solving),
         ("a round of BundleMethod", per_round[0] / cores + per_round[1], bundle[2].solving / bundle[2].rounds),
     ]
     said = "; ".join(f"{name} {predicted:.2f} s, measured {found:.2f} s" for name, predicted, found in checks)
     page.say(
         "\nThe model: seconds = shared / W + alone for W workers with a core each, from 1 and 2 workers. "
         f"Counting: {counting[0]:.2f} / W + {counting[1]:.2f}. "
-        f"Cascade: {solving[0]:.2f} / W + {solving[1]:.2f}, with {gathered / 1e6:.0f} MB of rows gathered. "
+        f"Solving with all rows at the driver: {at_once[0]:.2f} / W + {at_once[1]:.2f}, {every[0].bytes / 1e6:.0f} MB of rows. "
+        f"The cascade: {apart[0]:.2f} / W + {apart[1]:.2f}, with {gathered / 1e6:.0f} MB of rows gathered. "
         f"A round of BundleMethod: {per_round[0]:.2f} / W + {per_round[1]:.2f}. "
         f"For 4 workers on {cores} cores it predicts: {said}. "
-        "What is shared grows with the examples; of what is not, counting and BundleMethod grow with the features, Cascade with "
+        "What is shared grows with the examples; of what is not, counting and BundleMethod grow with the features, the others with "
         "the rows gathered. On a network of 10 Gbit, BundleMethod sends 20 bytes per feature, round and level of a tree. Modelled:"
     )
     rows = []
@@ -284,15 +288,19 @@ def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: 
         size, wide = examples / n, features / N_FEATURES
         count = counting[0] * size / workers + counting[1] * wide
         levels = max(1, int(np.ceil(np.log(workers) / np.log(8))))
-        fits = gathered * size <= DRIVER
-        if fits:
-            solver, n_rounds, sent = "Cascade", cascade[0].rounds, gathered * size
-            seconds = solving[0] * size / workers + solving[1] * size + sent / NETWORK
+        for name, own, cost, sent in (
+            ("all rows", every, at_once, every[0].bytes),
+            ("cascade", cascade, apart, gathered),
+        ):
+            if sent * size <= DRIVER:
+                solver, n_rounds, sent = f"Cascade, {name}", own[0].rounds, sent * size
+                seconds = cost[0] * size / workers + cost[1] * size + sent / NETWORK
+                break
         else:
             solver, n_rounds, sent = "BundleMethod", bundle[0].rounds, 20.0 * features * bundle[0].rounds
             seconds = n_rounds * (per_round[0] * size / workers + per_round[1] * wide) + sent * levels / NETWORK
         rows.append([f"{examples:,}", f"{features:,}", f"{workers:,}", f"{count:,.0f}", solver, n_rounds, f"{sent / 1e6:,.0f}",
-                     f"{seconds:,.0f}", f"{ROW * examples / workers / 1e9:.1f} GB"])  # fmt: skip
+                     f"{seconds:,.0f}", f"{every[0].bytes / n * examples / workers / 1e9:.1f} GB"])  # fmt: skip
     header = (
         "examples",
         "features",

@@ -31,7 +31,7 @@ NUMBERS = np.array([x.count("a") - x.count("b") for x in X], float)
 WEIGHTS = np.random.default_rng(3).integers(1, 4, len(X)).astype(float)
 KERNEL = NGram(3, min_n=1).normalized()
 CUTS = [0, 5, 70, 120]
-EACH = pytest.mark.parametrize("solver", [Cascade(), Apart(), BundleMethod()], ids=repr)
+IN_ROUNDS = pytest.mark.parametrize("solver", [Apart(), BundleMethod()], ids=repr)
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_features_that_occur_in_few_examples_are_left_out(client, files):
     assert all(sum(name in x for x in X) >= 5 for name in kept)
 
 
-@pytest.mark.parametrize("solver", [Apart(), BundleMethod()], ids=repr)
+@IN_ROUNDS
 def test_a_checkpoint_continues_after_the_scheduler_is_gone(solver, files, tmp_path, monkeypatch):
     from treille.scale import folder
 
@@ -253,7 +253,7 @@ def workers_of(client):
     return list(client.run(os.getpid).values())
 
 
-@EACH
+@IN_ROUNDS
 def test_a_worker_killed_in_a_round_changes_no_bit(client, solver, monkeypatch):
     whole = treille.SVC(KERNEL, solver=solver).fit(bag(X), bag(two))
     for at in (1, 2):
@@ -264,7 +264,7 @@ def test_a_worker_killed_in_a_round_changes_no_bit(client, solver, monkeypatch):
 
 
 @pytest.mark.slow
-@EACH
+@pytest.mark.parametrize("solver", [Cascade(), Apart(), BundleMethod()], ids=repr)
 def test_fifty_kills_at_random_moments_change_no_bit(solver):
     def fit():
         return treille.SVC(KERNEL, solver=solver).fit(bag(X), bag(two)).coef_

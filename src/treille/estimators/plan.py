@@ -36,7 +36,7 @@ SOLVERS = {  # what "auto" chooses from, preferred ones first
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
     CuttingPlane: "because it needs one product with the kernel matrix per round",
     ClusterGradients: "because the rows are on a cluster, and it needs one round per step",
-    Cascade: "because the rows are on a cluster, and few examples have to leave it",
+    Cascade: "because the rows are on a cluster, and it needs the fewest rounds",
     BundleMethod: "because the rows are on a cluster, and it needs few rounds",
     BlockMinimization: "because the rows are in parts on disk",
     SMO: "because it needs only kernel values and stores few of them",

@@ -200,7 +200,7 @@ class Gathering:
         rows, some = self.cluster.gather(self.space.futures), list(self.problems)
         problems: list[Problem] = self.cluster.gather(self.space.problems)
         self.rows = rows_of([own for own in rows if len(own)], some[0])
-        self.count, self.bytes = 1, sum(own.nbytes for own in self.rows)
+        self.bytes = sum(own.nbytes for own in self.rows)
         targets, C = (np.concatenate([getattr(own, name) for own in problems]) for name in ("targets", "C"))
         self.here, self.numbers = replace(self.problem, targets=targets, C=C), np.arange(len(C))
         self.alpha = np.zeros((len(some), len(C))) if self.run.start is None else self.run.start
