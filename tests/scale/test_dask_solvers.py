@@ -7,7 +7,16 @@ import pytest
 from clusters import Apart, divided, texts
 
 from treille.kernels import NGram
-from treille.solvers import BundleMethod, Cascade, ClusterGradients, ConjugateGradient, DualCD, FiniteNewton, Problem
+from treille.solvers import (
+    BundleMethod,
+    Cascade,
+    ClusterGradients,
+    ConjugateGradient,
+    DualCD,
+    FiniteNewton,
+    Problem,
+    cascade,
+)
 from treille.solvers.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -178,3 +187,17 @@ def test_a_gap_that_float64_does_not_allow_ends_the_cascade_with_a_warning():
     assert found.status in ("rounding", "max_epochs")
     assert found.rounds < 20
     assert found.relative_gap < 1e-9
+
+
+@pytest.mark.parametrize("method", [Cascade, Apart])
+def test_problems_that_do_not_share_a_round_have_the_same_optima(method, monkeypatch):
+    posed = problem(Hinge(), several=True)
+    divided_rows = divided(SPACE.rows, posed, CUTS["two parts"])
+    whole = method().solve(*divided_rows, tol=1e-6).report
+    monkeypatch.setattr(cascade, "WIDTH", 2)
+    found = method().solve(*divided_rows, tol=1e-6).report
+    assert len(found.per_class) == 3
+    assert (found.rounds == 1) == (method is Cascade)
+    assert found.bytes_sent >= whole.bytes_sent > 0
+    for one, other in zip(found.per_class, whole.per_class, strict=True):
+        np.testing.assert_allclose(one.primal, other.primal, rtol=2e-6)

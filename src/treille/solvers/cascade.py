@@ -92,17 +92,19 @@ class Cascade(BaseSolver):
 
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
         memory, solutions, K = parse_size("memory", self.memory), list[Solution](), problem.n_problems
-        together = self._fits(space)
-        parts, groups = ([], []) if together else joined_parts(space)
+        everything = _gathered(problem, space) if self._fits(space) else None
+        parts, groups = ([], []) if everything else joined_parts(space)
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
-        width = 1 if space.rows.n_problems else K if together else WIDTH  # problems may have rows of their own
+        width = 1 if space.rows.n_problems else WIDTH  # problems may have rows of their own
         alpha = np.zeros((K, len(space))) if space.folder is not None else None
         for first in range(0, K, width):
             some = tuple(range(first, min(K, first + width)))
             own = None if start is None or not start[list(some)].any() else start[list(some)]
             each = replace(run, start=own, poll=after(first, run.poll))
             gathering = Gathering(problem, some, space, parts, groups, each, memory, alpha)
+            if everything:
+                gathering.take_all(*everything)
             status = gathering.run_rounds()
             if status == "too many":
                 return BundleMethod(self.max_seconds)._solve(problem, space, run)
@@ -113,8 +115,8 @@ class Cascade(BaseSolver):
             found,
             report=replace(
                 found.report if len(reports) > 1 else reports[0],
-                rounds=sum(report.rounds for report in reports),
-                bytes_sent=sum(report.bytes_sent for report in reports),
+                rounds=1 if everything else sum(report.rounds for report in reports),
+                bytes_sent=sum(report.bytes_sent for report in reports) + (space.rows.nbytes if everything else 0),
             ),
         )
 
@@ -159,7 +161,7 @@ class Gathering:
 
     def run_rounds(self) -> str:
         """Until the gap is small; returns how it ended."""
-        answers = self._begin() if self.alone else self._take_all()
+        answers = self._begin() if self.alone else []
         while True:
             if not self._take(answers):
                 return "too many"
@@ -195,17 +197,12 @@ class Gathering:
         self.w, self.fixed = total, total.copy()
         return answers
 
-    def _take_all(self) -> list[Answer]:
-        """All examples of all parts."""
-        rows, some = self.cluster.gather(self.space.futures), list(self.problems)
-        problems: list[Problem] = self.cluster.gather(self.space.problems)
-        self.rows = rows_of([own for own in rows if len(own)], some[0])
-        self.bytes = sum(own.nbytes for own in self.rows)
-        targets, C = (np.concatenate([getattr(own, name) for own in problems]) for name in ("targets", "C"))
-        self.here, self.numbers = replace(self.problem, targets=targets, C=C), np.arange(len(C))
-        self.alpha = np.zeros((len(some), len(C))) if self.run.start is None else self.run.start
-        self.dual = np.zeros(len(some))
-        return []
+    def take_all(self, rows: list[FeatureRows], problem: Problem) -> None:
+        """All examples, before the first round."""
+        K, n = len(self.problems), len(problem)
+        self.rows, self.here, self.numbers = rows_of(rows, self.problems[0]), problem, np.arange(n)
+        self.alpha = np.zeros((K, n)) if self.run.start is None else self.run.start
+        self.dual = np.zeros(K)
 
     def _take(self, answers: list[Answer]) -> bool:
         """Adds the examples that leave the parts; False: they are too many, and none has left."""
@@ -317,6 +314,14 @@ class Gathering:
         report = replace(Report.combined(reports), rounds=self.count, bytes_sent=self.bytes, history=history)
         weights, intercept = np.ascontiguousarray(self.best[:, :-1].T), self.bias * self.best[:, -1]
         return Solution(intercept, np.zeros((len(reports), 0)), report, weights=weights)
+
+
+def _gathered(problem: Problem, space: ClusterSpace) -> tuple[list[FeatureRows], Problem]:
+    """The rows of all parts, and the problem with their examples."""
+    n = len(space.futures)
+    found = space.cluster.gather([*space.futures, *space.problems])
+    targets, C = (np.concatenate([getattr(own, name) for own in found[n:]]) for name in ("targets", "C"))
+    return [rows for rows in found[:n] if len(rows)], replace(problem, targets=targets, C=C)
 
 
 def _half_squares(w: np.ndarray) -> np.ndarray:

@@ -144,7 +144,7 @@ class Report:
             return each[0]
         worst = next((r.status for r in each if r.status != "converged"), "converged")
         primal, dual, epochs = sum(r.primal for r in each), sum(r.dual for r in each), max(r.epochs for r in each)
-        parts = tuple(replace(report, history=()) for report in each)
+        parts = tuple(replace(own, history=()) for report in each for own in report.per_class or (report,))
         return cls(
             primal,
             dual,
