@@ -259,3 +259,52 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path, interruptible):
     assert time.monotonic() - begun < 2.5  # half a second, and the end of the interpreter on a busy machine
     assert process.returncode == 130
     assert b"the same command continues from run1" in errors
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of a Dask scheduler with one worker, in this process."""
+    distributed = pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
+    options = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, protocol="tcp://", **options) as cluster:
+        yield cluster.scheduler_address
+        distributed.get_client().close()  # the one that the command has made
+
+
+def test_files_are_trained_on_a_cluster_to_the_optimum_in_memory(cli, tmp_path, scheduler):
+    examples = some(300)
+    for part, at in enumerate((0, 200)):
+        written(tmp_path / f"part{part}.jsonl", examples[at : at + 200])
+    answer = cli(
+        "train", "part0.jsonl", "part1.jsonl", "--dask", scheduler, *TRAIN[2:], "--tol", "1e-5", "--model", "m.treille"
+    )
+    assert answer.code == 0, answer.err
+    assert f"2 files, read by the workers of {scheduler}, a part each" in answer.err
+    for line in (
+        "space:    cluster, because the data are on a cluster",
+        "solver:   Cascade(), because the rows are on a cluster, and it needs the fewest rounds",
+        "2 parts on a cluster",
+        "1 round, ",
+    ):
+        assert line in answer.out
+    model, memory = treille.load("m.treille"), treille.SVC(treille.kernels.NGram(3).normalized(), tol=1e-5)
+    memory.fit([each["text"] for each in examples], [each["label"] for each in examples])
+    assert model.report_.primal == pytest.approx(memory.report_.primal, rel=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--dask", ""), "expected the address of a scheduler, such as tcp://host:8786"),
+        (
+            ("--dask", "tcp://127.0.0.1:1", "--memory", "1GB"),
+            "is for training on this machine: leave it out with --dask",
+        ),
+        (("--dask", "tcp://127.0.0.1:1", "--cv", "3"), "needs all examples in memory: leave out --cv, or --dask"),
+        (("--dask", "nonsense://1"), "no Dask scheduler answers at nonsense://1: "),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_said_at_once(cli, big, words, message):
+    answer = cli("train", big, *words, "--model", "m.treille")
+    assert answer.code != 0
+    assert message in " ".join(answer.err.split())
