@@ -279,7 +279,12 @@ class NGramMap(CountMap):
         return _checked(ngrams, lengths if min_n < n else lengths[:0], self.orders, self.alphabet, self.unit)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._parts(), self.alphabet, self.unit, self.orders)
+        ngrams, *others = self._parts()
+        return _unpickled, (narrow(ngrams, len(self.alphabet)), others, self.alphabet, self.unit, self.orders)
+
+
+def _unpickled(ngrams: np.ndarray, others: list[Any], *arguments: Any) -> NGramMap:
+    return _rebuild((ngrams.astype(np.int32), *others), *arguments)
 
 
 def _fitted(batch: Batch, orders: Orders, n_jobs: int | None) -> tuple[NGramMap, Rows]:
