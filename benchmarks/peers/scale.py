@@ -180,6 +180,23 @@ def rounds(page: Page, options: Any) -> None:
     page.table("Rounds to a gap of 1e-3, Reuters, 5-grams", header, rows)
 
 
+TIMES = ("one process, one thread", "Dask", "times faster", "rounds", "MB sent", "features, s", "rounds, s")
+
+
+def times(alone: Any, together: Any, report: Any) -> list[Any]:
+    """The cells of the columns `TIMES`."""
+    stages = dict(report.stages)
+    each = (f"{stages[stage]:.2f}" for stage in ("counting features", "rounds"))
+    return [
+        shown(alone),
+        shown(together),
+        ratio(alone, together),
+        report.rounds,
+        f"{report.bytes_sent / 1e6:,.0f}",
+        *each,
+    ]
+
+
 def dask(page: Page, options: Any) -> None:
     """Two worker processes against one process with one thread, from files to a model."""
     from distributed import Client, LocalCluster
@@ -214,24 +231,11 @@ def dask(page: Page, options: Any) -> None:
                 seconds = interleaved({"alone": alone} | jobs, options.repeats)
             for name, report in found.items():
                 stages = dict(report.stages)
-                rows.append([workers, name, shown(seconds["alone"]), shown(seconds[name]), ratio(seconds["alone"], seconds[name]),
-                             report.rounds, f"{report.bytes_sent / 1e6:,.0f}",
-                             *(f"{stages[stage]:.2f}" for stage in ("counting features", "rounds"))])  # fmt: skip
+                rows.append([workers, name, *times(seconds["alone"], seconds[name], report)])
                 measured[name, workers] = Measured(
                     stages["counting features"], stages["rounds"], report.rounds, report.bytes_sent
                 )
-    header = (
-        "workers",
-        "solver",
-        "one process, one thread",
-        "Dask",
-        "times faster",
-        "rounds",
-        "MB sent",
-        "features, s",
-        "rounds, s",
-    )
-    page.table("4 times Reuters, from files to a model, seconds", header, rows)
+    page.table("4 times Reuters, from files to a model, seconds", ("workers", "solver", *TIMES), rows)
     dask_on_generated_texts(page, options)
     model(page, measured, 4 * len(lines), len(files))
 
@@ -261,21 +265,10 @@ def dask_on_generated_texts(page: Page, options: Any) -> None:
                 found["report"] = treille.SVC(KERNEL).fit(Parts.on(client, names, label="label=earn")).report_
 
             seconds = interleaved({"alone": alone, "together": together}, min(3, options.repeats))
-        report, stages = found["report"], dict(found["report"].stages)
-        row = [f"{n:,}", shown(seconds["alone"]), shown(seconds["together"]), ratio(seconds["alone"], seconds["together"]),
-               report.rounds, f"{report.bytes_sent / 1e6:,.0f}",
-               *(f"{stages[stage]:.1f}" for stage in ("counting features", "rounds"))]  # fmt: skip
-    header = (
-        "texts",
-        "one process, one thread",
-        "Dask",
-        "times faster",
-        "rounds",
-        "MB sent",
-        "features, s",
-        "rounds, s",
+        row = [f"{n:,}", *times(seconds["alone"], seconds["together"], found["report"])]
+    page.table(
+        f"{options.fits} of texts in 8 files, 2 workers, from files to a model, seconds", ("texts", *TIMES), [row]
     )
-    page.table(f"{options.fits} of texts in 8 files, 2 workers, from files to a model, seconds", header, [row])
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class Parts:
         min_count: int = 1,
         **options: Any,
     ) -> Parts:
-        """Files that the workers of a Dask cluster read, each of them one part, and whose rows stay on the workers.
+        """Files that the workers of a Dask cluster read, each of them one part.
 
         Parameters
         ----------

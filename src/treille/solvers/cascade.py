@@ -109,16 +109,11 @@ class Cascade(BaseSolver):
             if status == "too many":
                 return BundleMethod(self.max_seconds)._solve(problem, space, run)
             solutions.append(gathering.solution(status))
-        found = Solution.combined(solutions)
-        reports = [solution.report for solution in solutions]
-        return replace(
-            found,
-            report=replace(
-                found.report if len(reports) > 1 else reports[0],
-                rounds=1 if everything else sum(report.rounds for report in reports),
-                bytes_sent=sum(report.bytes_sent for report in reports) + (space.rows.nbytes if everything else 0),
-            ),
-        )
+        found, reports = Solution.combined(solutions), [solution.report for solution in solutions]
+        rounds, sent = (sum(getattr(report, name) for report in reports) for name in ("rounds", "bytes_sent"))
+        if everything:
+            rounds, sent = 1, space.rows.nbytes
+        return replace(found, report=replace(found.report, rounds=rounds, bytes_sent=sent))
 
 
 class Gathering:
@@ -141,7 +136,7 @@ class Gathering:
         self.first = np.array([offsets[group[0]] for group in groups])  # example of each group
         sizes = np.array([offsets[group[-1] + 1] for group in groups]) - self.first
         self.memory, self.gathered = memory, 0  # bytes of rows that may be here, and that are
-        starts = [] if run.start is None else [self.cluster.keep(run.start[:, a:b]) for a, b in pairwise(offsets)]
+        starts = [self.cluster.keep(run.start[:, a:b]) for a, b in pairwise(offsets) if parts and run.start is not None]
         self.alone = [  # none: all examples are gathered at once
             self.cluster.submit(
                 solve_alone, part, problems, len(space) / max(1, size), run.seed + 1000 * number,
@@ -245,9 +240,11 @@ class Gathering:
         (rows, targets), (u, b) = self._core_problem(), self._for_core(self.fixed)
         alpha, tol = np.array(self.alpha, order="C"), self.run.tol * (NEAR if self.alone else ALONE)
         seed = int(np.random.default_rng([self.run.seed, self.count]).integers(2**62))
+        # Where other examples are elsewhere, the gap here is not that of all.
+        poll = (lambda *_: self._poll()) if self.alone else self.run.poll
         ends = _core.solve_part(
             rows, targets, self.bias, tol, self.run.max_epochs, seed, u.reshape(-1), b, self.elsewhere, alpha.reshape(-1),
-            self.threads, lambda *_: self._poll(),
+            self.threads, poll,
         )  # fmt: skip
         self.alpha, self.w = alpha, self._from_core(u, b)
         return {status for status, _ in ends}
