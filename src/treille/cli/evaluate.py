@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
-from treille.cli.options import Reading
+from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, commands, names_of
 from treille.cli.predicting import Chunk, predicted, written
 from treille.data.format import count, one_line, visible_label
@@ -41,32 +40,28 @@ from treille.io import Examples
 MOST_CONFUSED = 10
 
 
-@options.reading_options("alphabet", "root_label")
+@options.with_options("alphabet", "root_label")
 def run(
     model: options.ModelFile,
     files: options.DataFiles,
-    reading: Reading,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="PATH", help="Write a table of all examples here.")
-    ] = None,
+    reading: options.ReadingOptions,
+    output: Annotated[Path | None, option("PATH", "Write a table of all examples here.")] = None,
     report: options.ReportPath = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and labelled examples, and prints scores."""
-    printer = Printer(json, notes=not quiet)
-    if output is not None:
-        check_writable(output, "table", reading.inputs(str(model), *files), force)
-    if report is not None:
-        check_report(report, reading.inputs(str(model), *files), force)
+    inputs = reading.inputs(str(model), *files)
+    check_writable(output, "table", inputs, force)
+    check_report(report, inputs, force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
     names, reading = class_names(estimator), reading.like(estimator)
     with ExitStack() as open_files:
         write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
         hint = _hint(names, reading.label)
-        ids = json or output is not None
+        ids = printer.json or output is not None
         chunks = _chunks(printer, estimator, bool(names), reading, files, ids, hint, whole=report is not None)
         scored = (
             _evaluate_classes(printer, chunks, names, write, hint)
@@ -107,7 +102,7 @@ def _chunks(
     def examples() -> Iterator[Examples]:
         try:
             if whole:
-                yield reading.read_labelled(Printer(quiet=True), files, kernel)[0]
+                yield reading.read(Printer(quiet=True), files, True, kernel)
             else:
                 yield from reading.chunks(files, True, kernel, ids)
         except InputError as error:

@@ -30,7 +30,7 @@ import typer
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger
-from treille.cli.options import Reading
+from treille.cli.options import flag, option
 from treille.cli.predicting import predicted, written
 from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.outputs import class_scores
@@ -39,24 +39,19 @@ from treille.io import Examples
 STANDARD_OUTPUT = "-"
 
 
-@options.reading_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
+@options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
 def run(
     model: options.ModelFile,
     files: options.DataFiles,
-    reading: Reading,
-    output: Annotated[
-        str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
-    ] = "-",
-    scores: Annotated[bool, typer.Option("--scores", help="Also write the score of every class.")] = False,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Also write the probability of every class.")
-    ] = False,
+    reading: options.ReadingOptions,
+    output: Annotated[str, option("PATH", "Where to write; - is standard output.")] = STANDARD_OUTPUT,
+    scores: Annotated[bool, flag("--scores", "Also write the score of every class.")] = False,
+    probabilities: Annotated[bool, flag("--probabilities", "Also write the probability of every class.")] = False,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and examples, and writes predictions."""
-    printer = Printer(json, notes=not quiet)
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
@@ -81,7 +76,7 @@ def run(
                 header = _header(table, examples.ids)
             labels = [names[k] for k in found.argmax(axis=1)] if names else []
             counts.update(labels)
-            if json and path is None:
+            if printer.json and path is None:
                 kept.add(examples, found)
             else:
                 lines = (
@@ -96,7 +91,7 @@ def run(
         summary = f": {shares(class_counts(counts))}" if counts else ""
         printer.note(f"{count(n, 'prediction')} written to {output}{summary}")
         value["output"] = output
-    if json and path is None:
+    if printer.json and path is None:
         sys.stdout.writelines(kept.json(value))
     else:
         printer.result(value)
