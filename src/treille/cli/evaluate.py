@@ -36,6 +36,7 @@ from treille.explain.outputs import class_scores
 from treille.explain.report import Source, write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
+from treille.kernels import Kernel
 
 MOST_CONFUSED = 10
 
@@ -58,11 +59,12 @@ def run(
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
     names, reading = class_names(estimator), reading.like(estimator)
+    kernel, hint = estimator.plan_.kernel, _hint(names, reading.label)
+    examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
+    predict = partial(class_scores, estimator) if names else estimator.predict
+    chunks = predicted(printer, examples, reading, kernel, predict, files[0])
     with ExitStack() as open_files:
         write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
-        hint = _hint(names, reading.label)
-        ids = printer.json or output is not None
-        chunks = _chunks(printer, estimator, bool(names), reading, files, ids, hint, whole=report is not None)
         scored = (
             _evaluate_classes(printer, chunks, names, write, hint)
             if names
@@ -85,30 +87,17 @@ class _Scored:
     truth: Any
 
 
-def _chunks(
-    printer: Printer,
-    estimator: Any,
-    classes: bool,
-    reading: Reading,
-    files: list[str],
-    ids: bool,
-    hint: str,
-    whole: bool,
-) -> Iterator[Chunk]:
-    """Labelled examples with predictions, with `ids` if these are used; all at once for a report."""
-    kernel = estimator.plan_.kernel
-    predict = partial(class_scores, estimator) if classes else estimator.predict
-
-    def examples() -> Iterator[Examples]:
-        try:
-            if whole:
-                yield reading.read(Printer(quiet=True), files, True, kernel)
-            else:
-                yield from reading.chunks(files, True, kernel, ids)
-        except InputError as error:
-            raise InputError(f"{error}{hint}") from None
-
-    return predicted(printer, examples(), reading, kernel, predict, files[0])
+def _examples(
+    reading: Reading, files: list[str], kernel: Kernel, ids: bool, whole: bool, hint: str
+) -> Iterator[Examples]:
+    """Labelled examples, with `ids` if these are used; all at once for a report."""
+    try:
+        if whole:
+            yield reading.read(Printer(quiet=True), files, True, kernel)
+        else:
+            yield from reading.chunks(files, True, kernel, ids)
+    except InputError as error:
+        raise InputError(f"{error}{hint}") from None
 
 
 def _evaluate_classes(

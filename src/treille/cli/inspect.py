@@ -74,7 +74,11 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     printer.field("settings", chosen)
     if top and features:
         printer.print()
-        title = "most telling features of each class" if len(features) == len(names) else "largest weights of features"
+        title = (
+            "most discriminative features of each class"
+            if len(features) == len(names)
+            else "largest weights of features"
+        )
         joined = top_features(model, top, merge=True)
         print_features(
             printer, joined, weights=True, title=title + (", overlapping ones joined" * (joined != features))

@@ -181,7 +181,7 @@ def print_features(
     printer: Printer,
     features: dict[Any, list[tuple[str, float]]],
     weights: bool,
-    title: str = "most telling features of each class",
+    title: str = "most discriminative features of each class",
 ) -> None:
     """For every class the features with the largest weights."""
     printer.print(title + legend(name for each in features.values() for name, _ in each), style="bold")

@@ -79,9 +79,8 @@ def run(
             if printer.json and path is None:
                 kept.add(examples, found)
             else:
-                lines = (
-                    _lines(labels, found if table else None, examples.ids) if names else _numbers(found, examples.ids)
-                )
+                numbers = found.reshape(len(found), -1)[:, : None if table or not names else 0]
+                lines = _lines(examples.ids, labels, numbers, 6 if names else 10)
                 write(lines if n else chain(header, lines))
             n += len(examples)
     value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
@@ -151,20 +150,8 @@ def _header(table: list[str], ids: list[str] | None) -> list[str]:
     return ["\t".join([*(["id"] if ids else []), "label", *map(one_line, table)]) + "\n"] if table else []
 
 
-def _lines(labels: list[str], scores: np.ndarray | None, ids: list[str] | None) -> Iterator[str]:
-    """One line per example."""
-    rows = [[one_line(label)] for label in labels]
-    if scores is not None:
-        rows = [[*row, *(f"{value:.6g}" for value in own)] for row, own in zip(rows, scores, strict=True)]
-    return _written(rows, ids)
-
-
-def _numbers(predictions: np.ndarray, ids: list[str] | None) -> Iterator[str]:
-    """One line per example, targets separated by tabs."""
-    rows = predictions[:, None] if predictions.ndim == 1 else predictions
-    return _written([[f"{value:.10g}" for value in row] for row in rows], ids)
-
-
-def _written(rows: list[list[str]], ids: list[str] | None) -> Iterator[str]:
-    first = ([one_line(id)] for id in ids) if ids else ([] for _ in rows)
-    return ("\t".join([*id, *row]) + "\n" for id, row in zip(first, rows, strict=True))
+def _lines(ids: list[str] | None, labels: list[str], numbers: np.ndarray, digits: int) -> Iterator[str]:
+    """One line per example: the id, the label and the numbers that it has, separated by tabs."""
+    for i, row in enumerate(numbers.tolist()):
+        words = [*([ids[i]] if ids else []), *([labels[i]] if labels else [])]
+        yield "\t".join([*map(one_line, words), *(f"{value:.{digits}g}" for value in row)]) + "\n"

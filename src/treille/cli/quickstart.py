@@ -6,7 +6,7 @@ Examples:
   treille quickstart --folder vines --report vines.html
 
 The data is the source of the Python standard library: which package does a function come from? Trains a model on
-three quarters of the functions, scores it on the rest, shows the most telling features of each package, and three
+three quarters of the functions, scores it on the rest, shows the most discriminative features of each package, and three
 commands to try next. Writes data, model and a report page into a folder.
 """
 
