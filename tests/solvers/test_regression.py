@@ -7,7 +7,7 @@ from problems import classification, regression
 from treille import SVR, InputError
 from treille.features import DenseRows
 from treille.kernels import NGram
-from treille.solvers import SMO, ConvergenceWarning, CuttingPlane, DualCD, FiniteNewton
+from treille.solvers import SMO, ConvergenceWarning, DualCD, FiniteNewton
 from treille.solvers.problem import EpsilonInsensitive, Hinge, Huber, SquaredEpsilonInsensitive, SquaredHinge
 from treille.spaces import GramSpace, NystromSpace, RowsSpace
 from twins import svr_dual, svr_primal, with_bias
@@ -256,7 +256,7 @@ def test_every_solver_has_one_optimum_with_the_huber_loss(epsilon, intercept):
     if intercept == "free":
         return
     others = [(DualCD(), task.rows), (FiniteNewton(), task.rows), (FiniteNewton(), task.gram)]
-    for solver, space in [*others, (CuttingPlane(), task.rows)]:
+    for solver, space in others:
         solution = solver.solve(problem, space, tol=1e-7, max_epochs=100_000)
         assert solution.report.status == "converged", solver
         assert solution.report.primal == pytest.approx(gram.report.primal, rel=2e-7), solver
@@ -270,5 +270,5 @@ def test_the_huber_loss_is_the_squared_error_where_epsilon_is_large():
 
 
 def test_a_width_of_0_is_refused_by_the_huber_loss():
-    with pytest.raises(InputError, match="epsilon is 0, expected a number above 0 with the loss 'huber'"):
+    with pytest.raises(InputError, match=r"epsilon is 0.0, expected a number above 0 with the loss 'huber'"):
         SVR(loss="huber", epsilon=0).fit(["a", "b"], [1.0, 2.0])

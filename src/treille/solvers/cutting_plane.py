@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from treille import _core
-from treille.solvers.problem import Problem, QuadraticLoss, SmoothLoss
+from treille.solvers.problem import Hinge, Problem, QuadraticLoss, SmoothLoss, SquaredHinge
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
@@ -40,7 +40,7 @@ class CuttingPlane(BaseSolver):
     """
 
     spaces = (ProductSpace, RowsSpace)
-    losses = (QuadraticLoss,)
+    losses = (Hinge, SquaredHinge)  # in regression with a large C, a thousand planes may be too few, where SMO takes 90 epochs
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
