@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import treille
-from treille.datasets import data_folder, fastsk, fisher_callhome, reuters
+from public_sets import data_folder, fastsk, fisher_callhome, reuters
 from treille.io import InputError
 
 
