@@ -135,7 +135,7 @@ class Task:
         """Seconds to train, without those to build the representation, which are given beside them."""
         space = self.space()
         seconds, building, solution = [], [], None
-        while not seconds or (sum(seconds) < 3 and len(seconds) < 5):
+        while not seconds or (sum(seconds) < sized(3, 0) and len(seconds) < 5):
             begun = time.perf_counter()
             representation = space.represented(name, 1)
             building.append(time.perf_counter() - begun)
