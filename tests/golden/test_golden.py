@@ -35,6 +35,7 @@ def test_an_old_model_loads_and_gives_the_decisions_it_gave(path, tmp_path):
     for each in (model, treille.load(tmp_path / "again.treille")):
         found = outputs(each, X)
         assert found.keys() == recorded.keys() - READERS.keys() - {"treille"}
+        assert found["primal"] == recorded["primal"]
         for name, values in found.items():
             assert_same(values, recorded[name])
 
