@@ -1,4 +1,9 @@
-"""What benchmarks share: interleaved timing, peak memory in a process of its own, tables, and the machine they ran on."""
+"""What benchmarks share: interleaved timing, peak memory in a process of its own, tables, and the machine they ran on.
+
+With the option ``--smoke`` a script runs in seconds and its tables mean nothing: it shows that the script still works. Public sets
+are replaced by samples (public_sets.py), sizes by small ones (`sized`), jobs run once, and processes are forked. A script adds to
+that where it needs to.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,20 @@ import os
 import platform
 import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+SMOKE = "--smoke" in sys.argv
+T = TypeVar("T")
+
+
+def sized(full: T, smoke: T) -> T:
+    """A size of the benchmark, or the one of a smoke run."""
+    return smoke if SMOKE else full
 
 
 def interleaved(
@@ -32,7 +46,7 @@ def interleaved(
 def peak_memory(job: Callable[..., Any], *arguments: Any) -> tuple[float, float]:
     """Peak resident megabytes of a fresh process that runs job(*arguments): all of it, and what came on top after the imports and
     the loading of data, which `job` does before it calls `mark()`."""
-    context = mp.get_context("spawn")
+    context = mp.get_context(sized("spawn", "fork"))
     queue = context.Queue()
     process = context.Process(target=_measured, args=(queue, job, arguments))
     process.start()
@@ -117,11 +131,21 @@ def shown(seconds: list[float]) -> str:
     return f"{statistics.median(seconds):.3g} ({min(seconds):.3g})"
 
 
+def installed(distribution: str) -> bool:
+    """Whether a peer is there; says that it is left out where it is not."""
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        print(f"{distribution} is not installed, so what needs it is left out: pip install {distribution}", flush=True)
+        return False
+    return True
+
+
 class Page:
     """A page of tables, printed as it grows and written where asked."""
 
     def __init__(self, title: str, peers: Sequence[str]):
-        versions = ", ".join(f"{name} {version(name)}" for name in ("treille", *peers))
+        versions = ", ".join(f"{name} {version(name)}" for name in ("treille", *filter(installed, peers)))
         self.lines: list[str] = []
         self.say(f"# {title}\n\n{versions}; {machine()}.")
 
@@ -153,6 +177,7 @@ def machine() -> str:
 def arguments(description: str) -> argparse.ArgumentParser:
     """The options all benchmarks have."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=sized(5, 1))
+    parser.add_argument("--smoke", action="store_true", help="a run of seconds, to see whether the script works")
     parser.add_argument("--write", metavar="FOLDER", help="write the pages there, too")
     return parser

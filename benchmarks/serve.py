@@ -20,8 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import treille
-from harness import Page, arguments
-from treille import datasets
+from harness import Page, arguments, installed, sized
+from public_sets import reuters
 from treille.kernels.parse import parse_kernel
 
 KERNELS = {"5-grams": "ngram(5)", "default": None}
@@ -132,11 +132,15 @@ def checked(load: Load, size: int, expected: list[str]) -> None:
 
 def main() -> None:
     parser = arguments(__doc__ or "")
-    parser.add_argument("--requests", type=int, default=100_000, help="single requests; a tenth as many batches of 32")
+    parser.add_argument(
+        "--requests", type=int, default=sized(100_000, 60), help="single requests; a tenth as many batches of 32"
+    )
     parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
+    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS)[: sized(None, 1)])
     options = parser.parse_args()
-    (train, topics), (test, _) = datasets.reuters("train"), datasets.reuters("test")
+    if not all(map(installed, ("starlette", "uvicorn"))):
+        return
+    (train, topics), (test, _) = reuters("train"), reuters("test")
     labels = ["acq" if "acq" in topic else "other" for topic in topics]
     page, rows = Page("Serving Reuters stories", ("starlette", "uvicorn")), list[list[str]]()
     page.say(f"Other programs ran at the same time: the load average was {os.getloadavg()[0]:.1f} at the start.")

@@ -7,7 +7,8 @@ import signal
 import pytest
 from hypothesis import settings
 
-from treille import datasets, io
+import public_sets
+from treille import io
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("without deadline", deadline=None)
@@ -49,10 +50,10 @@ def browser():
 @pytest.fixture(scope="session")
 def stories():
     """3,000 Reuters stories and whether each is about acquisitions."""
-    if datasets.data_folder() is None:
+    if public_sets.data_folder() is None:
         pytest.skip("needs public data: set TREILLE_DATA to its folder")
     try:
-        texts, topics = datasets.reuters("train")
+        texts, topics = public_sets.reuters("train")
     except io.InputError as error:
         pytest.skip(str(error))
     return texts[:3000], ["acq" in topic for topic in topics[:3000]]

@@ -35,7 +35,7 @@ LAYERS = [
 MAY_IMPORT = {package: set(LAYERS[place:]) for place, package in enumerate(LAYERS)} | {
     "cli": set(LAYERS) | {"datasets", "testing", "treille"},
     "serve": set(LAYERS[1:]) | {"treille"},
-    "datasets": {"datasets", "tagging", "data", "io"},
+    "datasets": {"datasets", "data", "io"},
     "testing": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
     "treille": set(LAYERS[2:]) | {"datasets", "testing", "treille"},
 }

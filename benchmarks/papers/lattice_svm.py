@@ -26,7 +26,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 import sys
 import tempfile
 import time
@@ -37,12 +36,15 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from harness import Page, arguments
+from harness import Page, arguments, sized
+from public_sets import data_file
+from treille.io import InputError
 
-C, TOL, SUBSET = 1.0, 1e-3, 466
+C, TOL, SUBSET = 1.0, 1e-3, sized(466, 100)
 THEIR_GRID, OUR_GRID = 1 / 1024, 1 / 2048
 FORMS = ("naive", "trie", "automaton", "flat", "merged")
 KERNELS = ("4-gram", "5-gram", "6-gram", "7-gram", "10-gram", "gappy 3-gram", "gappy 4-gram", "gappy 5-gram")
+LENGTH = sized(None, 50)  # of a story; None: all of it
 
 # The paper's Table 4, as printed: SMO-like, Algorithm 2 with a trie. Its Table 5: transitions of the trie, and minimal.
 TABLE_4 = {
@@ -82,16 +84,17 @@ TABLE_3 = {
 
 
 def stories(which: str) -> tuple[list[str], np.ndarray]:
-    if "TREILLE_DATA" not in os.environ:
-        sys.exit("set the environment variable TREILLE_DATA to the folder that holds reuters21578/train.jsonl.gz")
-    folder = Path(os.environ["TREILLE_DATA"], "reuters21578")
     found: list[dict[str, Any]] = []
     for part in ("train", "test"):
-        with gzip.open(folder / f"{part}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        try:
+            file = data_file("reuters21578", f"{part}.jsonl.gz")
+        except InputError as error:
+            sys.exit(str(error))
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
             found += map(json.loads, lines)
     if which == "subset":
         found = [story for story in found if story["body"]][:SUBSET]
-    return [f"{s['title']}\n{s['body']}" for s in found], np.array(["acq" in s["topics"] for s in found], int)
+    return [f"{s['title']}\n{s['body']}"[:LENGTH] for s in found], np.array(["acq" in s["topics"] for s in found], int)
 
 
 def kernel_of(name: str) -> Any:
@@ -132,14 +135,14 @@ class Task:
         """Seconds to train, without those to build the representation, which are given beside them."""
         space = self.space()
         seconds, building, solution = [], [], None
-        while not seconds or (sum(seconds) < 3 and len(seconds) < 5):
+        while not seconds or (sum(seconds) < sized(3, 0) and len(seconds) < 5):
             begun = time.perf_counter()
-            space.represented(name, 1)
+            representation = space.represented(name, 1)
             building.append(time.perf_counter() - begun)
             begun = time.perf_counter()
             solution = self.solve(space, name)
             seconds.append(time.perf_counter() - begun - building[-1])
-        return Run(min(seconds), solution.report, min(building), space)
+        return Run(min(seconds), solution.report, min(building), space, representation)
 
     def by_indexed_smo(self) -> Run:
         from treille.spaces import GramSpace
@@ -187,8 +190,11 @@ def compositions(texts: list[str], kernel: Any) -> Any:
 
 
 class Run:
-    def __init__(self, seconds: float, report: Any = None, building: float = 0.0, space: Any = None):
-        self.seconds, self.report, self.building, self.space = seconds, report, building, space
+    def __init__(
+        self, seconds: float, report: Any = None, building: float = 0.0, space: Any = None, representation: Any = None
+    ):
+        self.seconds, self.report, self.building = seconds, report, building
+        self.space, self.representation = space, representation
 
     def __str__(self) -> str:
         return f"{'' if self.report else '~ '}{self.seconds:.3g}"
@@ -202,19 +208,19 @@ def within(budget: float, task: Task, run: Callable[[Task], Run]) -> Run:
     """The run on all stories; or, where that would pass the budget, what its growth from part to part foretells."""
     sizes = [len(task.texts) >> k for k in range(5, -1, -1) if len(task.texts) >> k >= 100]
     done: list[tuple[int, float]] = []
-    for size in sizes:
+    for count in sizes:
         growth = 2.0
         if len(done) > 1:
             (m, s), (n, t) = done[-2:]
             # Small parts are noisy. None grows faster than all pairs.
             growth = min(max(1.0, math.log(t / s) / math.log(n / m)), 2.0)
-        if done and done[-1][1] * (size / done[-1][0]) ** growth > budget:
+        if done and done[-1][1] * (count / done[-1][0]) ** growth > budget:
             n, t = done[-1]
             return Run(t * (len(task.texts) / n) ** growth)
-        if size < len(task.texts) and done and done[-1][1] * 2**10 < budget:
+        if count < len(task.texts) and done and done[-1][1] * 2**10 < budget:
             continue  # far from the budget: on to all of them
-        result = run(task.part(size))
-        done.append((size, result.seconds))
+        result = run(task.part(count))
+        done.append((count, result.seconds))
     return result
 
 
@@ -247,14 +253,11 @@ class Sizes:
         return self.minimal(weights, kept, np.zeros(len(kept)))
 
     def exact(self) -> list[str]:
-        from treille.spaces.weights import weight_form
-
         unused = self.weights == 0
         # A weight of 0 stays one, whatever it is multiplied by: a class of its own.
         all_kept = self.minimal(np.where(unused, 1.0, self.weights), np.arange(len(unused)), unused)
         final = self.minimal_for(self.weights)
-        static = weight_form("automaton", self.space.features, self.space.rows).core
-        merged = weight_form("merged", self.space.features, self.space.rows)
+        static, merged = (self.space.represented(name, 1).core for name in ("automaton", "merged"))
         files = dict(model_files(self.task, self.space, self.solution))
         return [
             f"{self.trie:,}",
@@ -264,7 +267,7 @@ class Sizes:
             f"{final:,}",
             f"{self.trie / final:.2f}",
             f"{len(self.weights):,}",
-            f"{cells(merged):,}",
+            f"{merged.n_cells:,}",
             f"{files['flat']:,}",
             f"{files['automaton']:,}",
             f"{files['flat'] / files['automaton']:.2f}",
@@ -320,10 +323,6 @@ class Sizes:
         return sum(map(len, arcs)), weights
 
 
-def cells(merged: Any) -> int:
-    return len(np.unique(merged.classes))
-
-
 def model_files(task: Task, space: Any, solution: Any) -> Iterator[tuple[str, int]]:
     from treille.io.model import write_model
     from treille.spaces.functions import LinearFunctions
@@ -338,7 +337,7 @@ def model_files(task: Task, space: Any, solution: Any) -> Iterator[tuple[str, in
 def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--sets", nargs="+", default=["subset", "full"], choices=["subset", "full"])
-    parser.add_argument("--kernels", nargs="+", default=KERNELS, choices=KERNELS)
+    parser.add_argument("--kernels", nargs="+", default=sized(KERNELS, ("4-gram", "gappy 3-gram")), choices=KERNELS)
     parser.add_argument("--budget", type=float, default=600, help="seconds a run may take")
     options = parser.parse_args()
     page = Page("SVM optimization for lattice kernels", [])
@@ -437,15 +436,15 @@ def measured_costs(runs: dict[str, Run]) -> Iterator[list[Any]]:
     for form, run in runs.items():
         if run.report is None:
             continue
-        space = run.space
+        core = run.representation.core
         if form == "flat":
-            size = 8 * space.rows.n_features
+            n_bytes = 8 * run.space.rows.n_features
         elif form == "merged":
-            size = 8 * cells(space.form)
+            n_bytes = 8 * core.n_cells
         else:
-            size = space.form.core.nbytes
-        visits = max(1, run.report.epochs) * len(space.rows)
-        yield [form, f"{1e6 * run.seconds / visits:.3g}", f"{size / 1e6:.3g}", f"{run.building:.3g}"]
+            n_bytes = core.nbytes
+        visits = max(1, run.report.epochs) * len(run.space.rows)
+        yield [form, f"{1e6 * run.seconds / visits:.3g}", f"{n_bytes / 1e6:.3g}", f"{run.building:.3g}"]
 
 
 if __name__ == "__main__":

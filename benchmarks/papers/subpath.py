@@ -21,9 +21,9 @@ sys.path[:0] = [str(Path(__file__).parents[1])]
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from harness import Page, arguments, peak_memory
+from harness import Page, arguments, peak_memory, sized
+from public_sets import cslog, inex, kegg_glycan, trec_qc, treebank_sample
 from treille import SVC, Trees
-from treille.datasets import cslog, inex, kegg_glycan, trec_qc, treebank_sample
 from treille.kernels import Kernel, RootPaths, Subpath
 from treille.solvers import CuttingPlane, DualCD
 from treille.spaces import ProductSpace
@@ -202,11 +202,11 @@ def sizes(page: Page, options: Any) -> None:
         "TREC parses": trec_qc("all")[0],
         "Treebank sample": treebank_sample(),
         "leukemia glycans": kegg_glycan("leukemia")[0],
-        "random": random_trees(40_000),
+        "random": random_trees(sized(40_000, 100)),
     }
     rows = []
     for name, trees in sets.items():
-        again = -(-1_000_000 // len(trees.labels))  # as often as it takes to have a million nodes
+        again = -(-sized(1_000_000, 10_000) // len(trees.labels))  # as often as it takes to have a million nodes
         for title, forest in ((name, trees), (f"{name}, {again} times", trees[np.tile(np.arange(len(trees)), again)])):
             if again == 1 and title != name:
                 continue
@@ -284,7 +284,9 @@ def main() -> None:
 
     parser = arguments(__doc__ or "")
     parser.add_argument("--parts", choices=PARTS, nargs="+", default=PARTS)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000], help="trees")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=sized([1_000, 10_000, 100_000, 1_000_000], [50, 100]), help="trees"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as options.folder:
         for part in options.parts:

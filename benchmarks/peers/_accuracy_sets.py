@@ -13,10 +13,12 @@ from _cells import fastsk, functions, questions, reuters, reuters_topics
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
+from harness import sized
+
 Split = tuple[np.ndarray, np.ndarray]  # the places of the examples to train on, and of those to test
 
 SEED = 0
-RESAMPLES = 200  # of the test part, for the standard error of one split
+RESAMPLES = sized(200, 5)  # of the test part, for the standard error of one split
 # Blakely et al., FastSK: fast sequence analysis with gapped string kernels, Bioinformatics 36 (2020), from the authors' repository
 # QData/FastSK, results/spreadsheets/performance_results_summary.csv: length, k and C are chosen for each set.
 FASTSK = "Blakely et al. 2020"
@@ -89,10 +91,10 @@ def sampled(y: np.ndarray, most: int) -> np.ndarray:
 
 @cache
 def domain(name: str) -> Problem:
-    from treille.datasets import data_folder
+    from public_sets import data_file
     from treille.io import read
 
-    examples = read(data_folder() / "amazon_mds" / f"{name}.jsonl.gz", text="text", label="label")  # type: ignore[operator]
+    examples = read(data_file("amazon_mds", f"{name}.jsonl.gz"), text="text", label="label")
     texts, y = [" ".join(text.split()) for text in examples.X], np.array(examples.labels)
     return Problem(texts, y, folds(y, 5))
 
@@ -113,21 +115,21 @@ def sentences(name: str) -> Problem:
 
 @cache
 def trec(fine: bool = False, tokens: bool = False) -> Problem:
-    from treille.datasets import trec_qc
+    from public_sets import trec_qc
 
     texts, y = questions()
     if fine:
         y = np.array(trec_qc("all", "parse", fine=True)[1])
     X = [re.findall(r"\w+|[^\w\s]", text.lower()) for text in texts] if tokens else texts
-    return Problem(X, y, given(5452, len(y)), texts=texts)
+    return Problem(X, y, given(sized(5452, 100), len(y)), texts=texts)
 
 
 @cache
 def stories(topics: bool = False) -> Problem:
-    from treille.datasets import reuters as read
+    from public_sets import reuters as read
 
     if not topics:
-        return Problem(*reuters(), given(9603, 12902))
+        return Problem(*reuters(), given(sized(9603, 100), sized(12902, 200)))
     labelled = reuters_topics()
     kept = set(labelled[1].tolist())
     n_train = sum(bool(t) and t[0] in kept for t in read("train")[1])
@@ -142,7 +144,7 @@ def library() -> Problem:
 
 @cache
 def residues(name: str, kind: str) -> Problem:
-    from treille.datasets import fastsk as part
+    from public_sets import fastsk as part
 
     texts, y = fastsk(name, kind)
     return Problem(texts, y, given(len(part(name, kind)[1]), len(y)))  # type: ignore[arg-type]
@@ -150,10 +152,10 @@ def residues(name: str, kind: str) -> Problem:
 
 @cache
 def splice() -> Problem:
-    from treille.datasets import data_folder
+    from public_sets import data_file
     from treille.io import open_text
 
-    with open_text(data_folder() / "uci_splice" / "splice.tsv.gz") as lines:  # type: ignore[operator]
+    with open_text(data_file("uci_splice", "splice.tsv.gz")) as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines]
     texts, y = [row[2] for row in rows], np.array([row[0] for row in rows])
     groups = np.unique(texts, return_inverse=True)[1]  # repeated sequences stay together
@@ -162,24 +164,24 @@ def splice() -> Problem:
 
 @cache
 def questions_as(trees: str) -> Problem:
-    from treille.datasets import trec_qc
+    from public_sets import trec_qc
 
     X, labels = trec_qc("all", trees)  # type: ignore[arg-type]
-    return Problem(X, np.array(labels), given(5452, len(labels)), texts=questions()[0])
+    return Problem(X, np.array(labels), given(sized(5452, 100), len(labels)), texts=questions()[0])
 
 
 @cache
 def documents() -> Problem:
-    from treille.datasets import inex
+    from public_sets import inex
 
     X, labels = inex("all")
-    return Problem(X, np.array(labels), given(4820, len(labels)))
+    return Problem(X, np.array(labels), given(sized(4820, 100), len(labels)))
 
 
 @cache
 def visits() -> Problem:
+    from public_sets import cslog
     from treille import Trees
-    from treille.datasets import cslog
 
     (train, y), (test, truth) = cslog("cslog1"), cslog("cslog2")
     return Problem(Trees([*train, *test]), np.array([*y, *truth]), given(len(y), len(y) + len(truth)))
@@ -187,7 +189,7 @@ def visits() -> Problem:
 
 @cache
 def glycans(name: str) -> Problem:
-    from treille.datasets import kegg_glycan
+    from public_sets import kegg_glycan
 
     X, labels, fold = kegg_glycan(name)  # type: ignore[arg-type]
     return Problem(X, np.array(labels), [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(10)])
@@ -196,15 +198,11 @@ def glycans(name: str) -> Problem:
 @cache
 def kingdoms() -> Problem:
     """6,000 of the glycans that are known from one kingdom alone, of kingdoms with at least 100 of these."""
+    from public_sets import data_file
     from treille import Trees
-    from treille.datasets import data_folder
     from treille.io import read
 
-    examples = read(
-        data_folder() / "glycowork_kingdom" / "glycans.tsv.gz",  # type: ignore[operator]
-        format="trees",
-        labelled=True,
-    )
+    examples = read(data_file("glycowork_kingdom", "glycans.tsv.gz"), format="trees", labelled=True)
     labels = np.array(examples.labels)
     names, counts = np.unique(labels, return_counts=True)
     one = np.flatnonzero(np.isin(labels, [n for n, c in zip(names, counts, strict=True) if "|" not in n and c >= 400]))
@@ -216,8 +214,8 @@ def kingdoms() -> Problem:
 @cache
 def conversations() -> Problem:
     """Is it a question? By what was recognised; conversations to test are not those to train."""
+    from public_sets import fisher_callhome
     from treille import Lattices
-    from treille.datasets import fisher_callhome
 
     train, test = fisher_callhome("fisher_dev"), fisher_callhome("fisher_test")
     machines, guesses, english = ([*a, *b] for a, b in zip(train, test, strict=True))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from _cells import reuters
 
-from harness import Page, interleaved, ratio, shown
+from harness import Page, interleaved, ratio, shown, sized
 
-SYMBOLS = (1_250_000, 2_500_000, 5_000_000, 10_000_000)
+SYMBOLS = sized((1_250_000, 2_500_000, 5_000_000, 10_000_000), (10_000, 20_000))
 
 
 def all_substrings(page: Page, repeats: int) -> None:
@@ -25,8 +25,8 @@ def all_substrings(page: Page, repeats: int) -> None:
     jobs = {
         "5-gram features": lambda: five.fit_features(batch),
         "building": lambda: kernel.fit_product(batch),
-        "a product": lambda: fitted.product(one),
-        "a product with 8 columns": lambda: fitted.product(eight),
+        "a product": lambda: fitted.matvec(one),
+        "a product with 8 columns": lambda: fitted.matvec(eight),
         "the diagonal": lambda: kernel.diagonal(batch),
     }
     seconds = interleaved(jobs, repeats)
@@ -50,7 +50,7 @@ def _ranges(page: Page, batch: Any, beta: np.ndarray, repeats: int) -> None:
         jobs = {
             "features": lambda kernel=kernel: kernel.fit_features(batch),
             "building": lambda kernel=kernel: kernel.fit_product(batch),
-            "product": lambda fitted=fitted: fitted.product(beta),
+            "product": lambda fitted=fitted: fitted.matvec(beta),
         }
         rows.append([f"1 to {n}", *map(shown, interleaved(jobs, min(repeats, 2)).values())])
     header = ("orders", "features: a pass per order", "building the suffix structure", "a product")
@@ -66,7 +66,7 @@ def _growth(page: Page, kernel: Any, batch: Any, repeats: int) -> None:
             begun = time.perf_counter()
             fitted = kernel.fit_product(part)
             built = time.perf_counter()
-            fitted.product(beta)
+            fitted.matvec(beta)
             times[:, k] = np.minimum(times[:, k], (built - begun, time.perf_counter() - built))
     build, multiply = times
     symbols = batch.offsets[stops]

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from harness import sized
+
 Examples = tuple[list[str], np.ndarray]
 
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
@@ -19,7 +21,7 @@ DOMAINS = ("books", "dvd", "electronics", "kitchen")
 
 @cache
 def reuters() -> Examples:
-    from treille.datasets import reuters as stories
+    from public_sets import reuters as stories
 
     texts, topics = stories("all")
     return texts, np.array(["acq" if "acq" in t else "other" for t in topics])
@@ -28,7 +30,7 @@ def reuters() -> Examples:
 @cache
 def reuters_topics() -> Examples:
     """The stories of the twenty most frequent first topics."""
-    from treille.datasets import reuters as stories
+    from public_sets import reuters as stories
 
     texts, topics = stories("all")
     frequent = {name for name, _ in Counter(t[0] for t in topics if t).most_common(20)}
@@ -39,12 +41,12 @@ def reuters_topics() -> Examples:
 @cache
 def reviews() -> Examples:
     """The 8,000 Amazon reviews, positive or negative."""
-    from treille.datasets import data_folder
+    from public_sets import data_file
     from treille.io import read
 
     texts, labels = list[str](), list[str]()
     for domain in DOMAINS:
-        examples = read(data_folder() / "amazon_mds" / f"{domain}.jsonl.gz", text="text", label="label")  # type: ignore[operator]
+        examples = read(data_file("amazon_mds", f"{domain}.jsonl.gz"), text="text", label="label")
         texts += (" ".join(text.split()) for text in examples.X)
         labels += examples.labels or ()
     return texts, np.array(labels)
@@ -59,7 +61,7 @@ def clauses() -> Examples:
             if len(clause.split()) >= 2:
                 texts.append(clause)
                 labels.append(label)
-    chosen = np.sort(np.random.default_rng(0).permutation(len(texts))[:100_000])
+    chosen = np.sort(np.random.default_rng(0).permutation(len(texts))[: sized(100_000, 300)])
     return [texts[i] for i in chosen], np.array(labels)[chosen]
 
 
@@ -70,7 +72,7 @@ def windows() -> Examples:
     words = [review.split() for review in reviews()[0]]
     starts = np.cumsum([0, *map(len, words)])
     texts, labels = list[str](), reviews()[1]
-    at = random.integers(0, starts[-1], 1_000_000)
+    at = random.integers(0, starts[-1], sized(1_000_000, 300))
     owner = np.searchsorted(starts, at, "right") - 1
     for i, place, length in zip(owner, at - starts[owner], random.integers(3, 13, len(at)), strict=True):
         texts.append(" ".join(words[i][place : place + length]))
@@ -80,12 +82,12 @@ def windows() -> Examples:
 @cache
 def questions() -> Examples:
     """The 5,952 TREC questions, in six classes."""
-    from treille.datasets import data_folder
+    from public_sets import data_file
     from treille.io import read
 
     texts, labels = list[str](), list[str]()
     for part in ("train", "test"):
-        examples = read(data_folder() / "trec_qc" / f"{part}.jsonl.gz", text="text", label="coarse")  # type: ignore[operator]
+        examples = read(data_file("trec_qc", f"{part}.jsonl.gz"), text="text", label="coarse")
         texts += examples.X
         labels += examples.labels or ()
     return texts, np.array(labels)
@@ -98,7 +100,7 @@ def functions(n_modules: int = 0) -> Examples:
     from treille.io import InputError
 
     if not n_modules:
-        texts, labels = datasets.functions()
+        texts, labels = datasets.functions(sized(None, ["json", "email"]))
         return texts, np.array(labels)
     texts, labels = [], []
     for module in sorted(name for name in sys.stdlib_module_names if not name.startswith("_")):
@@ -116,7 +118,7 @@ def functions(n_modules: int = 0) -> Examples:
 
 @cache
 def fastsk(name: str, kind: str) -> Examples:
-    from treille.datasets import fastsk as sequences
+    from public_sets import fastsk as sequences
 
     texts, labels = sequences(name, kind, "all")  # type: ignore[arg-type]
     return texts, np.array(labels)

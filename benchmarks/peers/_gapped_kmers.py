@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from harness import Page, interleaved, shown
+from harness import Page, interleaved, shown, sized
+from public_sets import fastsk
 
-DNA = ("CTCF", "EP300", "JUND", "RAD21", "TP53")
-PROTEINS = ("1.1", "2.1", "2.34", "3.19")
+DNA = sized(("CTCF", "EP300", "JUND", "RAD21", "TP53"), ("CTCF",))
+PROTEINS = sized(("1.1", "2.1", "2.34", "3.19"), ("1.1",))
 FASTSK, LSGKM = (
     6.0,
     33.0 / (1288 * 1288 / 2) * 1e6 * (200 / 226) ** 2,
@@ -18,7 +19,6 @@ FASTSK, LSGKM = (
 def gapped_kmers(page: Page, repeats: int) -> None:
     """Tables for DNA (length 10, k 6) and for proteins (length 6, k 4), the sets in capitals, windows with N left out."""
     import treille
-    from treille.datasets import fastsk
     from treille.kernels import GappedKmer
 
     matrices, trained = [], []

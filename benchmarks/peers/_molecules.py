@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from harness import Page, peak_memory
+from harness import Page, peak_memory, sized
 from treille import SVC, Graphs
 from treille.data import Graph
 from treille.kernels import WeisfeilerLehman
 
 ATOMS, SHARES = list("CNOSFPBI"), [0.72, 0.1, 0.1, 0.03, 0.02, 0.01, 0.01, 0.01]
-SIZES = (12_500, 25_000, 50_000, 100_000)
+SIZES = sized((12_500, 25_000, 50_000, 100_000), (50, 100))
 
 
 def molecules(n: int, seed: int = 0) -> tuple[list[Graph], np.ndarray]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from harness import Page, interleaved, peak_memory, ratio, shown
+from harness import Page, interleaved, peak_memory, ratio, shown, sized
 
-SIZES = (2000, 5000)
-LARGE = 20_000
+SIZES = sized((2000, 5000), (100,))
+LARGE = sized(20_000, 200)
 
 
 def strings(n: int, length: int = 100) -> tuple[list[str], np.ndarray]:
@@ -32,7 +32,8 @@ def smo(page: Page, repeats: int) -> None:
     from libsvm.svmutil import svm_parameter, svm_problem, svm_train
 
     from treille.kernels import NGram, Precomputed
-    from treille.solvers import SMO
+    from treille.solvers import SMO, Problem
+    from treille.solvers.problem import Hinge
     from treille.spaces import GramSpace
 
     rows = []
@@ -45,9 +46,10 @@ def smo(page: Page, repeats: int) -> None:
         for C in (1.0, 100.0):
             kept: dict[str, Any] = {}
 
-            def ours(K: Any = K, y: Any = y, C: float = C, kept: dict[str, Any] = kept) -> None:
+            def ours(K: Any = K, codes: Any = codes, C: float = C, kept: dict[str, Any] = kept) -> None:
                 space = GramSpace(Precomputed(), Precomputed().batch(K))
-                kept["ours"] = SMO(stopping="violation").minimize(space, y, -np.ones(len(y)), np.full(len(y), C))[2]
+                target = Problem(Hinge(), codes, np.full(len(codes), C), "free", np.array([1]))
+                kept["ours"] = SMO(stopping="violation").solve(target, space, tol=1e-3).report
 
             def theirs(problem: Any = problem, C: float = C) -> None:
                 svm_train(problem, svm_parameter(f"-t 4 -c {C} -e 0.001 -m 2000 -q"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness import Page, interleaved, ratio, shown
+from harness import Page, interleaved, ratio, shown, sized
 
-COUNT, LENGTH, SAMPLE = 500, 400, 40
+COUNT, LENGTH, SAMPLE = sized(500, 20), sized(400, 50), sized(40, 10)
 
 
 def subsequence(page: Page, repeats: int) -> None:

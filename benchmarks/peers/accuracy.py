@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from _accuracy_methods import CANDIDATES, GRID, PEERS, Method, svc, treille_methods, wrapped
 from _accuracy_sets import KINDS, SETS, Set, folds, sampled
 
-from harness import Page, arguments, limited
+from harness import SMOKE, Page, arguments, limited, sized
 
-MOST, QUICK = 1000, 600  # examples of each set in the selection
+MOST, QUICK = 1000, sized(600, 60)  # examples of each set in the selection
 PROTOCOL = """
 Splits are those published with a set, or folds fixed by a seed. Kernels, weights, C and the loss of treille's defaults are
 chosen by cross-validation on training parts only (the page "selection"), once for each kind of data and not for each set. Where a
@@ -52,7 +52,7 @@ def tested(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
                 page.say(f"\n{each.name} is left out: {error}")
                 continue
             splits = problem.splits[:1] if quick else problem.splits
-            methods = [*treille_methods(kind), *PEERS[kind]]
+            methods = [*treille_methods(kind)[: sized(None, 2)], *PEERS[kind][: sized(None, 1)]]
             if problem.texts is None and kind == "trees":
                 methods = [m for m in methods if not m.texts]
             for method in methods:
@@ -86,10 +86,10 @@ def selection(page: Page, sets: list[Set], limit: float, quick: bool) -> None:
     page.say(SELECTION.format(most=most))
     for kind in KINDS:
         axes = GRID[kind]
-        grid = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+        grid = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())][: sized(None, 2)]
         chosen = [s for s in sets if s.kind == kind]
         found: list[tuple[float, list[Any]]] = []
-        for kernel in CANDIDATES[kind] if chosen else ():
+        for kernel in CANDIDATES[kind][: sized(None, 1)] if chosen else ():
             scores = [_cross_validated(each, kernel, grid, most, limit) for each in chosen]
             failed = [each.name for each, score in zip(chosen, scores, strict=True) if score is None]
             if failed:
@@ -145,10 +145,12 @@ PARTS = {"test": tested, "selection": selection}
 
 def main() -> None:
     parser = arguments(__doc__ or "")
-    parser.add_argument("--parts", choices=PARTS, nargs="+", default=["test"])
+    parser.add_argument("--parts", choices=PARTS, nargs="+", default=sized(["test"], list(PARTS)))
     parser.add_argument("--sets", metavar="WORD", help="only sets whose kind or name contains this")
     parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="for one program on one set")
-    parser.add_argument("--quick", action="store_true", help="a set of every kind, one split, a small selection")
+    parser.add_argument(
+        "--quick", action="store_true", default=SMOKE, help="a set of every kind, one split, a small selection"
+    )
     options = parser.parse_args()
     sets = [s for s in SETS if s.quick or not options.quick]
     sets = [s for s in sets if options.sets is None or options.sets in f"{s.kind}, {s.name}"]

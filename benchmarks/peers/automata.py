@@ -14,19 +14,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from harness import Page, arguments, installed, interleaved, ratio, shown, sized
+
+if not installed("pynini"):
+    sys.exit()
 import pywrapfst
 from _openfst import from_openfst, to_openfst
 
-from harness import Page, arguments, interleaved, ratio, shown
 from treille import Fst
 from treille.automata import library
 from treille.datasets import functions
 from treille.io.machine import MachineParts
 from treille.kernels import NGram
 
-ORDER, LENGTH, DOCUMENTS = 4, 800, 101
+ORDER, LENGTH, DOCUMENTS = 4, sized(800, 100), sized(101, 5)
 DELTA = 1e-12  # to which OpenFst rounds weights that it compares: by default so coarsely that totals differ beyond 1e-9
-SIZES = (1_000, 10_000, 100_000)
+SIZES = sized((1_000, 10_000, 100_000), (1_000,))
 
 
 def in_place(operation: str, machine: Any, **options: float) -> Any:
@@ -51,7 +55,7 @@ def row(name: str, jobs: tuple[Callable[[], Any], Callable[[], Any]], repeats: i
 
 def kernel(page: Page, repeats: int) -> None:
     """Two routes through machines for one pair of documents; and rows of features for all pairs of 101."""
-    source = "".join(functions(per_package=200)[0])
+    source = "".join(functions(sized(None, ["json"]), per_package=200)[0])
     code = [source[k * LENGTH : (k + 1) * LENGTH] for k in range(DOCUMENTS)]
     dna = ["".join(letters) for letters in np.random.default_rng(0).choice(list("ACGT"), (DOCUMENTS, LENGTH))]
     for title, texts in (("source code", code), ("random DNA", dna)):

@@ -17,8 +17,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from harness import Page, arguments, interleaved, shown
+from public_sets import fisher_callhome
 from treille import SVC, Lattices
-from treille.datasets import fisher_callhome
 from treille.kernels import Kernel, NGram
 
 KERNELS = {

@@ -16,7 +16,7 @@ from _gapped_kmers import gapped_kmers
 from _smo import smo
 from _subsequence import subsequence
 
-from harness import Page, arguments
+from harness import Page, arguments, installed
 
 PARTS = {
     "gapped_kmers": (gapped_kmers, ()),
@@ -32,6 +32,8 @@ def main() -> None:
     options = parser.parse_args()
     for part in options.parts:
         run, peers = PARTS[part]
+        if not all(map(installed, peers)):
+            continue
         page = Page(f"String kernels: {part.replace('_', ' ')}", peers)
         run(page, options.repeats)
         page.write(options.write, part)

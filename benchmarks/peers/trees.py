@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from harness import Page, arguments, interleaved, shown
+from public_sets import inex, kegg_glycan, trec_qc
 from treille import SVC, Trees
-from treille.datasets import inex, kegg_glycan, trec_qc
 from treille.kernels import Kernel, PartialTree, SubsetTree, SubTree
 
 THREADS = 2

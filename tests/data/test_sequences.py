@@ -94,7 +94,7 @@ def test_batches_of_dna_are_read_by_kernels():
 
 
 def test_the_public_set_of_dna_reads_as_it_is(monkeypatch):
-    from treille.datasets import data_folder, fastsk
+    from public_sets import data_folder, fastsk
 
     if data_folder() is None:
         pytest.skip("TREILLE_DATA is not set")

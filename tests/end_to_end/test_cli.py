@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from treille.datasets import data_folder
+from public_sets import data_folder
 
 TREILLE = [sys.executable, "-m", "treille.cli"]
 DATA = data_folder()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from treille.datasets import cslog, data_folder
+from public_sets import cslog, data_folder
 from treille.kernels import Subpath
 from treille.solvers import SMO, CuttingPlane, DualCD, Problem
 from treille.solvers.problem import Hinge

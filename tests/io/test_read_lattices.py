@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from random_machines import strings, tiny
 
-from treille.datasets.public import data_folder
+from public_sets import data_folder
 from treille.io import InputError, read
 from treille.io.lattices import TITLES, write_lattices
 from treille.io.machine import MachineParts

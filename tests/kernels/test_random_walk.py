@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walk_twins import BATCHES, BENZENE, DIRECTED, FIVE, PLAIN, product_matrix, random_graphs, random_walk_kernel
 
-from treille import InputError, datasets
+from public_sets import data_folder
+from treille import InputError
 from treille.data import Graph, Graphs
 from treille.kernels import RandomWalk, walk_matrices
 from treille.testing import check_kernel
@@ -35,7 +36,7 @@ def matrix(k, X, Y):
 
 
 def molecules(name, n=None):
-    folder = datasets.data_folder()
+    folder = data_folder()
     path = None if folder is None else folder / "graphs" / f"{name}.jsonl.gz"
     if path is None or not path.exists():
         pytest.skip(f"needs {name}: set TREILLE_DATA to the folder of public data")

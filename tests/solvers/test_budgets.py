@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from problems import endless_problem, random_problem
 
+from timing import processor_seconds
 from treille.kernels import NGram
 from treille.solvers import ConvergenceWarning, DualCD
 from treille.solvers.progress import progress_bar, stage
@@ -62,11 +63,10 @@ def test_a_gap_within_tol_is_converged_also_at_the_last_epoch(tol, max_epochs):
 
 
 def test_max_seconds_stops_in_time_and_warns(endless):
-    begun = time.perf_counter()
-    with pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
+    with processor_seconds(3), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
         report = endless.solve(DualCD(max_seconds=0.3), max_epochs=10**9).report
     assert report.status == "max_seconds"
-    assert 0.3 <= time.perf_counter() - begun < 3
+    assert report.seconds >= 0.3
     assert report.dual < report.primal
 
 
@@ -100,13 +100,11 @@ def test_an_error_in_progress_ends_the_solver_and_comes_through(endless):
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    begun = time.perf_counter()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with processor_seconds(3), pytest.raises(KeyboardInterrupt):
             endless.solve(DualCD(max_seconds=30), max_epochs=10**9)  # ends anyway if the interrupt does not arrive
     finally:
         timer.cancel()
-    assert time.perf_counter() - begun < 3
 
 
 @pytest.mark.usefixtures("interruptible")

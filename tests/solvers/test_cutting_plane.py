@@ -2,7 +2,6 @@
 
 import _thread
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import classification
 
+from timing import processor_seconds
 from treille import ConvergenceWarning, InputError, _core
 from treille.kernels import AllSubstrings, NGram
 from treille.solvers import SMO, CuttingPlane, DualCD, Problem, cutting_plane
@@ -234,10 +234,9 @@ def test_the_budget_of_epochs_holds_and_is_told(endless):
 
 
 def test_the_budget_of_time_holds_and_is_told(endless):
-    with pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
+    with processor_seconds(3), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
         report = solve(*endless, NGram(3), CuttingPlane(max_seconds=0.3), classes=(0, 1)).report
     assert [r.status for r in report.per_class] == ["max_seconds"] * 2
-    assert report.seconds < 3
 
 
 def test_progress_is_told_a_few_times_a_second(endless):
@@ -255,13 +254,11 @@ def test_progress_is_told_a_few_times_a_second(endless):
 def test_ctrl_c_ends_the_solver_at_once(endless):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    begun = time.perf_counter()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with processor_seconds(3), pytest.raises(KeyboardInterrupt):
             solve(*endless, NGram(3), CuttingPlane(max_seconds=30), tol=1e-12)
     finally:
         timer.cancel()
-    assert time.perf_counter() - begun < 3
 
 
 @pytest.mark.parametrize(

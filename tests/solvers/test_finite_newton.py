@@ -2,7 +2,6 @@
 
 import _thread
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import treille
+from timing import processor_seconds
 from treille import InputError
 from treille.kernels import AllSubstrings, Linear, NGram
 from treille.solvers import ConvergenceWarning, DualCD, FiniteNewton, Problem
@@ -233,10 +233,8 @@ def test_max_epochs_and_max_seconds_end_a_run_with_a_valid_solution(unending):
         (FiniteNewton(), {"max_epochs": 5}, "max_epochs"),
         (FiniteNewton(max_seconds=0.2), {"max_epochs": 10**9}, "max_seconds"),
     ):
-        begun = time.perf_counter()
-        with pytest.warns(ConvergenceWarning, match=f"stopped at {status}"):
+        with processor_seconds(3), pytest.warns(ConvergenceWarning, match=f"stopped at {status}"):
             solution = solver.solve(problem, space, tol=1e-12, **options)
-        assert time.perf_counter() - begun < 3
         for k, report in enumerate(solution.report.per_class):
             assert report.status == status
             beta = problem.y(k) * solution.alpha[k]
@@ -251,13 +249,11 @@ def test_max_epochs_and_max_seconds_end_a_run_with_a_valid_solution(unending):
 def test_ctrl_c_ends_a_run_at_once(unending):
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    begun = time.perf_counter()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with processor_seconds(4), pytest.raises(KeyboardInterrupt):
             FiniteNewton(max_seconds=30).solve(*unending, tol=1e-12, max_epochs=10**9, n_jobs=2)
     finally:
         timer.cancel()
-    assert time.perf_counter() - begun < 3
 
 
 def test_progress_follows_the_epochs(unending):

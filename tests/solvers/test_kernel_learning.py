@@ -2,7 +2,6 @@
 
 import _thread
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from learning_twins import dual, primal, quadratic_program
 
+from timing import processor_seconds
 from treille import InputError
 from treille.features import PerProblemRows, Rows
 from treille.kernels import Linear
@@ -261,20 +261,18 @@ def unending():
 def test_ctrl_c_ends_a_run_at_once(unending):
     timer = threading.Timer(1.0, _thread.interrupt_main)
     timer.start()
-    begun = time.perf_counter()
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with processor_seconds(8), pytest.raises(KeyboardInterrupt):
             learn_features(*unending, tol=1e-15, max_epochs=10**9, n_jobs=2, max_seconds=60)
     finally:
         timer.cancel()
-    assert time.perf_counter() - begun < 6
 
 
 def test_a_limit_of_seconds_ends_a_run_with_its_proof(unending):
     told = []
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         [learned] = learn_features(
-            *unending, tol=1e-15, max_epochs=10**9, max_seconds=0.5, progress=lambda *state: told.append(state)
+            *unending, tol=1e-15, max_epochs=10**9, max_seconds=2.0, progress=lambda *state: told.append(state)
         )
     assert learned.report.status == "max_seconds"
     assert learned.report.dual <= learned.report.primal

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from problems import classification, regression
 
+from timing import processor_seconds
 from treille import ConvergenceWarning, InputError
 from treille.kernels import FromFunction, NGram, Precomputed
 from treille.solvers import SMO
@@ -213,9 +214,9 @@ def test_the_budget_of_time_holds_and_is_told():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((1500, 3))
     K = np.exp(-((Z[:, None] - Z) ** 2).sum(-1))
-    with pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
+    with processor_seconds(10), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
         solution = solve(K, rng.integers(0, 2, 1500), np.full(1500, 1e6), SMO(max_seconds=0.2), max_epochs=10**6)
-    assert solution.report.seconds < 10
+    assert solution.report.status == "max_seconds"
 
 
 def test_what_a_row_raises_comes_through():

@@ -1,36 +1,6 @@
-"""Datasets: functions of the standard library, and public sets from a folder."""
+"""Datasets that every machine with Python has: the functions of the standard library, as texts and as graphs."""
 
 from .flow_graphs import flow_graph, function_graphs
 from .functions import functions
-from .public import (
-    amazon_reviews,
-    conll2000,
-    cslog,
-    data_folder,
-    fastsk,
-    fisher_callhome,
-    graphs,
-    inex,
-    kegg_glycan,
-    reuters,
-    trec_qc,
-    treebank_sample,
-)
 
-__all__ = [
-    "amazon_reviews",
-    "conll2000",
-    "cslog",
-    "data_folder",
-    "fastsk",
-    "fisher_callhome",
-    "flow_graph",
-    "function_graphs",
-    "functions",
-    "graphs",
-    "inex",
-    "kegg_glycan",
-    "reuters",
-    "trec_qc",
-    "treebank_sample",
-]
+__all__ = ["flow_graph", "function_graphs", "functions"]

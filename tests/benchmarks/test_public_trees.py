@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from test_public_sets import need
 
+from public_sets import cslog, inex, kegg_glycan, trec_qc, treebank_sample
 from treille import InputError
-from treille.datasets import cslog, inex, kegg_glycan, trec_qc, treebank_sample
 
 
 def test_questions_have_the_published_counts():

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from test_public_sets import fill, folder, need
 
-from treille.datasets import graphs
+from public_sets import graphs
 
 __all__ = ["folder"]
 

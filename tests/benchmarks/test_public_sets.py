@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import treille
-from treille.datasets import data_folder, fastsk, fisher_callhome, reuters
+from public_sets import amazon_reviews, conll2000, data_folder, fastsk, fisher_callhome, reuters
 from treille.io import InputError
 
 
@@ -88,6 +88,19 @@ def test_fastsk_has_the_published_counts():
     assert Counter(labels) == {"1": 2000, "0": 2000}
     assert set("".join(sequences)) <= set("ACGTN")
     assert len(fastsk("1.1", "protein", "test")[0]) > 1000
+
+
+def test_reviews_have_the_published_counts():
+    need("amazon_mds")
+    texts, ratings = amazon_reviews("kitchen")
+    assert len(texts) == len(ratings) == 2000
+    assert set(ratings) == {1, 2, 4, 5}
+
+
+def test_sentences_have_the_published_counts():
+    need("conll2000")
+    X, y = conll2000("test")
+    assert (len(X), X.n_tokens, y[0][:2]) == (2012, 47377, ["B-NP", "I-NP"])
 
 
 def test_lattices_of_conversations_are_read(folder):
