@@ -29,6 +29,7 @@ LAYERS = [
     "data",
     "automata",
     "registry",
+    "scikit_learn",
     "io",
     "drawing",
 ]  # top to bottom

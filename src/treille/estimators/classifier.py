@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,7 @@ from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
+from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Hinge, Logistic, Loss, SquaredHinge
 from treille.spaces.functions import KernelFunctions

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.in_parts import refuse_parts
@@ -20,6 +19,7 @@ from treille.scale.dask_parts import is_collection
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
+from treille.scikit_learn import BaseEstimator, TransformerMixin
 
 
 class Features(TransformerMixin, BaseEstimator):

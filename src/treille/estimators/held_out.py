@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.plan import Plan
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
@@ -66,8 +67,8 @@ def evaluate_folds(
     """
     n_problems = folds[0].problem.n_problems * len(folds)
     options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
-    options["seed"] = getattr(model, "random_state", 0)
-    with progress_bar(n_problems, model.tol, getattr(model, "verbose", 0), "fold") as progress:
+    options["seed"] = model.random_state
+    with progress_bar(n_problems, model.tol, model.verbose, "fold") as progress:
         if isinstance(chosen.space, Nystrom) or not kernel.refits():
             parts = [_from_scratch(model, kernel, batch, fold, Cs, chosen, options) for fold in folds]
             found = FoldOutputs.joined(parts)

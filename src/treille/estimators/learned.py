@@ -63,14 +63,18 @@ class LearningRows:
     names: list[str]  # of the groups
 
 
-@dataclass(eq=False, repr=False)
-class KernelLearner(KernelMachine):
-    """What `LearnedSVC` and `LearnedRidge` share: see there for the parameters."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class LearningParameters:
+    """Parameters of `LearnedSVC`, which documents them, of `LearnedRidge`, and of their searches by cross-validation."""
 
     groups: str | Callable[[str], Any] = "features"
     learn: str = "risk"
     spread: str = "optimal"
     trace: float | None = None
+
+
+class KernelLearner(LearningParameters, KernelMachine):
+    """Base class of `LearnedSVC` and `LearnedRidge`."""
 
     def _check_learning(self) -> None:
         if self.groups not in GROUPS and not callable(self.groups):
@@ -83,9 +87,10 @@ class KernelLearner(KernelMachine):
             raise InputError(f"spread is {self.spread!r}, expected {' or '.join(map(repr, SPREADS))}")
         if self.trace is not None:
             check_positive("trace", self.trace)
-        space = getattr(self, "space", "auto")
-        if space != "auto":
-            raise InputError(f"space is {space!r}, expected 'auto': weights are learned for the features of the kernel")
+        if self.space != "auto":
+            raise InputError(
+                f"space is {self.space!r}, expected 'auto': weights are learned for the features of the kernel"
+            )
         kernel = as_kernel(self.kernel)
         if kernel is not None and not kernel.has_features:
             raise InputError(
@@ -107,7 +112,7 @@ class KernelLearner(KernelMachine):
     def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
         rows = self._learning_rows(self._bound(kernel, problem), batch)
-        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+        with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
         return plan(self._keep(rows, learned), why, batch, problem, self.solver, n_jobs=self.n_jobs)
 
@@ -118,7 +123,7 @@ class KernelLearner(KernelMachine):
 
     def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
-        with stage("computing features", getattr(self, "verbose", 0)):
+        with stage("computing features", self.verbose):
             rows = self._grouped(kernel, batch)
         if rows.rows.n_features == 0:
             raise no_features(kernel, 0)
@@ -319,7 +324,7 @@ def _without_zeros(matrix: sp.csr_matrix) -> Rows:
     return Rows.from_csr(matrix)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedSVC(KernelLearner, SVC):
     """A support vector machine whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
 
@@ -383,7 +388,7 @@ class LearnedSVC(KernelLearner, SVC):
             check_positive("learning_C", self.learning_C)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedRidge(KernelLearner, Ridge):
     """Ridge regression whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.held_out import Split, TrainedFold, check_fold, counted, trained_fold
-from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, used_features
+from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningParameters, LearningRows, used_features
 from treille.estimators.plan import plan
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
@@ -26,14 +26,8 @@ from treille.solvers import ConvergenceWarning
 from treille.solvers.progress import progress_bar
 
 
-@dataclass(eq=False, repr=False)
-class LearnedSearchCV(SearchCV):
+class LearnedSearchCV(LearningParameters, SearchCV):
     """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
-
-    groups: Any = "features"
-    learn: str = "risk"
-    spread: str = "optimal"
-    trace: float | None = None
 
     def _evaluate(
         self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
@@ -44,7 +38,7 @@ class LearnedSearchCV(SearchCV):
         rows = unit._learning_rows(unit._bound(kernel, whole), batch)
         folds, outputs = list[TrainedFold](), []
         gaps, seconds = np.zeros((len(values), len(splits))), np.zeros((len(values), len(splits)))
-        with progress_bar(len(splits), model.tol, getattr(model, "verbose", 0), "fold") as progress:
+        with progress_bar(len(splits), model.tol, model.verbose, "fold") as progress:
             for f, split in enumerate(splits):
                 try:
                     fold = trained_fold(unit, whole, y, sample_weight, split)
@@ -98,7 +92,7 @@ def _fold_outputs(
     return outputs, gaps, seconds
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedSVCCV(LearnedSearchCV, SVCCV):
     """`LearnedSVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
 
@@ -135,7 +129,7 @@ class LearnedSVCCV(LearnedSearchCV, SVCCV):
     learning_C: float | None = None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
     """`LearnedRidge` with alpha, and other parameters, chosen by cross-validation. Features are computed once.
 

@@ -10,16 +10,15 @@ from scipy.special import log_expit, logsumexp
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.parameters import ClassifierParameters
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scale.dask_parts import is_collection, lazily
-from treille.solvers import Solver
 from treille.solvers.problem import Logistic, Loss
-from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(Classifier):
+class LogisticRegression(ClassifierParameters, Classifier):
     """Logistic regression for classes of strings and other structured examples, trained to a proven duality gap.
 
     Minimises ``1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i f(x_i)))`` with f(x) = w.phi(x) + b. The probability of the positive class
@@ -52,15 +51,6 @@ class LogisticRegression(Classifier):
 
     kernel: KernelParameter = None
     C: float = 1.0
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""

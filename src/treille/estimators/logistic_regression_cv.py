@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from treille.estimators.base import KernelParameter
 from treille.estimators.held_out import HeldOutClassifier
 from treille.estimators.logistic_regression import LogisticRegression, log_probabilities
-from treille.estimators.search import SearchCV
-from treille.solvers import Solver
-from treille.spaces import Nystrom
+from treille.estimators.parameters import ClassifierParameters
+from treille.estimators.search import ClassifierSearchCV
 
 
 class HeldOutProbabilities(HeldOutClassifier):
@@ -27,7 +24,7 @@ class HeldOutProbabilities(HeldOutClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegressionCV(ClassifierMixin, SearchCV):
+class LogisticRegressionCV(ClassifierParameters, ClassifierSearchCV):
     """`LogisticRegression` with C, and other parameters, chosen by cross-validation, see `SVCCV`.
 
     Parameters
@@ -55,25 +52,7 @@ class LogisticRegressionCV(ClassifierMixin, SearchCV):
     estimator = LogisticRegression
     held_out = HeldOutProbabilities
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
     Cs: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    cv: Any = 5
-    scoring: Any = None
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """As in `LogisticRegression`."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """As in `LogisticRegression`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
+from treille.estimators.parameters import TrainingParameters
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 
 
 @dataclass(eq=False, repr=False)
-class Perceptron(Classifier):
+class Perceptron(TrainingParameters, Classifier):
     """Perceptron for classes of strings and other structured examples: fast, learns from streams, does not regularise.
 
     Visits the examples in random order, and adds those that are misclassified to the weights, until an epoch has no mistake. If the
@@ -86,19 +87,19 @@ class Perceptron(Classifier):
     """
 
     kernel: KernelParameter = None
+    _: KW_ONLY
     averaged: bool = True
     max_epochs: int = 100
     fit_intercept: bool = True
     class_weight: dict[Any, float] | str | None = None
     space: str | Nystrom = "auto"
-    n_jobs: int | None = None
     random_state: int = 0
-    verbose: int = 0
+    running_accuracy_: float = field(init=False)
 
     tol = 1.0  # there is no gap to reach
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> Any:  # type: ignore[override]  # not a parameter here
         """The solver, with the options of the estimator."""
         return PerceptronSolver(averaged=bool(self.averaged))
 

@@ -8,7 +8,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +22,7 @@ from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
+from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Loss, SquaredError
 

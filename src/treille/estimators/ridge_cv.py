@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import check_scoring
 
 from treille.data import Batch
-from treille.estimators.base import KernelParameter
 from treille.estimators.held_out import HeldOutRegressor, Split
-from treille.estimators.ridge import Ridge
+from treille.estimators.ridge import Ridge, RidgeParameters
 from treille.estimators.search import Evaluated, Results, SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
-from treille.solvers import Solver
+from treille.scikit_learn import RegressorMixin
 from treille.solvers.leave_one_out import leave_one_out
 from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False)
-class RidgeCV(RegressorMixin, SearchCV):
+class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
     """`Ridge` with alpha, and other parameters, chosen by cross-validation, by default leave-one-out in closed form.
 
     Parameters
@@ -62,18 +60,9 @@ class RidgeCV(RegressorMixin, SearchCV):
     estimator = Ridge
     path = ("alpha", "alphas")
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
     alphas: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    _: KW_ONLY
     cv: Any = None
-    scoring: Any = None
-    fit_intercept: bool | str = "free"
-    tol: float = 1e-6
-    max_epochs: int = 1000
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def strength(self, value: float) -> float:
         return 0.5 / value

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar
@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.held_out import (
     HeldOutClassifier,
@@ -39,6 +39,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel
 from treille.kernels.fit_once import fitting_once, same_kernel
+from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import ConvergenceWarning
 from treille.solvers.report import first_level_outside
 
@@ -65,7 +66,7 @@ class Examples:
 
     def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch]:
         """The kernel of the model, the reason for it, and the examples as it reads them."""
-        if self.last is not None and same_kernel(self.last[1], model.kernel):
+        if self.last is not None and isinstance(model.kernel, Kernel) and same_kernel(self.last[1], model.kernel):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self.last[0], name):
                     setattr(model, name, getattr(self.last[0], name))
@@ -74,6 +75,7 @@ class Examples:
         return self.last[1:]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SearchCV(LearnedDisplay, BaseEstimator):
     """An estimator that chooses parameters by cross-validation, and is then the model with the best, fitted on all examples.
 
@@ -86,11 +88,12 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         "C",
         "Cs",
     )  # the parameter of the estimator, and the one here that has its values
-    kernel: Any
-    grid: Any
-    cv: Any
-    scoring: Any
-    best_estimator_: Any
+
+    kernel: KernelParameter | Sequence[KernelParameter] = field(default=None, kw_only=False)
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    cv: Any = 5
+    scoring: Any = None
+    best_estimator_: Any = field(init=False)
 
     def strength(self, value: float) -> float:
         """C for a value on the path."""
@@ -99,21 +102,17 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         self._values()
-        model, kernels = self._template(), self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        if not kernels:
+        if not self._kernels():
             raise InputError("kernel is an empty list, expected at least one kernel")
-        for kernel in kernels:
-            model.set_params(kernel=kernel).check_parameters()
+        for kernel in self._kernels():
+            self._template(kernel).check_parameters()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
-        refuse_parts(
-            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the parts"
-        )
+        instead = f"choose parameters on some of them, then train {self.estimator.__name__} on the"
+        refuse_parts(X, self, f"{instead} parts")
         self.check_parameters()
-        refuse_cluster(
-            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the cluster"
-        )
+        refuse_cluster(X, self, f"{instead} cluster")
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         examples, results = Examples(X), Results()
@@ -149,8 +148,12 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         setattr(self, f"{self.path[0]}_", best[1])
         return self
 
-    def _template(self) -> Any:
-        own = self.get_params(deep=False)
+    def _kernels(self) -> list[Any]:
+        return list(self.kernel) if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+
+    def _template(self, kernel: Any) -> Any:
+        """The estimator with the parameters that it shares with the search, and this kernel."""
+        own = self.get_params(deep=False) | {"kernel": kernel}
         return self.estimator(**{name: own[name] for name in self.estimator().get_params(deep=False) if name in own})
 
     def _values(self) -> list[float]:
@@ -169,14 +172,14 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def _models(self, X: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         """The parameters of each model to try, other than those on the path, and the model."""
         several = isinstance(self.kernel, (list, tuple))
-        chosen = [choose_kernel(k, X, is_classifier(self))[0] for k in (self.kernel if several else [self.kernel])]
-        template = self._template().set_params(kernel=chosen[0])
-        grids = [self.grid or {}] if isinstance(self.grid or {}, Mapping) else list(self.grid)
+        chosen = [choose_kernel(kernel, X, is_classifier(self))[0] for kernel in self._kernels()]
+        given: Any = self.grid or {}
+        grids = [given] if isinstance(given, Mapping) else list(given)
         for grid in grids:
-            self._check_grid(grid, template.set_params(kernel=chosen[0]))
+            self._check_grid(grid, self._template(chosen[0]))
         for kernel in chosen:
             for params in ParameterGrid(grids):
-                model = clone(template.set_params(kernel=kernel))
+                model = clone(self._template(kernel))
                 try:
                     model.set_params(**params)
                 except ValueError as error:
@@ -299,11 +302,19 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         self.best_estimator_.save(path, **options)
 
     def __sklearn_tags__(self) -> Any:
-        several = isinstance(self.kernel, (list, tuple)) and len(self.kernel) > 0
-        inner = self._template().set_params(kernel=self.kernel[0] if several else self.kernel).__sklearn_tags__()
+        inner = self._template(next(iter(self._kernels()), None)).__sklearn_tags__()
         tags = super().__sklearn_tags__()
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+class ClassifierSearchCV(ClassifierMixin, SearchCV):
+    """A search for the parameters of a classifier."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the best model."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
 
 
 def _indexable(X: Any) -> Any:

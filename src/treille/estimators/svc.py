@@ -7,15 +7,21 @@ from typing import Any
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.parameters import ClassifierParameters
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Solver
 from treille.solvers.problem import LOSSES, Loss
-from treille.spaces import Nystrom
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVCParameters(ClassifierParameters):
+    """Parameters of `SVC`, and of its search by cross-validation."""
+
+    loss: str = "hinge"
 
 
 @dataclass(eq=False, repr=False)
-class SVC(Classifier):
+class SVC(SVCParameters, Classifier):
     """Support vector machine for classes of strings and other structured examples, trained to a proven duality gap.
 
     Minimises ``1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i))`` with f(x) = w.phi(x) + b. Several classes are learned one against
@@ -76,16 +82,6 @@ class SVC(Classifier):
 
     kernel: KernelParameter = None
     C: float = 1.0
-    loss: str = "hinge"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it.

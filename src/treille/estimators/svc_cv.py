@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
-
-from treille.estimators.base import KernelParameter
-from treille.estimators.search import SearchCV
-from treille.estimators.svc import SVC
-from treille.solvers import Solver
-from treille.spaces import Nystrom
+from treille.estimators.search import ClassifierSearchCV
+from treille.estimators.svc import SVC, SVCParameters
 
 
 @dataclass(eq=False, repr=False)
-class SVCCV(ClassifierMixin, SearchCV):
+class SVCCV(SVCParameters, ClassifierSearchCV):
     """`SVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
 
     The scores are those of scikit-learn's ``GridSearchCV(SVC(...))``. It takes less time, because folds share the features of all
@@ -62,23 +54,4 @@ class SVCCV(ClassifierMixin, SearchCV):
 
     estimator = SVC
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
     Cs: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    cv: Any = 5
-    scoring: Any = None
-    loss: str = "hinge"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """As in `SVC`."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)

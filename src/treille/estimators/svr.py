@@ -9,16 +9,24 @@ from typing import Any
 import numpy as np
 
 from treille.estimators.base import KernelParameter
+from treille.estimators.parameters import SeededParameters
 from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
+from treille.solvers import Problem
 from treille.solvers.problem import REGRESSION_LOSSES, Loss
-from treille.spaces import Nystrom
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVRParameters(SeededParameters):
+    """Parameters of `SVR`, and of its search by cross-validation."""
+
+    epsilon: float = 0.1
+    loss: str = "epsilon_insensitive"
 
 
 @dataclass(eq=False, repr=False)
-class SVR(Regressor):
+class SVR(SVRParameters, Regressor):
     """Support vector regression: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
 
     Parameters
@@ -67,16 +75,6 @@ class SVR(Regressor):
 
     kernel: KernelParameter = None
     C: float = 1.0
-    epsilon: float = 0.1
-    loss: str = "epsilon_insensitive"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
         """Trains on examples X with targets y, one number per example."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sklearn.base import RegressorMixin
-
-from treille.estimators.base import KernelParameter
 from treille.estimators.search import SearchCV
-from treille.estimators.svr import SVR
-from treille.solvers import Solver
-from treille.spaces import Nystrom
+from treille.estimators.svr import SVR, SVRParameters
+from treille.scikit_learn import RegressorMixin
 
 
 @dataclass(eq=False, repr=False)
-class SVRCV(RegressorMixin, SearchCV):
+class SVRCV(SVRParameters, RegressorMixin, SearchCV):
     """`SVR` with C, and other parameters such as epsilon, chosen by cross-validation. Features are computed once, see `SVCCV`.
 
     Parameters
@@ -45,18 +40,4 @@ class SVRCV(RegressorMixin, SearchCV):
 
     estimator = SVR
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
     Cs: Sequence[float] | int = 10
-    epsilon: float = 0.1
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    cv: Any = 5
-    scoring: Any = None
-    loss: str = "epsilon_insensitive"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0

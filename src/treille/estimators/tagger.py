@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
@@ -24,6 +23,7 @@ from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.conjunctions import conjunctions_of
+from treille.scikit_learn import BaseEstimator
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage

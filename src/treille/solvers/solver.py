@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille.features import PerProblemRows
 from treille.io.errors import InputError
+from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import Space
