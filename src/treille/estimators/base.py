@@ -300,7 +300,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
-    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
 
         Parameters
@@ -316,7 +316,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         --------
         >>> import treille
         >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
-        >>> model.report(["ab", "cc"], [0, 1], "report.html")
+        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
         """
         from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
 

@@ -23,8 +23,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
-from treille.solvers import Perceptron as PerceptronSolver
-from treille.solvers import Report
+from treille.solvers import PerceptronSolver, Report
 from treille.solvers.problem import Loss, Separation
 from treille.spaces import GramSpace, Nystrom, RowsSpace
 

@@ -338,10 +338,10 @@ class Tagger(LearnedDisplay, BaseEstimator):
             )
         return decisions
 
-    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.report`."""
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file, see `SVC.write_report`; the training sentences and tags add a baseline."""
         check_is_fitted(self, "weights_")
-        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.report
+        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.write_report
 
         write_tagger_report(self, X, y, path, train)
 
