@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -157,13 +156,17 @@ class Perceptron(TrainingParameters, Classifier):
         C = self._weights(codes, found, known, sample_weight)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
-        stream = copy(stream)  # so that a call that fails, or is interrupted, changes nothing
+        stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
         before = self.classes_ if stream.n_classes else known[:0]
         if len(known) > stream.n_classes:
             stream.with_classes(np.searchsorted(known, before), len(known))
-        stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
-        stream.seconds += time.perf_counter() - start
-        learned = self._learned(stream, kernel, why, batch)
+        try:
+            stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+            stream.seconds += time.perf_counter() - start
+            learned = self._learned(stream, kernel, why, batch)
+        except BaseException:
+            stream.undo()
+            raise
         self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 
