@@ -323,13 +323,23 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         check_is_fitted(self, "functions_")
         write_report(self, X, y, path, train)
 
-    def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
+    def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
+        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
+
+        Weights are written one by one ("flat"), and read back bit for bit; or as the minimal automaton of the features' strings
+        ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
+        ("auto").
+        """
+        check_is_fitted(self, "functions_")
         spec = estimator_spec(self)
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
-        save_estimator(path, spec, arrays | self._extra_arrays(), classes)
+        save_estimator(path, spec, arrays | self._extra_arrays(), self._classes_to_save())
+
+    def _classes_to_save(self) -> np.ndarray:
+        return np.empty(0)
 
     def _extra(self) -> dict[str, Any]:
         """What else belongs in the spec of a model file."""

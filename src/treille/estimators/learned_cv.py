@@ -17,7 +17,7 @@ from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningParamet
 from treille.estimators.plan import plan
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
-from treille.estimators.svc_cv import SVCCV
+from treille.estimators.svc import SVCCV
 from treille.features import Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
@@ -98,10 +96,8 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
         """+1 inside the region, -1 outside."""
         return np.where(self.decision_function(X) > 0, 1, -1)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that `treille.load` reads."""
-        check_is_fitted(self, "functions_")
-        self._save(path, np.array([-1, 1]))
+    def _classes_to_save(self) -> np.ndarray:
+        return np.array([-1, 1])
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self._read(spec, arrays, 1)

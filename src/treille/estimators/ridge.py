@@ -9,7 +9,6 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.parameters import MachineParameters
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
-from treille.solvers import Problem
 from treille.solvers.problem import Loss, SquaredError
 
 
@@ -67,15 +66,6 @@ class Ridge(RidgeParameters, Regressor):
 
     kernel: KernelParameter = None
     alpha: float = 1.0
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
-        """Trains on examples X with targets y: one number, or one row of numbers, per example."""
-        self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
-        return self
-
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, *self._loss_and_C())
 
     def _loss_and_C(self) -> tuple[Loss, float]:
         return SquaredError(), 0.5 / self.alpha

@@ -27,7 +27,6 @@ from treille.estimators.held_out import (
     HeldOutRegressor,
     Split,
     TrainedFold,
-    check_fold,
     evaluate_folds,
     trained_fold,
 )
@@ -232,7 +231,10 @@ class SearchCV(LearnedDisplay, BaseEstimator):
             try:
                 folds.append(trained_fold(unit, whole, y, sample_weight, split))
             except InputError as error:
-                raise check_fold(error, len(folds)) from None
+                raise InputError(
+                    f"in the training examples of fold {len(folds)}, {error}: use fewer folds, or folds that have every class, "
+                    "such as StratifiedKFold"
+                ) from None
         return whole, folds
 
     def _evaluate(

@@ -57,7 +57,6 @@ class PerceptronSolver(BaseSolver):
     averaged: bool = True
     representation: str = "auto"
     cache_mb: float = 500
-    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()
