@@ -22,6 +22,7 @@ LAYERS = [
     "explain",
     "scale",
     "tagging",
+    "learning",
     "solvers",
     "spaces",
     "kernels",
@@ -29,6 +30,7 @@ LAYERS = [
     "data",
     "automata",
     "registry",
+    "scikit_learn",
     "io",
     "drawing",
 ]  # top to bottom
@@ -49,6 +51,7 @@ PUBLIC = [
             "data",
             "automata",
             "solvers",
+            "learning",
             "spaces",
             "io",
             "datasets",

@@ -31,7 +31,7 @@ from harness import SMOKE, Page, arguments, installed, interleaved, ratio, shown
 from public_sets import amazon_reviews, reuters
 from treille import SVC, ConvergenceWarning, Features, LearnedRidge, LearnedSVC, Ridge
 from treille.kernels import Linear, NGram
-from treille.solvers.kernel_learning import learn_features
+from treille.learning import learn_weights
 from treille.solvers.problem import Hinge, Problem
 
 PAPER = {  # bigrams, and the error divided by the baseline's, in Figure 3 (a)
@@ -197,7 +197,7 @@ def speed(page: Page, repeats: int) -> None:
         features, kept = most_frequent(own, 1000)
         X, y = sp.csr_matrix(features.transform(own)[:, kept]), np.array([topic in topics[i] for i in drawn])
         problem = Problem(Hinge(), y.astype(int), np.ones(len(y)), "free", np.array([1]))
-        ours = partial(learn_features, problem, Features(Linear()).fit_rows(X), trace=float(len(y)), tol=1e-6)
+        ours = partial(learn_weights, problem, Features(Linear()).fit_rows(X), trace=float(len(y)), tol=1e-6)
         theirs = partial(clarabel_optimum, X, np.where(y, 1.0, -1.0), 1.0, float(len(y)))
         seconds = interleaved({"ours": ours, "clarabel": theirs}, repeats)
         report = ours()[0].report
@@ -222,7 +222,7 @@ def growth(page: Page) -> None:
         for C in (0.1, 1.0):
             problem = Problem(Hinge(), y, np.full(len(y), C), True, np.array([1]))
             begun = time.perf_counter()
-            learned = learn_features(problem, fitted, trace=float(len(y)), n_jobs=2)[0]
+            learned = learn_weights(problem, fitted, trace=float(len(y)), n_jobs=2)[0]
             seconds = time.perf_counter() - begun
             used = np.count_nonzero(learned.u)
             rows.append(

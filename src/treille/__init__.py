@@ -10,7 +10,7 @@
 
 from importlib.metadata import version
 
-from treille import automata, kernels, solvers, tagging, trees
+from treille import automata, kernels, learning, solvers, tagging, trees
 from treille.automata import Fst
 from treille.data import Batch, Graphs, Lattices, Strings, Trees, Vectors, dna, protein, reverse_complement
 from treille.estimators import (
@@ -69,6 +69,7 @@ __all__ = [
     "automata",
     "dna",
     "kernels",
+    "learning",
     "load",
     "protein",
     "register",

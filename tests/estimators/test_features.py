@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treille import Features, Strings
+from treille import Features, InputError, Strings
 from treille.features import Rows
 from treille.kernels import NGram
 from twins import ngram_counts
@@ -75,3 +75,10 @@ def test_the_columns_are_frozen_in_fit():
     features = Features(NGram(1)).fit(["ab"])
     features.transform(["xyz"])
     assert features.get_feature_names_out().tolist() == ["a", "b"]
+
+
+def test_a_kernel_may_be_an_expression_as_in_estimators():
+    features = Features("ngram(2).normalized()").fit(TEXTS)
+    assert (features.transform(TEXTS) != Features(NGram(2).normalized()).fit_transform(TEXTS)).nnz == 0
+    with pytest.raises(InputError, match="kernel is None, expected a kernel such as"):
+        Features(None).fit(TEXTS)

@@ -67,7 +67,7 @@ def test_ridge_is_that_of_scikit_learn_with_every_solver(kernel, solver, fit_int
     if implicit and (isinstance(solver, NormalEquations) or (isinstance(solver, ConjugateGradient) and kernel is both)):
         pytest.skip("there are no features")
     weights = RANDOM.integers(0, 3, 60) + 0.5
-    model = Ridge(kernel, 0.3, fit_intercept, tol=1e-15, solver=solver).fit(TEXTS, Y, weights)
+    model = Ridge(kernel, 0.3, fit_intercept=fit_intercept, tol=1e-15, solver=solver).fit(TEXTS, Y, weights)
     assert model.report_.status == "converged"
     if implicit:
         K = IMPLICIT(TEXTS) if kernel is IMPLICIT else np.array([[both(x, y) for y in TEXTS] for x in TEXTS])

@@ -11,8 +11,8 @@ from treille import SVC, SVR, Ridge, Trees
 from treille.io.tree_parts import Tree
 from treille.kernels import (
     AllSubstrings,
+    CallableKernel,
     Columns,
-    FromFunction,
     Linear,
     NGram,
     PartialTree,
@@ -197,10 +197,10 @@ def common(x, y):
 @pytest.mark.parametrize(
     ("kernel", "X", "new"),
     [
-        (FromFunction(common), TEXTS, NEW),
-        (FromFunction(common).normalized(), TEXTS, NEW),
+        (CallableKernel(common), TEXTS, NEW),
+        (CallableKernel(common).normalized(), TEXTS, NEW),
         (
-            Columns({"a": FromFunction(common), "b": Linear()}),
+            Columns({"a": CallableKernel(common), "b": Linear()}),
             {"a": TEXTS, "b": CODES * 1.0},
             {"a": NEW, "b": [0.5] * 6},
         ),

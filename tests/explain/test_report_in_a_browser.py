@@ -59,7 +59,7 @@ def wines(tmp_path_factory):
     X = [f"a wine {i} with " + " ".join(rng.choice(words[c], 2)) for i, c in enumerate(y)]
     model = treille.LogisticRegression(NGram(1, unit="word").normalized()).fit(X[:45], y[:45])
     path = tmp_path_factory.mktemp("report") / "wines.html"
-    model.report(X[45:], y[45:], path, (X[:45], y[:45]))
+    model.write_report(X[45:], y[45:], path, (X[:45], y[:45]))
     return path
 
 
@@ -226,7 +226,7 @@ def test_a_page_of_several_models_shows_one_at_a_time(visit, tmp_path):
 def test_numbers_and_sentences_have_pages_too(visit, tmp_path):
     X = [f"{'very ' * (i % 5)}good {i}" for i in range(30)]
     numbers = [float(i % 5) for i in range(30)]
-    treille.Ridge(NGram(1, unit="word")).fit(X, numbers).report(X, numbers, tmp_path / "ridge.html")
+    treille.Ridge(NGram(1, unit="word")).fit(X, numbers).write_report(X, numbers, tmp_path / "ridge.html")
     page = visit(tmp_path / "ridge.html", 420)
     assert overflow(page) <= 0
     page.select_option("[data-sort]", "confidence")
@@ -235,7 +235,7 @@ def test_numbers_and_sentences_have_pages_too(visit, tmp_path):
     sentences = [["the", "cat", "sleeps" * 40], ["a", "dog", "barks"]] * 3
     tags = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"]] * 3
     tagger = treille.Tagger(min_count=1).fit(sentences, tags)
-    tagger.report(sentences, [*tags[:5], ["O", "O", "O"]], tmp_path / "tagger.html")
+    tagger.write_report(sentences, [*tags[:5], ["O", "O", "O"]], tmp_path / "tagger.html")
     page = visit(tmp_path / "tagger.html", 420)
     assert overflow(page) <= 0
     page.select_option("[data-show]", "wrong")

@@ -53,7 +53,7 @@ def read(path):
 
 
 def report_of(model, tmp_path, X=WINES[ODD], y=COLOURS[ODD], train=None):
-    model.report(X, y, tmp_path / "report.html", train)
+    model.write_report(X, y, tmp_path / "report.html", train)
     return read(tmp_path / "report.html")
 
 
@@ -283,7 +283,7 @@ def test_a_tagger_has_scores_of_chunks_and_its_errors_marked(tmp_path):
     X = [["the", "cat", "sleeps"], ["a", "dog", "barks"]] * 3
     y = [["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"]] * 3
     model = treille.Tagger(min_count=1).fit(X, y)
-    model.report([["the", "dog", "sleeps"]], [["B-NP", "I-NP", "O"]], tmp_path / "report.html", (X, y))
+    model.write_report([["the", "dog", "sleeps"]], [["B-NP", "I-NP", "O"]], tmp_path / "report.html", (X, y))
     text = read(tmp_path / "report.html")
     for wanted in (
         "F1 of chunks",
@@ -294,16 +294,16 @@ def test_a_tagger_has_scores_of_chunks_and_its_errors_marked(tmp_path):
         "Chunks",
     ):
         assert wanted in text
-    model.report(None, None, tmp_path / "report.html")
+    model.write_report(None, None, tmp_path / "report.html")
     assert "There are no examples" in read(tmp_path / "report.html")
-    model.report(None, None, tmp_path / "report.html", (X, y))
+    model.write_report(None, None, tmp_path / "report.html", (X, y))
     assert "too good" in read(tmp_path / "report.html")
 
 
 def test_plain_tags_and_pairs_of_tags_have_a_report(tmp_path):
     X, y = [["to", "sing"], ["a", "song"], ["to", "be"]], [["TO", "VB"], ["DT", "NN"], ["TO", "VB"]]
     model = treille.Tagger(min_count=1, multiclass="pairs").fit(X, y)
-    model.report(X, y, tmp_path / "report.html")
+    model.write_report(X, y, tmp_path / "report.html")
     text = read(tmp_path / "report.html")
     assert "F1 of chunks" not in text
     assert "Decisions are not explained" in text
@@ -316,7 +316,7 @@ HOSTILE = [
     "\x00\x07\x1b[31m",
     "\ud800",
 ]
-HOSTILE += ["{{ 7 * 7 }}", "</style>"]
+HOSTILE += ["{{ 7777 * 7 }}", "</style>"]
 
 
 def test_hostile_text_stays_text(tmp_path):
@@ -327,7 +327,7 @@ def test_hostile_text_stays_text(tmp_path):
         model, X, y[1:] + y[:1], tmp_path / "report.html", (X, y), Source("<b>x", names=[f"<i>{h}" for h in X])
     )
     page = (tmp_path / "report.html").read_bytes().decode("utf-8")
-    for raw in ("<script>alert", "<img", "<b>x", "<i>", "\u202e", "\x00", "\x1b", '</style>"', "49"):
+    for raw in ("<script>alert", "<img", "<b>x", "<i>", "\u202e", "\x00", "\x1b", '</style>"', "54439"):
         assert raw not in re.sub(r'<svg.*?</svg>|data-[a-z]+="[^"]*"|style="[^"]*"|\d\.\d+', "", page, flags=re.S), raw
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", page)
     read(tmp_path / "report.html")
@@ -356,10 +356,10 @@ def test_only_its_own_script_may_run(tmp_path):
 )
 def test_bad_input_is_refused_in_words(tmp_path, arguments, message):
     with pytest.raises(treille.InputError, match=message):
-        fitted().report(*arguments, tmp_path / "report.html")
+        fitted().write_report(*arguments, tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
 
 def test_training_examples_are_a_pair(tmp_path):
     with pytest.raises(treille.InputError, match="expected a pair"):
-        fitted().report(WINES, COLOURS, tmp_path / "report.html", train=WINES)
+        fitted().write_report(WINES, COLOURS, tmp_path / "report.html", train=WINES)

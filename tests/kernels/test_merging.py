@@ -123,7 +123,7 @@ CASES = [
         [{"text": a[:1], "tree": b[:1]} for a, b in zip(TEXTS, TREES, strict=True)],
     ),
 ]
-WITHOUT = {"FromFunction", "Precomputed", "AllSubstrings", "PartialTree", "RandomWalk", "Subsequence", "SubsetTree"}
+WITHOUT = {"CallableKernel", "Precomputed", "AllSubstrings", "PartialTree", "RandomWalk", "Subsequence", "SubsetTree"}
 DEPENDENT = {"Subpath", "Weighted", "Centered"}
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import treille
 from treille import SVC, InputError
-from treille.kernels import FromFunction, NGram, Precomputed, precomputed
+from treille.kernels import CallableKernel, NGram, Precomputed, precomputed
 from treille.solvers import SMO, DualCD
 from treille.testing import check_kernel
 
@@ -43,7 +43,7 @@ def test_a_function_of_lists_or_of_two_examples_trains_the_same():
 
 
 def test_a_function_keeps_the_laws_of_kernels():
-    check_kernel(FromFunction(common_letters), X, common_letters)
+    check_kernel(CallableKernel(common_letters), X, common_letters)
 
 
 def test_a_function_of_vectors_reads_an_array():
@@ -152,7 +152,7 @@ def test_what_is_no_kernel_is_refused(kernel):
 
 
 def test_solvers_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="DualCD needs explicit features, which FromFunction"):
+    with pytest.raises(InputError, match="DualCD needs explicit features, which CallableKernel"):
         SVC(common_letters, solver=DualCD()).fit(X, Y)
     assert SVC(common_letters, fit_intercept=False).fit(X, Y).intercept_.tolist() == [0.0]
 

@@ -131,7 +131,7 @@ AT_ONCE = {
     "NGram for texts": SVC(AllSubstrings()),
     "SubsetTree(decay=0.4) has no explicit features": SVC(SubsetTree().normalized()),
     "Precomputed() has no explicit features": SVC("precomputed"),
-    "FromFunction": SVC(lambda a, b: 1.0),
+    "CallableKernel": SVC(lambda a, b: 1.0),
     "use RootPaths or SubTree": SVC(Subpath().weighted("idf")),
     "use min_support=1": SVC(Conjunctions(2, min_support=2)),
     "leave out .centered()": SVC(NGram(2).centered() + NGram(1)),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from timing import processor_seconds
 from treille import InputError
 from treille.kernels import Linear, NGram, Subsequence
-from treille.solvers import ConvergenceWarning, DualCD, Perceptron, Problem
+from treille.solvers import ConvergenceWarning, DualCD, PerceptronSolver, Problem
 from treille.solvers.problem import Separation
 from treille.spaces import GramSpace, Nystrom, RowsSpace
 from treille.testing import check_solver
@@ -21,11 +21,11 @@ RANDOM = np.random.default_rng(3)
 KERNEL = NGram(2, min_n=1)
 FORMS = [
     *(
-        (Perceptron(averaged=False, representation=name), RowsSpace)
+        (PerceptronSolver(averaged=False, representation=name), RowsSpace)
         for name in ("auto", "flat", "merged", "trie", "naive")
     ),
-    (Perceptron(averaged=False), GramSpace),
-    (Perceptron(averaged=False, cache_mb=0.002), GramSpace),
+    (PerceptronSolver(averaged=False), GramSpace),
+    (PerceptronSolver(averaged=False, cache_mb=0.002), GramSpace),
 ]
 
 
@@ -106,7 +106,7 @@ def test_it_is_the_algorithm_of_the_lecture_in_both_forms(solver, space, n_class
 def test_weights_multiply_what_a_mistake_adds_and_zero_leaves_out():
     C = RANDOM.choice([0.0, 0.5, 1.0, 3.0], 30)
     problem, batch = random_problem(C=C)
-    solution = solve(problem, RowsSpace.build(KERNEL, batch), Perceptron(averaged=False), seed=1)
+    solution = solve(problem, RowsSpace.build(KERNEL, batch), PerceptronSolver(averaged=False), seed=1)
     alpha, b, *_, mistakes = lecture(KERNEL(batch), problem.y(), C, True, 1, 20)
     assert solution.alpha[0].tolist() == alpha.tolist()
     assert solution.intercept[0] == b
@@ -125,7 +125,7 @@ def test_on_data_that_can_be_separated_mistakes_are_within_the_bound(width, n, s
         return
     problem = Problem(Separation(), (distances > 0).astype(int), np.ones(len(X)), intercept, np.array([1]))
     space = RowsSpace.build(Linear(), Linear().batch(X))
-    solution = Perceptron(averaged=averaged).solve(problem, space, max_epochs=10**6, seed=seed)
+    solution = PerceptronSolver(averaged=averaged).solve(problem, space, max_epochs=10**6, seed=seed)
     report, radius = solution.report, np.linalg.norm(lifted, axis=1).max()
     assert report.status == "converged"
     assert report.radius == pytest.approx(radius)
@@ -141,7 +141,7 @@ def test_on_data_that_can_be_separated_mistakes_are_within_the_bound(width, n, s
 def test_the_margin_is_the_least_distance_from_the_boundary():
     X = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, -1.0]])
     problem = Problem(Separation(), np.array([1, 1, 0]), np.ones(3), False, np.array([1]))
-    solution = Perceptron(averaged=False).solve(problem, RowsSpace.build(Linear(), Linear().batch(X)))
+    solution = PerceptronSolver(averaged=False).solve(problem, RowsSpace.build(Linear(), Linear().batch(X)))
     w, y = solution.weights[:, 0], problem.y()
     assert solution.report.margin == pytest.approx((y * (X @ w)).min() / np.linalg.norm(w))
 
@@ -152,7 +152,7 @@ def test_opposite_labels_of_the_same_example_prove_that_there_is_no_margin():
     with pytest.warns(
         ConvergenceWarning, match="stopped at max_epochs with . mistakes in the last of 4 epochs: no weights"
     ):
-        report = Perceptron().solve(problem, space, max_epochs=4).report
+        report = PerceptronSolver().solve(problem, space, max_epochs=4).report
     assert report.status == "max_epochs"
     assert -report.dual < 0.5
     assert report.mistake_bound == np.inf
@@ -163,10 +163,10 @@ def test_opposite_labels_of_the_same_example_prove_that_there_is_no_margin():
 def test_the_number_of_threads_changes_nothing_and_seeds_do():
     problem, batch = random_problem(n=60, n_classes=4)
     space = RowsSpace.build(KERNEL, batch)
-    one, two = (solve(problem, space, Perceptron(), n_jobs=threads) for threads in (1, 2))
+    one, two = (solve(problem, space, PerceptronSolver(), n_jobs=threads) for threads in (1, 2))
     assert np.array_equal(one.weights, two.weights)
     assert one.report.mistakes == two.report.mistakes
-    other = solve(problem, space, Perceptron(), seed=9)
+    other = solve(problem, space, PerceptronSolver(), seed=9)
     assert not np.array_equal(one.weights, other.weights)
 
 
@@ -175,7 +175,7 @@ def test_it_solves_no_problems_with_losses_and_others_do_not_solve_its_own():
     space = RowsSpace.build(KERNEL, batch)
     with pytest.raises(InputError, match=r"DualCD solves problems with the losses Hinge, .*, not Separation"):
         DualCD().solve(problem, space)
-    for bad in (Perceptron(representation="x"), Perceptron(cache_mb=0), Perceptron(max_seconds=0)):
+    for bad in (PerceptronSolver(representation="x"), PerceptronSolver(cache_mb=0), PerceptronSolver(max_seconds=0)):
         with pytest.raises(InputError, match="expected"):
             bad.solve(problem, space)
 
@@ -183,7 +183,7 @@ def test_it_solves_no_problems_with_losses_and_others_do_not_solve_its_own():
 def test_it_works_on_an_approximation():
     problem, batch = random_problem()
     space = Nystrom(10).build(Subsequence(2), batch)
-    assert solve(problem, space, Perceptron()).weights.shape[1] == 1
+    assert solve(problem, space, PerceptronSolver()).weights.shape[1] == 1
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_seconds_end_it_with_what_it_has(endless, space):
     problem, batch = endless
     built = space.build(KERNEL, batch)
     with processor_seconds(5), pytest.warns(ConvergenceWarning, match="stopped at max_seconds"):
-        solution = Perceptron(max_seconds=0.2).solve(problem, built, max_epochs=10**9)
+        solution = PerceptronSolver(max_seconds=0.2).solve(problem, built, max_epochs=10**9)
     assert solution.report.status == "max_seconds"
     assert solution.alpha.sum() == sum(solution.report.mistakes)
 
@@ -215,10 +215,10 @@ def test_what_progress_raises_ends_it(endless):
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        Perceptron().solve(problem, RowsSpace.build(KERNEL, batch), max_epochs=10**9, progress=progress)
+        PerceptronSolver().solve(problem, RowsSpace.build(KERNEL, batch), max_epochs=10**9, progress=progress)
     assert 0 < calls[-1][2] <= 1
     assert threading.active_count() == before
 
 
 def test_it_obeys_the_laws_of_solvers():
-    check_solver(Perceptron(), n=25)
+    check_solver(PerceptronSolver(), n=25)

@@ -6,7 +6,7 @@ from problems import classification, regression
 
 from timing import processor_seconds
 from treille import ConvergenceWarning, InputError
-from treille.kernels import FromFunction, NGram, Precomputed
+from treille.kernels import CallableKernel, NGram, Precomputed
 from treille.solvers import SMO
 from treille.spaces import GramSpace
 from twins import dual, primal, solve_dual, with_bias
@@ -29,7 +29,7 @@ def space_of(K):
 
 def rows_of(K):
     """The same values from a function, row by row."""
-    kernel = FromFunction(lambda X, Y: K[np.ix_(np.ravel(X), np.ravel(Y))])
+    kernel = CallableKernel(lambda X, Y: K[np.ix_(np.ravel(X), np.ravel(Y))])
     return GramSpace(kernel, kernel.batch(np.arange(len(K))))
 
 

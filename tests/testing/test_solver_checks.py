@@ -13,7 +13,7 @@ from treille.solvers import (
     DualCD,
     FiniteNewton,
     NormalEquations,
-    Perceptron,
+    PerceptronSolver,
 )
 from treille.testing import check_solver
 
@@ -30,9 +30,9 @@ SOLVERS = [
     NormalEquations(),
     ConjugateGradient(),
     Cholesky(),
-    Perceptron(),
-    Perceptron(averaged=False, representation="trie"),
-    Perceptron(cache_mb=0.005),
+    PerceptronSolver(),
+    PerceptronSolver(averaged=False, representation="trie"),
+    PerceptronSolver(cache_mb=0.005),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treille.data import Batch
@@ -37,12 +37,13 @@ from treille.scale.dask_parts import as_parts
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts, read_part
-from treille.solvers import Problem, Report
+from treille.scikit_learn import BaseEstimator
+from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, Separation, check_intercept
 from treille.solvers.progress import progress_bar, running_text, stage
 from treille.solvers.report import check_outcome, first_level_outside
 from treille.solvers.solver import BaseSolver, check_supported
-from treille.spaces import PartsSpace
+from treille.spaces import Nystrom, PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
@@ -51,15 +52,18 @@ KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "pre
 class KernelMachine(LearnedDisplay, BaseEstimator):
     """An estimator that learns functions of examples by solving a `Problem` with a kernel.
 
-    The parameters `kernel`, `tol`, `max_epochs`, `fit_intercept`, `solver`, `space`, `n_jobs`, `random_state` and `verbose`
-    mean the same in all estimators that have them.
+    The parameters mean the same in all estimators that have them, see `treille.estimators.parameters`. An estimator without the
+    parameter `space` or `random_state` uses the value that it has here.
     """
 
-    kernel: Any
+    kernel: KernelParameter
     tol: float
     max_epochs: int
-    solver: Any
+    solver: str | Solver
+    space: str | Nystrom = "auto"
     n_jobs: int | None
+    random_state: int = 0
+    verbose: int
     plan_: Plan
     report_: Report
     functions_: Functions
@@ -88,7 +92,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         of_classes = is_classifier(self)
         labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
-            with running_text(getattr(self, "verbose", 0)) as show:
+            with running_text(self.verbose) as show:
                 choose = partial(choose_kernel, self.kernel, labels=of_classes)
                 counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
             parts.class_counts = labels.class_counts()
@@ -151,7 +155,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """The kernel, the reason for it, and the examples as it reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
         kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
-        with stage("reading examples", getattr(self, "verbose", 0)):
+        with stage("reading examples", self.verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
@@ -160,8 +164,8 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _planned(self, kernel: Kernel, why: str, batch: Any, problem: Problem) -> tuple[Plan, Any]:
         """The solver chosen, and the space that it works on, built."""
         bound = self._bound(kernel, problem)
-        with stage("computing features", getattr(self, "verbose", 0)):
-            return plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
+        with stage("computing features", self.verbose):
+            return plan(bound, why, batch, problem, self.solver, self.space, self.n_jobs)
 
     def _bound(self, kernel: Kernel, problem: Problem) -> Kernel:
         """The kernel with the labels of the training examples, where it needs them."""
@@ -172,17 +176,16 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     def _solve(self, kernel: Kernel, batch: Any, problem: Problem, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
-        verbose = getattr(self, "verbose", 0)
         n_problems, unit = problem.n_problems, "epoch"
         if isinstance(space, PartsSpace):  # all at once, unless the rows differ
             n_problems, unit = max(1, space.rows.n_problems), "pass"
-        with progress_bar(n_problems, self.tol, verbose, measure=measure, unit=unit) as progress:
+        with progress_bar(n_problems, self.tol, self.verbose, measure=measure, unit=unit) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,
                 tol=self.tol,
                 max_epochs=self.max_epochs,
-                seed=getattr(self, "random_state", 0),
+                seed=self.random_state,
                 n_jobs=self.n_jobs,
                 progress=progress,
             )
@@ -214,9 +217,9 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """Refuses values of the shared parameters that are out of their range, and a solver that does not support the problem."""
         check_positive("tol", self.tol)
         check_whole("max_epochs", self.max_epochs)
-        check_whole("random_state", getattr(self, "random_state", 0), 0)
+        check_whole("random_state", self.random_state, 0)
         check_intercept("fit_intercept", intercept)
-        requested_nystrom(getattr(self, "space", "auto"))
+        requested_nystrom(self.space)
         if isinstance(self.solver, str) and self.solver == "auto":
             pass
         elif not all(hasattr(self.solver, name) for name in ("solve", "spaces", "losses", "intercepts")):
@@ -297,7 +300,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
-    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
 
         Parameters
@@ -313,20 +316,30 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         --------
         >>> import treille
         >>> model = treille.SVC(treille.kernels.NGram(1)).fit(["aab", "bcc"], [0, 1])
-        >>> model.report(["ab", "cc"], [0, 1], "report.html")
+        >>> model.write_report(["ab", "cc"], [0, 1], "report.html")
         """
         from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
 
         check_is_fitted(self, "functions_")
         write_report(self, X, y, path, train)
 
-    def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:
+    def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
+        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
+
+        Weights are written one by one ("flat"), and read back bit for bit; or as the minimal automaton of the features' strings
+        ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
+        ("auto").
+        """
+        check_is_fitted(self, "functions_")
         spec = estimator_spec(self)
         spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
-        save_estimator(path, spec, arrays | self._extra_arrays(), classes)
+        save_estimator(path, spec, arrays | self._extra_arrays(), self._classes_to_save())
+
+    def _classes_to_save(self) -> np.ndarray:
+        return np.empty(0)
 
     def _extra(self) -> dict[str, Any]:
         """What else belongs in the spec of a model file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +24,7 @@ from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
+from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Hinge, Logistic, Loss, SquaredHinge
 from treille.spaces.functions import KernelFunctions
@@ -176,15 +175,8 @@ class Classifier(ClassifierMixin, KernelMachine):
         machines = [weight_fst(functions.features, column) for column in functions.weights.T]
         return machines[0] if len(self.classes_) == 2 else dict(zip(self.classes_.tolist(), machines, strict=True))
 
-    def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:
-        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept.
-
-        Weights are written one by one ("flat"), and read back bit for bit; or as the minimal automaton of the features' strings
-        ("automaton"), a third of the size or less for n-grams of texts, and read back to 12 digits; or in the smaller of the two
-        ("auto").
-        """
-        check_is_fitted(self, "functions_")
-        self._save(path, self.classes_, representation)
+    def _classes_to_save(self) -> np.ndarray:
+        return self.classes_
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         if len(classes) < 2:

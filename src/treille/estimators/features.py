@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.in_parts import refuse_parts
@@ -15,11 +14,13 @@ from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.callable import as_kernel
 from treille.scale.counting import count_parts
 from treille.scale.dask_parts import is_collection
 from treille.scale.folder import opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import Parts
+from treille.scikit_learn import BaseEstimator, TransformerMixin
 
 
 class Features(TransformerMixin, BaseEstimator):
@@ -27,8 +28,8 @@ class Features(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : Kernel
-        Any kernel with explicit features.
+    kernel : Kernel or str
+        Any kernel with explicit features, or an expression such as "ngram(5)".
     n_jobs : int or None
         Threads; None is 1, -1 is all. The result does not depend on it.
 
@@ -51,7 +52,7 @@ class Features(TransformerMixin, BaseEstimator):
     [(1, 3), (2, 3)]
     """
 
-    def __init__(self, kernel: Kernel, n_jobs: int | None = None):
+    def __init__(self, kernel: Kernel | str, n_jobs: int | None = None):
         self.kernel = kernel
         self.n_jobs = n_jobs
 
@@ -60,44 +61,42 @@ class Features(TransformerMixin, BaseEstimator):
         if isinstance(X, Parts):
             self._fit_parts(X)
         elif is_collection(X):
-            self._check()
-            self.feature_map_ = features_on_cluster(self.kernel, X, self.n_jobs)
+            self.feature_map_ = features_on_cluster(self._kernel(), X, self.n_jobs)
         else:
             self.fit_rows(X, y)
         return self
 
-    def _check(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise InputError(f"kernel is {self.kernel!r}, expected a kernel such as treille.kernels.NGram(5)")
-        self.kernel.check()
+    def _kernel(self) -> Kernel:
+        kernel = as_kernel(self.kernel)
+        if kernel is None:
+            raise InputError("kernel is None, expected a kernel such as treille.kernels.NGram(5)")
+        kernel.check()
+        return kernel
 
     def _fit_parts(self, parts: Parts) -> None:
-        self._check()
-        self.kernel.check_parts()
-        labels = Collected(True if self.kernel.needs_labels else None)
+        kernel = self._kernel()
+        kernel.check_parts()
+        labels, chosen = Collected(True if kernel.needs_labels else None), (kernel, "as given")
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
-            chosen: tuple[Kernel, str] = self.kernel, "as given"
             counted, _ = count_parts(
                 parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs
             )
-            kernel = self._bound(labels.y(), len(counted)) if self.kernel.needs_labels else self.kernel
+            if kernel.needs_labels:
+                kernel = _bound(kernel, labels.y(), len(counted))
             self.feature_map_, _ = counted.fitted(kernel, self.n_jobs)
 
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
         refuse_parts(X, self, "use fit, then transform, which yields one matrix per part")
         refuse_cluster(X, self, "use fit, then transform, which returns a delayed matrix of each partition")
-        self._check()
-        batch = self.kernel.batch(X, self.n_jobs)
+        kernel = self._kernel()
+        batch = kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        kernel = self._bound(y, len(batch)) if self.kernel.needs_labels and y is not None else self.kernel
+        if kernel.needs_labels and y is not None:
+            kernel = _bound(kernel, y, len(batch))
         self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
         return rows
-
-    def _bound(self, y: Any, n: int) -> Kernel:
-        classes, labels = check_labels(y, n)
-        return self.kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits, and returns the matrix of X, or of each part."""
@@ -116,7 +115,7 @@ class Features(TransformerMixin, BaseEstimator):
             return map(self.transform, (part.X for part in X.open()))
         if is_collection(X):
             return matrices(self.transform, X)
-        rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
+        rows = self.feature_map_.transform(self._kernel().batch(X, self.n_jobs), self.n_jobs)
         return rows.to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
@@ -133,3 +132,8 @@ class Features(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         return tags
+
+
+def _bound(kernel: Kernel, y: Any, n: int) -> Kernel:
+    classes, labels = check_labels(y, n)
+    return kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.plan import Plan
-from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
-from treille.solvers.report import Progress
+from treille.solvers.solver import after
 from treille.spaces import Nystrom
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
@@ -66,8 +66,8 @@ def evaluate_folds(
     """
     n_problems = folds[0].problem.n_problems * len(folds)
     options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
-    options["seed"] = getattr(model, "random_state", 0)
-    with progress_bar(n_problems, model.tol, getattr(model, "verbose", 0), "fold") as progress:
+    options["seed"] = model.random_state
+    with progress_bar(n_problems, model.tol, model.verbose, "fold") as progress:
         if isinstance(chosen.space, Nystrom) or not kernel.refits():
             parts = [_from_scratch(model, kernel, batch, fold, Cs, chosen, options) for fold in folds]
             found = FoldOutputs.joined(parts)
@@ -76,17 +76,13 @@ def evaluate_folds(
             for f, fold in enumerate(folds):
                 own = counted(kernel, fold, len(batch))
                 refitted = chosen.space.build(own, batch, model.n_jobs)
-                follow: Any = progress and _after(f * fold.problem.n_problems, progress)
+                follow = progress and after(f * fold.problem.n_problems, progress)
                 parts.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
             found = FoldOutputs.joined(parts)
         else:
             found = solve_folds(chosen.solver, space, folds, Cs, progress=progress, **options)
     outputs = [out + fold.offset for out, fold in zip(found.outputs, folds, strict=True)]
     return replace(found, outputs=outputs)
-
-
-def _after(solved: int, progress: Progress) -> Progress:
-    return lambda done, epochs, gap: progress(solved + done, epochs, gap)
 
 
 def counted(kernel: Kernel, fold: TrainedFold, n: int) -> Kernel:
@@ -157,11 +153,3 @@ class HeldOutRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The outputs, whatever X is."""
         return self.outputs
-
-
-def check_fold(found: InputError, number: int) -> InputError:
-    """What is wrong with the training examples of a fold, and what to do."""
-    return InputError(
-        f"in the training examples of fold {number}, {found}: use fewer folds, or folds that have every class, such as "
-        "StratifiedKFold"
-    )

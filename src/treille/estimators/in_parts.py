@@ -22,7 +22,7 @@ def check_in_parts(estimator: Any, loss: type[Loss], space: Any = PartsSpace, wh
     kernel = as_kernel(estimator.kernel)
     if kernel is not None:
         kernel.check_parts()
-    if getattr(estimator, "space", "auto") != "auto":
+    if estimator.space != "auto":
         raise InputError(
             f"space is {estimator.space!r}, which needs all examples in memory: use 'auto' for data {where}"
         )

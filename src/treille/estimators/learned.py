@@ -28,9 +28,9 @@ from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
 from treille.kernels.callable import as_kernel
 from treille.kernels.weighted import Weighted, WeightedMap
+from treille.learning import LearnedKernel, align_weights, learn_weights
+from treille.learning.risk import SPREADS, split
 from treille.solvers import Problem, Report
-from treille.solvers.alignment import align
-from treille.solvers.kernel_learning import SPREADS, Learned, learn_features, learn_groups, split
 from treille.solvers.progress import progress_bar, stage
 from treille.spaces.rows import no_features
 from treille.spaces.weight_automaton import weight_fst
@@ -63,14 +63,18 @@ class LearningRows:
     names: list[str]  # of the groups
 
 
-@dataclass(eq=False, repr=False)
-class KernelLearner(KernelMachine):
-    """What `LearnedSVC` and `LearnedRidge` share: see there for the parameters."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class LearningParameters:
+    """Parameters of `LearnedSVC`, which documents them, of `LearnedRidge`, and of their searches by cross-validation."""
 
     groups: str | Callable[[str], Any] = "features"
     learn: str = "risk"
     spread: str = "optimal"
     trace: float | None = None
+
+
+class KernelLearner(LearningParameters, KernelMachine):
+    """Base class of `LearnedSVC` and `LearnedRidge`."""
 
     def _check_learning(self) -> None:
         if self.groups not in GROUPS and not callable(self.groups):
@@ -83,9 +87,10 @@ class KernelLearner(KernelMachine):
             raise InputError(f"spread is {self.spread!r}, expected {' or '.join(map(repr, SPREADS))}")
         if self.trace is not None:
             check_positive("trace", self.trace)
-        space = getattr(self, "space", "auto")
-        if space != "auto":
-            raise InputError(f"space is {space!r}, expected 'auto': weights are learned for the features of the kernel")
+        if self.space != "auto":
+            raise InputError(
+                f"space is {self.space!r}, expected 'auto': weights are learned for the features of the kernel"
+            )
         kernel = as_kernel(self.kernel)
         if kernel is not None and not kernel.has_features:
             raise InputError(
@@ -107,7 +112,7 @@ class KernelLearner(KernelMachine):
     def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
         rows = self._learning_rows(self._bound(kernel, problem), batch)
-        with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
+        with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
         return plan(self._keep(rows, learned), why, batch, problem, self.solver, n_jobs=self.n_jobs)
 
@@ -118,7 +123,7 @@ class KernelLearner(KernelMachine):
 
     def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
-        with stage("computing features", getattr(self, "verbose", 0)):
+        with stage("computing features", self.verbose):
             rows = self._grouped(kernel, batch)
         if rows.rows.n_features == 0:
             raise no_features(kernel, 0)
@@ -148,20 +153,18 @@ class KernelLearner(KernelMachine):
         raise NotImplementedError
 
     def _learn(
-        self, problem: Problem, examples: LearningRows, start: list[Learned] | None = None, progress: Any = None
-    ) -> list[Learned]:
+        self, problem: Problem, examples: LearningRows, start: list[LearnedKernel] | None = None, progress: Any = None
+    ) -> list[LearnedKernel]:
         trace = float(len(problem) if self.trace is None else self.trace)
         problem = replace(problem, C=problem.C * self._learning_factor())
         if self.learn != "risk":
             nnls = self.learn == "alignment-nnls"
-            return align(problem, examples.rows, examples.groups, trace=trace, nonnegative_least_squares=nnls)
+            return align_weights(problem, examples.rows, examples.groups, trace=trace, nonnegative_least_squares=nnls)
         options: dict[str, Any] = {
             "trace": trace, "spread": self.spread, "tol": self.tol, "max_epochs": self.max_epochs, "n_jobs": self.n_jobs,
             "start": start, "progress": progress,
         }  # fmt: skip
-        if examples.groups is None:
-            return learn_features(problem, examples.rows, **options)
-        return learn_groups(problem, examples.rows, examples.groups, **options)
+        return learn_weights(problem, examples.rows, examples.groups, **options)
 
     def path(self, X: Any, y: Any, values: Any, label: Any = None) -> LearnedPath:
         """What is learned for each of several values of C, or of alpha: each begins from the last, strong regularisation first.
@@ -184,7 +187,7 @@ class KernelLearner(KernelMachine):
         problems = [model._problem(y, None, len(batch)) for model in models]
         rows = self._learning_rows(self._bound(kernel, problems[0]), batch)
         k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
-        found: list[Learned] = []
+        found: list[LearnedKernel] = []
         for problem in problems:
             found += models[0]._learn(split(problem)[k], rows, start=found[-1:] or None)
         shares = np.stack([each.shares for each in found])
@@ -192,7 +195,7 @@ class KernelLearner(KernelMachine):
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
         return LearnedPath(parameter, ordered, names, shares[:, used], [each.report for each in found])
 
-    def _keep(self, examples: LearningRows, learned: list[Learned]) -> Kernel:
+    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> Kernel:
         """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
@@ -296,7 +299,7 @@ class KernelLearner(KernelMachine):
             setattr(self, f"{name}_", values)
 
 
-def used_features(rows: LearningRows, learned: list[Learned]) -> np.ndarray:
+def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
     """Those that have weight in a problem, and those that these need."""
     return rows.features.needed(np.flatnonzero(np.any([each.weights > 0 for each in learned], axis=0)))
 
@@ -319,7 +322,7 @@ def _without_zeros(matrix: sp.csr_matrix) -> Rows:
     return Rows.from_csr(matrix)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedSVC(KernelLearner, SVC):
     """A support vector machine whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
 
@@ -383,7 +386,7 @@ class LearnedSVC(KernelLearner, SVC):
             check_positive("learning_C", self.learning_C)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedRidge(KernelLearner, Ridge):
     """Ridge regression whose kernel is learned with it: a weight for each feature, most of them 0, or for each part.
 

@@ -12,74 +12,53 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
-from treille.estimators.held_out import Split, TrainedFold, check_fold, counted, trained_fold
-from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, used_features
+from treille.estimators.held_out import Split, TrainedFold, counted
+from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningParameters, LearningRows, used_features
 from treille.estimators.plan import plan
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
-from treille.estimators.svc_cv import SVCCV
+from treille.estimators.svc import SVCCV
 from treille.features import Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.solvers import ConvergenceWarning
+from treille.solvers.folds import FoldOutputs
 from treille.solvers.progress import progress_bar
 
 
-@dataclass(eq=False, repr=False)
-class LearnedSearchCV(SearchCV):
+class LearnedSearchCV(LearningParameters, SearchCV):
     """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
-
-    groups: Any = "features"
-    learn: str = "risk"
-    spread: str = "optimal"
-    trace: float | None = None
 
     def _evaluate(
         self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
     ) -> Evaluated:
-        name, values = self.path[0], self._values()
-        unit = clone(model).set_params(**{name: self._unit()})
-        whole = unit._problem(y, sample_weight, len(batch))
-        rows = unit._learning_rows(unit._bound(kernel, whole), batch)
-        folds, outputs = list[TrainedFold](), []
-        gaps, seconds = np.zeros((len(values), len(splits))), np.zeros((len(values), len(splits)))
-        with progress_bar(len(splits), model.tol, getattr(model, "verbose", 0), "fold") as progress:
-            for f, split in enumerate(splits):
-                try:
-                    fold = trained_fold(unit, whole, y, sample_weight, split)
-                except InputError as error:
-                    raise check_fold(error, f) from None
+        whole, folds = self._posed(model, y, sample_weight, len(batch), splits)
+        values = self._values()
+        models = [clone(model).set_params(**{self.path[0]: value}) for value in values]
+        Cs = [self.strength(value) for value in values]
+        rows, each = model._learning_rows(model._bound(kernel, whole), batch), list[FoldOutputs]()
+        with progress_bar(len(splits), model.tol, model.verbose, "fold") as progress:
+            for f, fold in enumerate(folds):
                 own = rows
                 if kernel.needs_features:  # weights and means that depend on the examples
-                    own = unit._learning_rows(counted(kernel, fold, len(batch)), batch)
-                models = [clone(model).set_params(**{name: value}) for value in values]
-                strengths = [self.strength(value) for value in values]
-                found, gaps[:, f], seconds[:, f] = _fold_outputs(models, fold, own, strengths, why, batch)
-                folds.append(fold)
-                outputs.append(found + fold.offset)
+                    own = model._learning_rows(counted(kernel, fold, len(batch)), batch)
+                each.append(_fold_outputs(models, fold, own, Cs, why, batch))
                 if progress is not None:
-                    progress(f + 1, 0, float(gaps[:, f].max()))
-
-        def refit(value: float) -> KernelMachine:
-            model.set_params(**{name: value})
-            problem = model._problem(y, sample_weight, len(batch))
-            model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem))
-            return model
-
-        return Evaluated(folds, outputs, gaps, seconds, refit)
+                    progress(f + 1, 0, float(each[-1].gaps.max()))
+        found = FoldOutputs.joined(each)
+        return Evaluated(folds, found.outputs, found.gaps, found.seconds)
 
 
 def _fold_outputs(
     models: Sequence[Any], fold: TrainedFold, rows: LearningRows, Cs: Sequence[float], why: str, batch: Batch
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outputs of the held-out examples by C, example and function; the larger gap of learning and training; and seconds."""
+) -> FoldOutputs:
+    """The outputs of a fold's held-out examples, the larger gap of learning and training, and seconds, for each C."""
     some = np.unique(fold.train)
     matrix = rows.rows.to_csr()
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
     outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))
-    gaps, seconds, start = np.zeros(len(Cs)), np.zeros(len(Cs)), None
+    gaps, seconds, start = np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
     model = models[0]
     options = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
     for c in np.argsort(Cs):
@@ -92,13 +71,13 @@ def _fold_outputs(
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, start)
         scales = np.sqrt(np.stack([each.weights[used] for each in start], axis=1))
-        outputs[c] = held_out[:, used] @ (weights * scales) + solution.intercept
+        outputs[c] = held_out[:, used] @ (weights * scales) + solution.intercept + fold.offset
         gaps[c] = max(solution.report.relative_gap, *(each.report.relative_gap for each in start))
         seconds[c] = time.perf_counter() - begun
-    return outputs, gaps, seconds
+    return FoldOutputs([outputs], gaps, seconds)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedSVCCV(LearnedSearchCV, SVCCV):
     """`LearnedSVC` with C, and other parameters, chosen by cross-validation. Features are computed once, for all folds and all C.
 
@@ -135,7 +114,7 @@ class LearnedSVCCV(LearnedSearchCV, SVCCV):
     learning_C: float | None = None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearnedRidgeCV(LearnedSearchCV, RidgeCV):
     """`LearnedRidge` with alpha, and other parameters, chosen by cross-validation. Features are computed once.
 

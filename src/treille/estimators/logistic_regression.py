@@ -1,25 +1,28 @@
-"""Logistic regression on structured examples: a classifier whose outputs are probabilities."""
+"""Logistic regression on structured examples: a classifier whose outputs are probabilities, and its search."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, logsumexp
+from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.estimators.held_out import HeldOutClassifier
+from treille.estimators.parameters import ClassifierParameters
+from treille.estimators.search import ClassifierSearchCV
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scale.dask_parts import is_collection, lazily
-from treille.solvers import Solver
 from treille.solvers.problem import Logistic, Loss
-from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(Classifier):
+class LogisticRegression(ClassifierParameters, Classifier):
     """Logistic regression for classes of strings and other structured examples, trained to a proven duality gap.
 
     Minimises ``1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i f(x_i)))`` with f(x) = w.phi(x) + b. The probability of the positive class
@@ -52,15 +55,6 @@ class LogisticRegression(Classifier):
 
     kernel: KernelParameter = None
     C: float = 1.0
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool = True
-    class_weight: dict[Any, float] | str | None = None
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
@@ -94,3 +88,48 @@ def log_probabilities(scores: np.ndarray) -> np.ndarray:
         return np.column_stack([log_expit(-scores), log_expit(scores)])
     logs = log_expit(scores)
     return logs - logsumexp(logs, axis=1, keepdims=True)
+
+
+class HeldOutProbabilities(HeldOutClassifier):
+    """A fold whose outputs are probabilities, for scorers such as "neg_log_loss"."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """One row per held-out example."""
+        return np.exp(log_probabilities(self.outputs))
+
+
+@dataclass(eq=False, repr=False)
+class LogisticRegressionCV(ClassifierParameters, ClassifierSearchCV):
+    """`LogisticRegression` with C, and other parameters, chosen by cross-validation, see `SVCCV`.
+
+    Parameters
+    ----------
+    kernel, Cs, grid, cv, scoring
+        As in `SVCCV`. With ``scoring="neg_log_loss"`` the best probabilities are chosen instead of the best decisions.
+    tol, max_epochs, fit_intercept, class_weight, solver, space, n_jobs, random_state, verbose
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    C_, best_params_, best_score_, best_index_, cv_results_, best_estimator_, refit_time_, scorer_, gaps_
+        As in `SVCCV`.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> X = ["abab", "baba", "abba", "aabb", "ccdd", "dccd", "cdcd", "ddcc"]
+    >>> model = treille.LogisticRegressionCV(NGram(2), Cs=[0.01, 1, 100], cv=2, scoring="neg_log_loss")
+    >>> model.fit(X, [0] * 4 + [1] * 4).C_
+    100.0
+    """
+
+    estimator = LogisticRegression
+    held_out = HeldOutProbabilities
+
+    Cs: Sequence[float] | int = 10
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """As in `LogisticRegression`."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
+from treille.estimators.parameters import SolverParameters
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
+from treille.scikit_learn import OutlierMixin
+from treille.solvers import Problem
 from treille.solvers.problem import OneClass
 
 
 @dataclass(eq=False, repr=False)
-class OneClassSVM(OutlierMixin, KernelMachine):
+class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
     """Learns a region that contains most examples, without labels, to detect novelties and outliers.
 
     min 1/2 |w|^2 + sum_i max(0, rho - w.x_i) - nu n rho: at most a fraction nu of the examples lies outside, and at least a
@@ -60,11 +59,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     kernel: KernelParameter = None
     nu: float = 0.5
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    solver: str | Solver = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> OneClassSVM:
         """Trains on examples X; `y` is ignored."""
@@ -102,10 +96,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """+1 inside the region, -1 outside."""
         return np.where(self.decision_function(X) > 0, 1, -1)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that `treille.load` reads."""
-        check_is_fitted(self, "functions_")
-        self._save(path, np.array([-1, 1]))
+    def _classes_to_save(self) -> np.ndarray:
+        return np.array([-1, 1])
 
     def _restore(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], classes: np.ndarray) -> None:
         self._read(spec, arrays, 1)

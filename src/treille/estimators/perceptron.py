@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
+from treille.estimators.parameters import TrainingParameters
 from treille.estimators.plan import Plan, requested_nystrom
 from treille.estimators.streams import FeatureStream, Stream, as_streamed, stream_of
 from treille.estimators.targets import check_weights, found_labels
@@ -22,8 +22,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.parse import default_kernel
-from treille.solvers import Perceptron as PerceptronSolver
-from treille.solvers import Report
+from treille.solvers import PerceptronSolver, Report
 from treille.solvers.problem import Loss, Separation
 from treille.spaces import GramSpace, Nystrom, RowsSpace
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 
 
 @dataclass(eq=False, repr=False)
-class Perceptron(Classifier):
+class Perceptron(TrainingParameters, Classifier):
     """Perceptron for classes of strings and other structured examples: fast, learns from streams, does not regularise.
 
     Visits the examples in random order, and adds those that are misclassified to the weights, until an epoch has no mistake. If the
@@ -86,19 +85,19 @@ class Perceptron(Classifier):
     """
 
     kernel: KernelParameter = None
+    _: KW_ONLY
     averaged: bool = True
     max_epochs: int = 100
     fit_intercept: bool = True
     class_weight: dict[Any, float] | str | None = None
     space: str | Nystrom = "auto"
-    n_jobs: int | None = None
     random_state: int = 0
-    verbose: int = 0
+    running_accuracy_: float = field(init=False)
 
     tol = 1.0  # there is no gap to reach
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> Any:  # type: ignore[override]  # not a parameter here
         """The solver, with the options of the estimator."""
         return PerceptronSolver(averaged=bool(self.averaged))
 
@@ -157,13 +156,17 @@ class Perceptron(Classifier):
         C = self._weights(codes, found, known, sample_weight)
         if stream is None:
             stream = stream_of(kernel, batch, self.fit_intercept, self.n_jobs, self if begun else None)
-        stream = copy(stream)  # so that a call that fails, or is interrupted, changes nothing
+        stream = stream.copied()  # so that a call that fails, or is interrupted, changes nothing
         before = self.classes_ if stream.n_classes else known[:0]
         if len(known) > stream.n_classes:
             stream.with_classes(np.searchsorted(known, before), len(known))
-        stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
-        stream.seconds += time.perf_counter() - start
-        learned = self._learned(stream, kernel, why, batch)
+        try:
+            stream.learn(batch, np.searchsorted(known, found).astype(np.int32)[codes], C)
+            stream.seconds += time.perf_counter() - start
+            learned = self._learned(stream, kernel, why, batch)
+        except BaseException:
+            stream.undo()
+            raise
         self.__dict__.update(learned, _stream=stream, _fixed=fixed, classes_=known)
         return self
 

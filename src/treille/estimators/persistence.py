@@ -4,13 +4,13 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille.data.sequences import RESIDUES
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.registry import find, registered_name, require
+from treille.scikit_learn import BaseEstimator
 from treille.spaces import Nystrom
 
 KINDS: dict[str, type[Any]] = {"str": str, "int": int, "bool": bool, "float": float}

@@ -1,16 +1,15 @@
 """What the regressors share: targets, prediction, model files."""
 
-import os
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
 from treille.estimators.base import KernelMachine
@@ -23,31 +22,40 @@ from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
+from treille.scikit_learn import RegressorMixin
 from treille.solvers import Problem
 from treille.solvers.problem import Loss, SquaredError
 
+if TYPE_CHECKING:  # part of typing from Python 3.11 on
+    from typing_extensions import Self
+
 
 class Regressor(RegressorMixin, KernelMachine):
-    """A regression function of structured examples; subclasses implement ``fit``."""
+    """A regression function of structured examples; subclasses name the loss."""
 
+    most_targets: ClassVar[float] = inf  # per example
     one_target_: bool
     fit_intercept: bool | str
     _found: tuple[np.ndarray, bool]  # while `fit` runs: the mean of the targets, and whether there is one per example
 
-    def _regression_problem(
-        self, y: Any, sample_weight: Any, n: int, loss: Loss, C: float, most_targets: float = inf
-    ) -> Problem:
-        """The problem of n examples with this loss, C times the sample weights, and the intercept `fit_intercept`.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Trains on examples X with targets y: one number per example; for `Ridge`, also one row of numbers."""
+        self.check_parameters()
+        self._train(X, y, sample_weight, self._problem)
+        return self
+
+    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+        """The problem of n examples.
 
         A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y, which is kept
         until the problem is solved.
         """
-        numbers, weights = check_numbers(y, n), check_sample_weight(sample_weight, n)
-        if numbers.ndim == 2 and numbers.shape[1] > most_targets:
+        (loss, C), numbers, weights = self._loss_and_C(), check_numbers(y, n), check_sample_weight(sample_weight, n)
+        if numbers.ndim == 2 and numbers.shape[1] > self.most_targets:
             raise InputError(
                 f"targets have the shape {numbers.shape}, expected one number per example: Ridge takes more"
             )
-        one_target = numbers.ndim == 1 or most_targets == 1
+        one_target = numbers.ndim == 1 or self.most_targets == 1
         if numbers.ndim == 2 and one_target:
             warn_of_column()
         numbers = numbers.reshape(n, -1)
@@ -111,11 +119,6 @@ class Regressor(RegressorMixin, KernelMachine):
     def intercept_(self) -> Any:
         """A number; with several targets, one per target."""
         return float(super().intercept_[0]) if self.one_target_ else super().intercept_
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that `treille.load` reads; only features, or examples, with weight are kept."""
-        check_is_fitted(self, "functions_")
-        self._save(path, np.empty(0))  # no classes
 
     def _extra(self) -> dict[str, Any]:
         return {"one_target": self.one_target_}

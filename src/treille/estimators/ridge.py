@@ -6,15 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from treille.estimators.base import KernelParameter
+from treille.estimators.parameters import MachineParameters
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
 from treille.solvers.problem import Loss, SquaredError
-from treille.spaces import Nystrom
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RidgeParameters(MachineParameters):
+    """Parameters of `Ridge`, and of its search by cross-validation."""
+
+    fit_intercept: bool | str = "free"
+    tol: float = 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class Ridge(Regressor):
+class Ridge(RidgeParameters, Regressor):
     """Kernel ridge regression: squared errors, one or several targets, trained to a proven duality gap.
 
     Minimises ``sum_i s_i (y_i - f(x_i))^2 + alpha |w|^2`` for sample weights s, that is, 2 alpha times
@@ -59,22 +66,6 @@ class Ridge(Regressor):
 
     kernel: KernelParameter = None
     alpha: float = 1.0
-    fit_intercept: bool | str = "free"
-    tol: float = 1e-6
-    max_epochs: int = 1000
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
-        """Trains on examples X with targets y: one number, or one row of numbers, per example."""
-        self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
-        return self
-
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, *self._loss_and_C())
 
     def _loss_and_C(self) -> tuple[Loss, float]:
         return SquaredError(), 0.5 / self.alpha

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.metrics import check_scoring
 
 from treille.data import Batch
-from treille.estimators.base import KernelParameter
-from treille.estimators.held_out import HeldOutRegressor, Split
-from treille.estimators.ridge import Ridge
-from treille.estimators.search import Evaluated, Results, SearchCV
+from treille.estimators.held_out import Split, TrainedFold
+from treille.estimators.ridge import Ridge, RidgeParameters
+from treille.estimators.search import Evaluated, SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
-from treille.solvers import Solver
+from treille.scikit_learn import RegressorMixin
 from treille.solvers.leave_one_out import leave_one_out
 from treille.spaces import Nystrom
 
 
 @dataclass(eq=False, repr=False)
-class RidgeCV(RegressorMixin, SearchCV):
+class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
     """`Ridge` with alpha, and other parameters, chosen by cross-validation, by default leave-one-out in closed form.
 
     Parameters
@@ -61,25 +58,17 @@ class RidgeCV(RegressorMixin, SearchCV):
 
     estimator = Ridge
     path = ("alpha", "alphas")
+    unit = 0.5
 
-    kernel: KernelParameter | Sequence[KernelParameter] = None
     alphas: Sequence[float] | int = 10
-    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    _: KW_ONLY
     cv: Any = None
-    scoring: Any = None
-    fit_intercept: bool | str = "free"
-    tol: float = 1e-6
-    max_epochs: int = 1000
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def strength(self, value: float) -> float:
         return 0.5 / value
 
-    def _unit(self) -> float:
-        return 0.5
+    def _leaves_one_out(self) -> bool:
+        return self.cv is None
 
     def _splits(self, X: Any, y: Any, groups: Any, n: int) -> list[Split]:
         return [] if self.cv is None else super()._splits(X, y, groups, n)
@@ -95,42 +84,13 @@ class RidgeCV(RegressorMixin, SearchCV):
                 f"cv is None, leave-one-out in closed form, but the features of {kernel!r} depend on all training examples: "
                 "use folds, such as cv=5"
             )
-        values, n = self._values(), len(batch)
-        whole = model._problem(y, sample_weight, n)
-        chosen, space = model._planned(kernel, why, batch, whole)
+        values, everything = self._values(), np.arange(len(batch))
+        whole = model._problem(y, sample_weight, len(batch))
+        planned = model._planned(kernel, why, batch, whole)
         begun = time.perf_counter()
-        numbers, weights = np.asarray(y, np.float64).reshape(n, -1), check_sample_weight(sample_weight, n)
-        outputs = leave_one_out(space, numbers, weights, values, model.fit_intercept, model.n_jobs)
+        numbers = np.asarray(y, np.float64).reshape(len(batch), -1)
+        weights = check_sample_weight(sample_weight, len(batch))
+        outputs = leave_one_out(planned[1], numbers, weights, values, model.fit_intercept, model.n_jobs)
         seconds = np.full((len(values), 1), (time.perf_counter() - begun) / len(values))
-
-        def refit(value: float) -> Any:
-            model.set_params(alpha=value)._solve(
-                kernel, batch, model._problem(y, sample_weight, n), replace(chosen), space
-            )
-            return model
-
-        return Evaluated([], [outputs], np.zeros((len(values), 1)), seconds, refit)
-
-    def _score(
-        self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
-    ) -> tuple[float, float]:
-        if self.cv is not None:
-            return super()._score(evaluated, params, X, y, sample_weight, results)
-        results.splits = False
-        self.scorer_ = check_scoring(self, scoring=self.scoring)
-        numbers, values, means = np.asarray(y, np.float64), self._values(), []
-        for c, (value, outputs) in enumerate(zip(values, evaluated.outputs[0], strict=True)):
-            begun = time.perf_counter()
-            predicted = outputs.reshape(numbers.shape)
-            if self.scoring is None:
-                errors = ((predicted - numbers) ** 2).reshape(len(numbers), -1).mean(axis=1)
-                score = -float(np.average(errors, weights=sample_weight))
-            else:
-                weights = self._weights_to_score(sample_weight, slice(None))
-                score = float(self.scorer_(HeldOutRegressor(predicted), X, numbers, **weights))
-            if not np.isfinite(score):
-                raise InputError(f"the score is {score} for {params | {'alpha': value}}: use another scoring")
-            took = np.array([time.perf_counter() - begun])
-            results.add(params | {"alpha": value}, np.array([score]), evaluated.seconds[c], took)
-            means.append(score)
-        return max(means), values[int(np.argmax(means))]
+        fold = TrainedFold(whole, everything, everything, np.zeros(whole.n_problems), np.empty(0, int))
+        return Evaluated([fold], [outputs], np.zeros((len(values), 1)), seconds, planned)

@@ -6,40 +6,39 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.display import LearnedDisplay
 from treille.estimators.held_out import (
     HeldOutClassifier,
     HeldOutRegressor,
     Split,
     TrainedFold,
-    check_fold,
     evaluate_folds,
     trained_fold,
 )
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
-from treille.estimators.plan import choose_kernel
+from treille.estimators.plan import Plan, choose_kernel
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel
 from treille.kernels.fit_once import fitting_once, same_kernel
-from treille.solvers import ConvergenceWarning
+from treille.scikit_learn import BaseEstimator, ClassifierMixin
+from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.report import first_level_outside
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
@@ -53,7 +52,7 @@ class Evaluated:
     outputs: Sequence[np.ndarray]  # of each fold: by value, held-out example and function
     gaps: np.ndarray  # relative, by value and fold
     seconds: np.ndarray
-    refit: Callable[[float], KernelMachine]  # on all examples, with this value
+    planned: tuple[Plan, Any] | None = None  # for all examples; None: it depends on the value
 
 
 class Examples:
@@ -65,7 +64,7 @@ class Examples:
 
     def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch]:
         """The kernel of the model, the reason for it, and the examples as it reads them."""
-        if self.last is not None and same_kernel(self.last[1], model.kernel):
+        if self.last is not None and isinstance(model.kernel, Kernel) and same_kernel(self.last[1], model.kernel):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self.last[0], name):
                     setattr(model, name, getattr(self.last[0], name))
@@ -74,11 +73,14 @@ class Examples:
         return self.last[1:]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SearchCV(LearnedDisplay, BaseEstimator):
     """An estimator that chooses parameters by cross-validation, and is then the model with the best, fitted on all examples.
 
     A subclass names the estimator and its parameter on the path, and may replace `_evaluate`.
     """
+
+    unit: ClassVar[float] = 1.0  # the value on the path for which C is the weight of the example
 
     estimator: ClassVar[type[Any]]
     held_out: ClassVar[type[HeldOutClassifier]] = HeldOutClassifier  # what scorers see of a classifier
@@ -86,11 +88,12 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         "C",
         "Cs",
     )  # the parameter of the estimator, and the one here that has its values
-    kernel: Any
-    grid: Any
-    cv: Any
-    scoring: Any
-    best_estimator_: Any
+
+    kernel: KernelParameter | Sequence[KernelParameter] = field(default=None, kw_only=False)
+    grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    cv: Any = 5
+    scoring: Any = None
+    best_estimator_: Any = field(init=False)
 
     def strength(self, value: float) -> float:
         """C for a value on the path."""
@@ -99,24 +102,20 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""
         self._values()
-        model, kernels = self._template(), self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
-        if not kernels:
+        if not self._kernels():
             raise InputError("kernel is an empty list, expected at least one kernel")
-        for kernel in kernels:
-            model.set_params(kernel=kernel).check_parameters()
+        for kernel in self._kernels():
+            self._template(kernel).check_parameters()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Chooses the parameters, and trains with them on examples X with targets y. `groups` are passed to the splitter."""
-        refuse_parts(
-            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the parts"
-        )
+        instead = f"choose parameters on some of them, then train {self.estimator.__name__} on the"
+        refuse_parts(X, self, f"{instead} parts")
         self.check_parameters()
-        refuse_cluster(
-            X, self, f"choose parameters on some of them, then train {type(self._template()).__name__} on the cluster"
-        )
+        refuse_cluster(X, self, f"{instead} cluster")
         X = _indexable(X)
         sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-        examples, results = Examples(X), Results()
+        examples, results = Examples(X), Results(splits=not self._leaves_one_out())
         splits: list[Split] | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
         with ExitStack() as once:
@@ -137,7 +136,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
                 results.gaps.append(evaluated.gaps)
                 _warn_of_gaps(evaluated.gaps, model)
                 if best is None or top[0] > best[0]:
-                    best = (*top, evaluated.refit)
+                    best = (*top, partial(self._refit, model, evaluated.planned, *read, y, sample_weight))
             assert best is not None
             begun = time.perf_counter()
             self.best_estimator_ = best[2](best[1])
@@ -149,8 +148,12 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         setattr(self, f"{self.path[0]}_", best[1])
         return self
 
-    def _template(self) -> Any:
-        own = self.get_params(deep=False)
+    def _kernels(self) -> list[Any]:
+        return list(self.kernel) if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+
+    def _template(self, kernel: Any) -> Any:
+        """The estimator with the parameters that it shares with the search, and this kernel."""
+        own = self.get_params(deep=False) | {"kernel": kernel}
         return self.estimator(**{name: own[name] for name in self.estimator().get_params(deep=False) if name in own})
 
     def _values(self) -> list[float]:
@@ -169,14 +172,14 @@ class SearchCV(LearnedDisplay, BaseEstimator):
     def _models(self, X: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         """The parameters of each model to try, other than those on the path, and the model."""
         several = isinstance(self.kernel, (list, tuple))
-        chosen = [choose_kernel(k, X, is_classifier(self))[0] for k in (self.kernel if several else [self.kernel])]
-        template = self._template().set_params(kernel=chosen[0])
-        grids = [self.grid or {}] if isinstance(self.grid or {}, Mapping) else list(self.grid)
+        chosen = [choose_kernel(kernel, X, is_classifier(self))[0] for kernel in self._kernels()]
+        given: Any = self.grid or {}
+        grids = [given] if isinstance(given, Mapping) else list(given)
         for grid in grids:
-            self._check_grid(grid, template.set_params(kernel=chosen[0]))
+            self._check_grid(grid, self._template(chosen[0]))
         for kernel in chosen:
             for params in ParameterGrid(grids):
-                model = clone(template.set_params(kernel=kernel))
+                model = clone(self._template(kernel))
                 try:
                     model.set_params(**params)
                 except ValueError as error:
@@ -214,73 +217,85 @@ class SearchCV(LearnedDisplay, BaseEstimator):
             raise InputError("cv has no folds")
         return splits
 
-    def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
-    ) -> Evaluated:
-        """Cross-validates a model for all values on the path."""
-        name, values = self.path[0], self._values()
-        unit = clone(model).set_params(**{name: self._unit()})
-        whole = unit._problem(y, sample_weight, len(batch))
-        folds: list[TrainedFold] = []
+    def _leaves_one_out(self) -> bool:
+        """Whether each example is predicted by the model of all others, in closed form, instead of by folds."""
+        return False
+
+    def _posed(
+        self, model: Any, y: Any, sample_weight: Any, n: int, splits: list[Split]
+    ) -> tuple[Problem, list[TrainedFold]]:
+        """The problem of all examples, and those of the folds, with C = 1."""
+        unit = clone(model).set_params(**{self.path[0]: self.unit})
+        whole, folds = unit._problem(y, sample_weight, n), list[TrainedFold]()
         for split in splits:
             try:
                 folds.append(trained_fold(unit, whole, y, sample_weight, split))
             except InputError as error:
-                raise check_fold(error, len(folds)) from None
+                raise InputError(
+                    f"in the training examples of fold {len(folds)}, {error}: use fewer folds, or folds that have every class, "
+                    "such as StratifiedKFold"
+                ) from None
+        return whole, folds
+
+    def _evaluate(
+        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+    ) -> Evaluated:
+        """Cross-validates a model for all values on the path."""
+        whole, folds = self._posed(model, y, sample_weight, len(batch), splits)
         chosen, space = model._planned(kernel, why, batch, whole)
-        Cs = [self.strength(value) for value in values]
+        Cs = [self.strength(value) for value in self._values()]
         found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space)
+        return Evaluated(folds, found.outputs, found.gaps, found.seconds, (chosen, space))
 
-        def refit(value: float) -> KernelMachine:
-            model.set_params(**{name: value})
-            model._solve(kernel, batch, model._problem(y, sample_weight, len(batch)), chosen, space)
-            return model
-
-        return Evaluated(folds, found.outputs, found.gaps, found.seconds, refit)
-
-    def _unit(self) -> float:
-        """The value on the path for which C is the weight of the example."""
-        return 1.0
+    def _refit(
+        self, model: Any, planned: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, value: float
+    ) -> KernelMachine:
+        """The model with this value on the path, trained on all examples."""
+        problem = model.set_params(**{self.path[0]: value})._problem(y, sample_weight, len(batch))
+        model._solve(kernel, batch, problem, *(planned or model._planned(kernel, why, batch, problem)))
+        return model
 
     def _score(
         self, evaluated: Evaluated, params: dict[str, Any], X: Any, y: Any, sample_weight: Any, results: Results
     ) -> tuple[float, float]:
         """Adds the scores of all values to the results; the best mean score, and its value."""
-        self.scorer_ = check_scoring(self, scoring=self.scoring)
-        labels, values = y, self._values()
-        labels = (
-            labels.ravel()
-            if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1
-            else labels
-        )
+        default = "neg_mean_squared_error" if self._leaves_one_out() else None
+        self.scorer_ = check_scoring(self, scoring=self.scoring or default)
+        labels, values = np.asarray(y), self._values()
+        if labels.ndim == 2 and labels.shape[1] == 1 and len(evaluated.outputs[0][0].T) == 1:
+            labels = labels.ravel()
         classes = np.unique(labels) if is_classifier(self) else None
         scores, seconds = np.empty((2, len(values), len(evaluated.folds)))
         for f, fold in enumerate(evaluated.folds):
             test = fold.held_out
-            some = X[test] if isinstance(X, Batch) else _safe_indexing(X, test)
+            some, weights = _taken(X, test), None if sample_weight is None else sample_weight[test]
             for c, outputs in enumerate(evaluated.outputs[f]):
                 begun = time.perf_counter()
                 if classes is None:
                     standin: Any = HeldOutRegressor(outputs[:, 0] if labels.ndim == 1 else outputs)
                 else:
                     standin = self.held_out.of(classes, fold.classes, outputs)
-                scores[c, f] = self.scorer_(standin, some, labels[test], **self._weights_to_score(sample_weight, test))
+                scores[c, f] = self._scored(standin, some, labels[test], weights)
                 seconds[c, f] = time.perf_counter() - begun
                 if not np.isfinite(scores[c, f]):
-                    at = params | {self.path[0]: values[c]}
+                    at, where = params | {self.path[0]: values[c]}, f" of fold {f}" if results.splits else ""
                     raise InputError(
-                        f"the score of fold {f} is {scores[c, f]} for {at}: use another scoring, or other folds"
+                        f"the score{where} is {scores[c, f]} for {at}: use another scoring{', or other folds' if where else ''}"
                     )
         for c, value in enumerate(values):
             results.add(params | {self.path[0]: value}, scores[c], evaluated.seconds[c], seconds[c])
         means = scores.mean(axis=1)
         return float(means.max()), values[int(means.argmax())]
 
-    def _weights_to_score(self, sample_weight: Any, some: Any) -> dict[str, np.ndarray]:
-        """What a scorer gets of the weights of examples: those of `some`, if it has a use for them."""
-        accepts = getattr(self.scorer_, "_accept_sample_weight", None)
-        known = accepts() if accepts else "sample_weight" in signature(self.scorer_).parameters
-        return {"sample_weight": np.asarray(sample_weight)[some]} if sample_weight is not None and known else {}
+    def _scored(self, model: Any, X: Any, y: Any, weights: np.ndarray | None) -> float:
+        """The score of held-out examples, with their weights if the scorer accepts them."""
+        if weights is not None:
+            try:
+                return float(self.scorer_(model, X, y, sample_weight=weights))
+            except TypeError as error:
+                if "sample_weight" not in str(error):
+                    raise
+        return float(self.scorer_(model, X, y))
 
     def __getattr__(self, name: str) -> Any:
         """Fitted attributes and methods of the best model."""
@@ -299,11 +314,26 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         self.best_estimator_.save(path, **options)
 
     def __sklearn_tags__(self) -> Any:
-        several = isinstance(self.kernel, (list, tuple)) and len(self.kernel) > 0
-        inner = self._template().set_params(kernel=self.kernel[0] if several else self.kernel).__sklearn_tags__()
+        inner = self._template(next(iter(self._kernels()), None)).__sklearn_tags__()
         tags = super().__sklearn_tags__()
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+class ClassifierSearchCV(ClassifierMixin, SearchCV):
+    """A search for the parameters of a classifier."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the best model."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
+
+
+def _taken(X: Any, rows: np.ndarray) -> Any:
+    """Some of the examples, in the container that all of them are in."""
+    if isinstance(X, (list, tuple)):
+        return [X[i] for i in rows]
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _indexable(X: Any) -> Any:
@@ -318,8 +348,8 @@ def _indexable(X: Any) -> Any:
 class Results:
     """The rows of ``cv_results_``."""
 
-    def __init__(self) -> None:
-        self.splits = True  # whether scores are those of folds
+    def __init__(self, splits: bool) -> None:
+        self.splits = splits  # whether scores are those of folds
         self.gaps: list[np.ndarray] = []
         self.rows: list[tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]] = []
 

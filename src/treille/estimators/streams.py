@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,14 @@ class Stream(ABC):
     def norms(self) -> np.ndarray:
         """|(w, b)| of each class."""
 
+    def copied(self) -> Stream:
+        """A copy that may learn. If that fails, `undo` of the copy leaves this stream as it was."""
+        return copy(self)
+
+    @abstractmethod
+    def undo(self) -> None:
+        """Takes back what was learned since `copied`, where the two streams share memory."""
+
     def with_classes(self, columns: np.ndarray, n_classes: int) -> None:
         """Gives class k the column ``columns[k]``; the other columns are those of new classes."""
 
@@ -121,7 +130,7 @@ class Stream(ABC):
         found = self.learn_block(batch, options)
         y = np.where(codes == np.arange(K)[:, None], 1.0, -1.0)
         alpha, late = self._by_class(found, n)
-        # Arrays are replaced, never changed, so that a copy of the stream is independent of it.
+        # Arrays are replaced, not changed, so that a copy of the stream is independent of it; see `undo` for the weights.
         self.b = self.b + self.bias * (y * alpha).sum(axis=1)
         self.late_b = self.late_b + self.bias * (y * late).sum(axis=1)
         self.sums, self.largest = self.sums + alpha.sum(axis=1), found.largest
@@ -148,25 +157,53 @@ class Stream(ABC):
     def _final(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
         (w, late), b = self.memory, self.b
         if averaged and self.steps:
-            w, b = w - late / self.steps, b - self.late_b / self.steps
-        return (w[:, 1:] - w[:, :1], b[1:] - b[:1]) if self.n_classes == 2 else (w.copy(), b.copy())
+            mean = late / -self.steps
+            mean += w  # in place: there may be millions
+            w, b = mean, b - self.late_b / self.steps
+        else:
+            w = w.copy()
+        return (w[:, 1:] - w[:, :1], b[1:] - b[:1]) if self.n_classes == 2 else (w, b)
 
 
 class FeatureStream(Stream):
-    """Weights of features. New features are added to the map and have had the weight 0."""
+    """Weights of features. New features are added to the map and have had the weight 0.
+
+    w and `late` have room for half as many features again, so that examples with a few new ones do not move all weights. They
+    are changed in place: `changed` has the features of the last call and their weights before it, for `undo`.
+    """
 
     features: FeatureMap | None = None
 
     def __init__(self, kernel: Kernel, bias: bool, n_jobs: int | None):
         super().__init__(kernel, bias, n_jobs)
-        self.w, self.late = np.zeros((0, 0)), np.zeros((0, 0))
+        self.room, self.n_features = np.zeros((2, 0, 0)), 0
+        self.changed = np.empty(0, np.int64), self.room
 
     @property
     def memory(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.w, self.late
+        return self.room[0, : self.n_features], self.room[1, : self.n_features]
 
     def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
-        self.w, self.late = w, late
+        self.room, self.n_features = np.stack([w, late]), len(w)
+
+    def copied(self) -> Stream:
+        other = copy(self)
+        other.changed = np.empty(0, np.int64), np.zeros((2, 0, self.n_classes))
+        return other
+
+    def undo(self) -> None:
+        ids, before = self.changed
+        self.room[:, ids] = before
+
+    def _make_room(self, places: np.ndarray, n_features: int) -> None:
+        """Room for so many features; those so far move to `places`, which are the same unless the kernel is a sum."""
+        if n_features > self.room.shape[1] or not np.array_equal(places, np.arange(len(places))):
+            room = np.zeros((2, n_features + n_features // 2, self.n_classes))
+            room[:, places] = self.room[:, : self.n_features]
+            self.room = room
+        else:
+            self.room[:, self.n_features : n_features] = 0.0  # a call that was taken back may have used them
+        self.n_features = n_features
 
     def _read(self, functions: Functions) -> np.ndarray:
         assert isinstance(functions, LinearFunctions)
@@ -182,16 +219,14 @@ class FeatureStream(Stream):
             self.features, before, ids = own, np.empty(0, np.int64), np.arange(own.n_features)
         else:
             self.features, before, ids = self.features.merge(own)
-        w, late = (np.zeros((self.features.n_features, self.n_classes)) for _ in range(2))
-        w[before], late[before] = self.w, self.late
-        threads = effective_n_jobs(self.n_jobs)
-        outputs = np.ascontiguousarray((rows.matvec(w[ids], threads) + self.bias * self.b).T)
+        self._make_room(before, self.features.n_features)
+        threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
+        outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
         form = represent(own, rows, "auto", self.n_classes, self.n_jobs)
         found = _core.perceptron_rows(rows=form.core, before=outputs.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
-        w[ids] += rows.rmatvec(alpha, threads)
-        late[ids] += rows.rmatvec(lack, threads)
-        self._keep(w, late)
+        self.changed = ids, known
+        self.room[:, ids] = known + np.stack([rows.rmatvec(alpha, threads), rows.rmatvec(lack, threads)])
         self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
         return found
 
@@ -200,7 +235,8 @@ class FeatureStream(Stream):
         return LinearFunctions(self.features, *self._final(averaged))
 
     def norms(self) -> np.ndarray:
-        return np.sqrt(np.square(self.w).sum(axis=0) + np.square(self.b))
+        w = self.memory[0]
+        return np.sqrt(np.einsum("fk,fk->k", w, w) + np.square(self.b))
 
 
 class ExampleStream(Stream):
@@ -223,6 +259,9 @@ class ExampleStream(Stream):
         assert isinstance(functions, KernelFunctions)
         self.examples = list(functions.support)
         return functions.coefficients
+
+    def undo(self) -> None:
+        pass  # all arrays are replaced
 
     def begin_at(self, functions: Functions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)

@@ -1,24 +1,33 @@
-"""Support vector regression on structured examples."""
+"""Support vector regression on structured examples, also with parameters chosen by cross-validation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from treille.estimators.base import KernelParameter
+from treille.estimators.parameters import SeededParameters
 from treille.estimators.regressor import Regressor
+from treille.estimators.search import SearchCV
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
+from treille.scikit_learn import RegressorMixin
 from treille.solvers.problem import REGRESSION_LOSSES, Loss
-from treille.spaces import Nystrom
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SVRParameters(SeededParameters):
+    """Parameters of `SVR`, and of its search by cross-validation."""
+
+    epsilon: float = 0.1
+    loss: str = "epsilon_insensitive"
 
 
 @dataclass(eq=False, repr=False)
-class SVR(Regressor):
+class SVR(SVRParameters, Regressor):
     """Support vector regression: errors up to `epsilon` cost nothing. Trained to a proven duality gap.
 
     Parameters
@@ -38,14 +47,8 @@ class SVR(Regressor):
         As in `SVC`. The regularised intercept (True) is learned relative to the mean of y.
     solver : "auto" or Solver
         "auto" is `DualCD` where the kernel has explicit features, else `SMO`.
-    space : "auto", "nystrom" or Nystrom
+    space, n_jobs, random_state, verbose
         As in `SVC`.
-    n_jobs : int or None
-        Threads; None is 1, -1 is all. The result does not depend on it.
-    random_state : int
-        Seed of the order in which examples are visited.
-    verbose : int
-        1 shows progress on a terminal.
 
     Attributes
     ----------
@@ -67,27 +70,10 @@ class SVR(Regressor):
     ([1.0, 3.0], 'converged')
     """
 
+    most_targets = 1
+
     kernel: KernelParameter = None
     C: float = 1.0
-    epsilon: float = 0.1
-    loss: str = "epsilon_insensitive"
-    tol: float = 1e-3
-    max_epochs: int = 1000
-    fit_intercept: bool | str = True
-    solver: str | Solver = "auto"
-    space: str | Nystrom = "auto"
-    n_jobs: int | None = None
-    random_state: int = 0
-    verbose: int = 0
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
-        """Trains on examples X with targets y, one number per example."""
-        self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
-        return self
-
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        return self._regression_problem(y, sample_weight, n, *self._loss_and_C(), most_targets=1)
 
     def _loss_and_C(self) -> tuple[Loss, float]:
         return REGRESSION_LOSSES[self.loss](float(self.epsilon)), self.C
@@ -108,3 +94,36 @@ class SVR(Regressor):
             raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, REGRESSION_LOSSES))}")
         REGRESSION_LOSSES[self.loss](float(self.epsilon))  # which checks it, too
         self._check_shared(REGRESSION_LOSSES[self.loss], self.fit_intercept)
+
+
+@dataclass(eq=False, repr=False)
+class SVRCV(SVRParameters, RegressorMixin, SearchCV):
+    """`SVR` with C, and other parameters such as epsilon, chosen by cross-validation. Features are computed once, see `SVCCV`.
+
+    Parameters
+    ----------
+    kernel, Cs, grid, cv, scoring
+        As in `SVCCV`; ``grid={"epsilon": [0.01, 0.1]}`` tries values of epsilon. scoring None is R^2.
+    epsilon, loss, tol, max_epochs, fit_intercept, solver, space, n_jobs, random_state, verbose
+        As in `SVR`.
+
+    Attributes
+    ----------
+    C_ : float
+        The best C.
+    best_params_, best_score_, best_index_, cv_results_, best_estimator_
+        As in `SVCCV`; fitted attributes are those of ``best_estimator_``.
+
+    Examples
+    --------
+    >>> import treille
+    >>> from treille.kernels import NGram
+    >>> X, y = ["a", "aa", "ab", "b", "aab", "bb"], [1.0, 2.0, 0.0, -1.0, 1.0, -2.0]
+    >>> model = treille.SVRCV(NGram(1), Cs=[0.01, 10], grid={"epsilon": [0.1, 1.0]}, cv=3).fit(X, y)
+    >>> model.best_params_
+    {'epsilon': 0.1, 'C': 10.0}
+    """
+
+    estimator = SVR
+
+    Cs: Sequence[float] | int = 10

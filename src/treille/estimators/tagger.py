@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treille import _core
@@ -24,6 +23,7 @@ from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Conjunctions, Kernel
 from treille.kernels.callable import as_kernel
 from treille.kernels.conjunctions import conjunctions_of
+from treille.scikit_learn import BaseEstimator
 from treille.solvers import DualCD, Problem, Report
 from treille.solvers.problem import LOSSES
 from treille.solvers.progress import progress_bar, stage
@@ -338,10 +338,10 @@ class Tagger(LearnedDisplay, BaseEstimator):
             )
         return decisions
 
-    def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.report`."""
+    def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
+        """Writes a page on the model to an HTML file, see `SVC.write_report`; the training sentences and tags add a baseline."""
         check_is_fitted(self, "weights_")
-        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.report
+        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.write_report
 
         write_tagger_report(self, X, y, path, train)
 

@@ -23,7 +23,7 @@ from treille.io.errors import InputError
 TOO_GOOD = "These are the training examples: the figures are too good. Examples that the model has not seen show how good it is."
 NO_DATA = (
     "There are no examples: this page shows what the model itself knows. Give examples for scores and explanations: "
-    "model.report(X, y, path), or treille report MODEL FILE."
+    "model.write_report(X, y, path), or treille report MODEL FILE."
 )
 
 REGRESSION_LEGEND = "Blue raises the value, orange lowers it; the stronger, the more."

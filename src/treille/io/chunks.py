@@ -10,7 +10,7 @@ from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples
 from .parts import volume
-from .read import Path, Plan
+from .read import Path, ReadingPlan
 from .several import Part, Size, emptied
 
 AT_ONCE = ("tu", "xml", "gml", "graphml")  # formats whose files, or sets of files, are one object
@@ -56,13 +56,13 @@ def read_chunks(
     if examples < 1 or characters < 1:
         raise InputError(f"examples is {examples} and characters {characters}, expected at least 1 of each in a chunk")
     limits = Limits(examples, characters)
-    plan = Plan.of(limits, ids=ids or options.get("labels") is not None, **options)
+    plan = ReadingPlan.of(limits, ids=ids or options.get("labels") is not None, **options)
     part = plan.part(path)
     for block in plan.finished(_noted(part, plan, limits)):
         yield from _divided(block if ids else replace(block, ids=None), limits)
 
 
-def _noted(part: Part, plan: Plan, limits: Limits) -> Iterator[Examples]:
+def _noted(part: Part, plan: ReadingPlan, limits: Limits) -> Iterator[Examples]:
     """The blocks of files, with unique ids or none, and with notes that say whether there is more than one."""
     blocks, error, size = part.blocks(limits), None, Size()
     ahead = [next(blocks)]

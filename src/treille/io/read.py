@@ -88,7 +88,7 @@ def read(
     >>> examples.X, examples.labels
     (['red and sweet', 'round and red'], ['grape', 'apple'])
     """
-    plan = Plan.of(
+    plan = ReadingPlan.of(
         None,
         format=format,
         text=text,
@@ -109,7 +109,7 @@ def read(
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReadingPlan:
     """How files are read, and what is done with their examples afterwards."""
 
     request: Request
@@ -130,7 +130,7 @@ class Plan:
         text: str | None = None,
         weights: str | None = None,
         **options: Any,
-    ) -> "Plan":
+    ) -> "ReadingPlan":
         """From the arguments of `read`."""
         known = getattr(like, "reading_", {})
         root_label = root_label or bool(known.get("root_label"))

@@ -4,7 +4,7 @@ from treille.kernels.algebra import Constant, Power, Product, Scaled, Sum
 from treille.kernels.all_substrings import AllSubstrings
 from treille.kernels.balanced import Balanced
 from treille.kernels.base import Kernel
-from treille.kernels.callable import FromFunction
+from treille.kernels.callable import CallableKernel
 from treille.kernels.centered import Centered
 from treille.kernels.columns import Columns
 from treille.kernels.conjunctions import Conjunctions
@@ -37,12 +37,12 @@ from treille.kernels.wildcard import Wildcard
 __all__ = [
     "AllSubstrings",
     "Balanced",
+    "CallableKernel",
     "Centered",
     "Columns",
     "Conjunctions",
     "Constant",
     "EdgeHistogram",
-    "FromFunction",
     "GappedKmer",
     "Gappy",
     "Graphlets",

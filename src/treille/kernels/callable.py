@@ -11,16 +11,16 @@ from treille.kernels.base import Kernel
 from treille.kernels.precomputed import Precomputed, check_symmetric
 
 
-class FromFunction(Kernel):
+class CallableKernel(Kernel):
     """A Python function as a kernel: k(X, Y) that returns a matrix, or k(x, y) that returns a number.
 
-    Which of the two it is, is decided by calling it with two and three examples.
+    The form is detected by calling it on two and three examples.
 
-    >>> overlap = FromFunction(lambda x, y: len(set(x) & set(y)))
+    >>> overlap = CallableKernel(lambda x, y: len(set(x) & set(y)))
     >>> overlap(["ab", "bc", "cd"], ["abc"]).tolist()
     [[2.0], [2.0], [1.0]]
     >>> import numpy as np
-    >>> FromFunction(lambda X, Y: np.outer(X, Y))(np.array([1.0, 2.0])).tolist()
+    >>> CallableKernel(lambda X, Y: np.outer(X, Y))(np.array([1.0, 2.0])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
     """
 
@@ -122,7 +122,7 @@ def as_kernel(kernel: Any) -> Kernel | None:
 
         return parse_kernel(kernel)
     if callable(kernel) and not isinstance(kernel, type):
-        return FromFunction(kernel)
+        return CallableKernel(kernel)
     raise InputError(
         f"kernel is {kernel!r}, expected a kernel such as treille.kernels.NGram(5), an expression such as 'ngram(5)', "
         "'precomputed', a function, or None"

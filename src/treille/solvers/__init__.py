@@ -1,6 +1,5 @@
 """Solvers: optimisation algorithms. Each declares the spaces and problems it supports, and returns a solution with its proof."""
 
-from treille.solvers.alignment import align
 from treille.solvers.block_minimization import BlockMinimization
 from treille.solvers.bundle_method import BundleMethod
 from treille.solvers.cascade import Cascade
@@ -8,9 +7,8 @@ from treille.solvers.cluster_gradients import ClusterGradients
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
-from treille.solvers.kernel_learning import Learned, learn_features, learn_groups
 from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
-from treille.solvers.perceptron import Perceptron
+from treille.solvers.perceptron import PerceptronSolver
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Report, Solution
 from treille.solvers.smo import SMO
@@ -28,14 +26,10 @@ __all__ = [
     "CuttingPlane",
     "DualCD",
     "FiniteNewton",
-    "Learned",
     "NormalEquations",
-    "Perceptron",
+    "PerceptronSolver",
     "Problem",
     "Report",
     "Solution",
     "Solver",
-    "align",
-    "learn_features",
-    "learn_groups",
 ]

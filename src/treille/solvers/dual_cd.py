@@ -52,7 +52,6 @@ class DualCD(BaseSolver):
     shrinking: bool = True
     stopping: str = "gap"
     representation: str = "auto"
-    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()

@@ -48,9 +48,6 @@ class FiniteNewton(BaseSolver):
     spaces = (RowsSpace, ProductSpace, GramSpace)
     losses = (SmoothLoss,)
 
-    def __init__(self, max_seconds: float | None = None):
-        self.max_seconds = max_seconds
-
     def recommended(self, space: RowsSpace | ProductSpace | GramSpace, problem: Problem) -> bool:
         """Whether it takes fewer passes over the data than coordinate descent in the dual.
 

@@ -29,13 +29,10 @@ BLOCK = 1 << 22  # numbers per dense block
 
 
 class LeastSquaresSolver(BaseSolver):
-    """What the three share."""
+    """Base class of the least-squares solvers."""
 
     losses = (SquaredError,)
     intercepts = (False, True, "free")
-
-    def __init__(self, max_seconds: float | None = None):
-        self.max_seconds = max_seconds
 
 
 class NormalEquations(LeastSquaresSolver):

@@ -19,6 +19,8 @@ import numpy as np
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
+from treille.solvers.least_squares import ScaledTargets
+from treille.solvers.problem import Problem, SquaredError
 from treille.spaces import GramSpace, RowsSpace
 
 
@@ -42,27 +44,22 @@ def leave_one_out(
     some = np.flatnonzero(weights > 0)
     if len(some) < 2:
         raise InputError(f"leave-one-out needs at least two examples with weight, found n_samples = {len(some)}")
-    s = weights[some]
-    root, share = np.sqrt(s)[:, None], s[:, None] / s.sum()
-    free, constant = intercept == "free", intercept is True
-    basis, values = _spectrum(space, some, root, share if free else None, constant, n_jobs)
-    own = y[some]
-    mean = (share * own).sum(axis=0)
-    # Targets, and for a regularised intercept the constant 1: the mean of the others is subtracted after the fact.
-    target = root * (own - mean if free else np.hstack([own, np.ones((len(some), 1))]) if constant else own)
+    s, own, constant = weights[some], y[some], intercept is True
+    scaled = ScaledTargets(Problem(SquaredError(), own, 0.5 * s, intercept))
+    basis, values = _spectrum(space, some, scaled, constant, n_jobs)
+    # For a regularised intercept the constant 1 is a target, too: the mean of the others is subtracted after the fact.
+    target = np.hstack([scaled.target, scaled.root]) if constant else scaled.target
     found = np.empty((len(alphas), *y.shape))
     for a, alpha in enumerate(alphas):
         residual, rest = _residuals(basis, values, target, alpha)
-        rest = rest - share[:, 0] * free
-        left_out = (target - residual / rest[:, None]) / root
+        left_out = (target - residual / (rest - scaled.share)[:, None]) / scaled.root
+        if len(some) < len(y):  # examples without weight: the fit on all, which does not use them
+            found[a] = _fitted(space, some, scaled.spread(residual / alpha), scaled, constant)
         if constant:
             others = (s @ own - s[:, None] * own) / (s.sum() - s[:, None])
-            predicted = others + left_out[:, :-1] - others * left_out[:, -1:]
+            found[a, some] = others + left_out[:, :-1] - others * left_out[:, -1:]
         else:
-            predicted = left_out + mean * free
-        if len(some) < len(y):  # examples without weight: the fit on all, which does not use them
-            found[a] = _fitted(space, some, residual / alpha, root, share, mean, intercept, own)
-        found[a, some] = predicted
+            found[a, some] = left_out + scaled.mean(own)
     return found
 
 
@@ -70,61 +67,40 @@ def _residuals(
     basis: np.ndarray, values: np.ndarray, target: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """r, and 1 - h without the part of a free intercept. `basis` has orthonormal columns, those of eigenvectors of M."""
-    shrunk = values / (values + alpha)
-    residual = target - basis @ (shrunk[:, None] * (basis.T @ target))
     if basis.shape[0] == basis.shape[1]:  # complete: no difference of nearly equal numbers
         kept = alpha / (values + alpha)
         return basis @ (kept[:, None] * (basis.T @ target)), (basis**2) @ kept
-    return residual, 1 - (basis**2) @ shrunk
+    shrunk = values / (values + alpha)
+    return target - basis @ (shrunk[:, None] * (basis.T @ target)), 1 - (basis**2) @ shrunk
 
 
 def _spectrum(
-    space: Any, some: np.ndarray, root: np.ndarray, share: np.ndarray | None, constant: bool, n_jobs: int | None
+    space: Any, some: np.ndarray, scaled: ScaledTargets, constant: bool, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors and eigenvalues of M = D X X' D, from M or from the smaller matrix X' D D X."""
     threads, n = effective_n_jobs(n_jobs), len(some)
     if isinstance(space, RowsSpace) and space.n_features + constant < n:
         check_memory(n, space.n_features + constant)
         X = space.rows.to_csr(threads)[some].toarray()
-        X = np.hstack([X, np.ones((n, 1))]) if constant else X
-        X = root * (X if share is None else X - (share * X).sum(axis=0))
+        X = scaled.centred(np.hstack([X, np.ones((n, 1))]) if constant else X)
         values, vectors = np.linalg.eigh(X.T @ X)
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
         return X @ vectors[:, kept] / np.sqrt(values[kept]), values[kept]
     check_memory(n, 3 * n)
-    K = _matrix(space, threads)[np.ix_(some, some)] + float(constant)
-    if share is not None:
-        K = K - (share * K).sum(axis=0)
-        K = K - (K * share[:, 0]).sum(axis=1)[:, None]
-    values, vectors = np.linalg.eigh(root * K * root.T)
+    if isinstance(space, RowsSpace):
+        K = space.rows.gram(None, threads)
+    else:
+        K = space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))
+    values, vectors = np.linalg.eigh(scaled.centred(scaled.centred(K[np.ix_(some, some)] + float(constant)).T))
     return vectors, np.maximum(values, 0.0)
 
 
-def _matrix(space: Any, threads: int) -> np.ndarray:
-    if isinstance(space, RowsSpace):
-        return space.rows.gram(None, threads)
-    return space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))
-
-
-def _fitted(
-    space: Any,
-    some: np.ndarray,
-    u: np.ndarray,
-    root: np.ndarray,
-    share: np.ndarray,
-    mean: np.ndarray,
-    intercept: bool | str,
-    own: np.ndarray,
-) -> np.ndarray:
+def _fitted(space: Any, some: np.ndarray, beta: np.ndarray, scaled: ScaledTargets, constant: bool) -> np.ndarray:
     """The predictions of the fit on all examples, for all of them."""
-    beta = root * u
-    if intercept == "free":
-        beta = beta - share * beta.sum(axis=0)
-    if intercept is True:  # the fit to y minus its mean, from those to y and to 1
+    mean = scaled.C @ scaled.y / scaled.C.sum()
+    if constant:  # the fit to y minus its mean, from those to y and to 1
         beta = beta[:, :-1] - mean * beta[:, -1:]
     whole = np.zeros((len(space), beta.shape[1]))
     whole[some] = beta
     values = space.matrix() @ whole if isinstance(space, GramSpace) else space.product(whole)
-    if intercept is True:
-        return values + beta.sum(axis=0) + mean
-    return values + (mean - (share * values[some]).sum(axis=0) if intercept == "free" else 0.0)
+    return values + (beta.sum(axis=0) + mean if constant else scaled.intercept(values[some]))

@@ -15,7 +15,7 @@ from treille.spaces import GramSpace, RowsSpace
 
 
 @dataclass(eq=False, repr=False)
-class Perceptron(BaseSolver):
+class PerceptronSolver(BaseSolver):
     """Adds each misclassified example to the weights until an epoch has no mistake. Works on rows and on gram.
 
     If the classes can be separated with a margin of gamma by weights and an intercept of norm 1, and no example has a norm above R
@@ -42,11 +42,11 @@ class Perceptron(BaseSolver):
     Examples
     --------
     >>> from treille.kernels import NGram
-    >>> from treille.solvers import Perceptron, Problem
+    >>> from treille.solvers import PerceptronSolver, Problem
     >>> from treille.solvers.problem import Separation
     >>> space = RowsSpace.build(NGram(1), NGram(1).batch(["aab", "ab", "bcc", "c"]))
     >>> problem = Problem(Separation(), np.array([0, 0, 1, 1]), np.ones(4), classes=np.array([1]))
-    >>> report = Perceptron(averaged=False).solve(problem, space).report
+    >>> report = PerceptronSolver(averaged=False).solve(problem, space).report
     >>> report.status, report.mistakes[-1], sum(report.mistakes) <= report.mistake_bound
     ('converged', 0, True)
     """
@@ -57,7 +57,6 @@ class Perceptron(BaseSolver):
     averaged: bool = True
     representation: str = "auto"
     cache_mb: float = 500
-    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()

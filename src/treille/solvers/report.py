@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from itertools import zip_longest
 from math import inf, isfinite, nan
 from numbers import Real
@@ -165,22 +165,14 @@ class Report:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Report:
         """The inverse of `as_dict`."""
-        defaults = {
-            "approximation_error": 0.0,
-            "representation": "",
-            "mistakes": [],
-            "radius": 0.0,
-            "last_margin": 0.0,
-            "rounds": 0,
-            "bytes_sent": 0,
-            "stages": [],
-        } | values
+        optional = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        defaults = {name: list(value) if value == () else value for name, value in optional.items()} | values
         names = ("primal", "dual", "seconds", "approximation_error", "radius", "last_margin")
         numbers: dict[str, Any] = {k: stored.number(defaults, k) for k in names}
         counts: dict[str, Any] = {k: stored.whole(defaults, k) for k in ("epochs", "seed", "rounds", "bytes_sent")}
         texts: dict[str, Any] = {k: stored.value(defaults, k, str) for k in ("status", "representation")}
         each = tuple(cls.from_dict(v) for v in stored.value(values, "per_class", list))
-        moments = np.array(stored.value({"history": []} | values, "history", list), dtype=object)
+        moments = np.array(stored.value(defaults, "history", list), dtype=object)
         try:
             history = tuple((float(s), float(p), float(d)) for s, p, d in moments)
         except (TypeError, ValueError):

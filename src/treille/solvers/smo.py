@@ -52,7 +52,6 @@ class SMO(BaseSolver):
     cache_mb: float = 500
     shrinking: bool = True
     stopping: str = "gap"
-    max_seconds: float | None = None
 
     def check(self) -> None:
         super().check()

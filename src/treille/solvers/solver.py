@@ -2,17 +2,20 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille.features import PerProblemRows
 from treille.io.errors import InputError
+from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import Space
+
+T = TypeVar("T")
 
 
 class Solver(Protocol):
@@ -81,11 +84,12 @@ class Run:
     poll: Poll
 
 
-def after(solved: int, poll: Poll) -> Poll:
+def after(solved: int, poll: Callable[[int, int, float], T]) -> Callable[[int, int, float], T]:
     """Reports the progress of one problem after others that are solved already."""
     return lambda done, epochs, gap: poll(solved + done, epochs, gap)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseSolver(BaseEstimator):
     """What the solvers of treille share: validation, time limits, warnings. Subclasses implement `_solve`."""
 

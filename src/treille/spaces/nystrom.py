@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from treille.data import Batch
 from treille.data.base import readable_size
@@ -14,6 +13,7 @@ from treille.features import DenseRows, FeatureMap, FeatureRows, Representation
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
+from treille.scikit_learn import BaseEstimator
 from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
 from treille.spaces.rows import RowsSpace
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
-from treille.solvers.kernel_learning import Learned, check_learning, checked_groups, split, weights_of
+from treille.learning.risk import LearnedKernel, check_learning, checked_groups, split, weights_of
 from treille.solvers.problem import Problem
 from treille.solvers.report import Report, check_outcome
 
@@ -22,7 +22,7 @@ BLOCK = 1 << 24  # inner products of columns at a time
 MOST_ADDED = 50  # features that enter the working set at a time
 
 
-def align(
+def align_weights(
     problem: Problem,
     rows: Any,
     groups: np.ndarray | None = None,
@@ -33,13 +33,14 @@ def align(
     tol: float = 1e-3,
     max_epochs: int = 1000,
     n_jobs: int | None = None,
-) -> list[Learned]:
-    """Weights of features, or of `groups` as in `learn_groups`, by alignment with the targets, for each problem.
+) -> list[LearnedKernel]:
+    """Weights of features, or of `groups` as in `learn_weights`, by alignment with the targets, for each problem.
 
     With K_k the matrix of feature or group k, centred unless `centered` is False, and <., .> the sum of products of entries:
     its share of the trace is proportional to the alignment <K_k, yy'> / (|K_k| |yy'|); or, with `nonnegative_least_squares`,
-    mu >= 0 minimises 1/2 |sum_k mu_k K_k - yy'|^2, scaled to the trace. Of `Learned`, u and coefficients are empty, and the report
-    states that minimum: its gap is a proof. Examples of C = 0 take no part; other values of C, and the loss, have no effect.
+    mu >= 0 minimises 1/2 |sum_k mu_k K_k - yy'|^2, scaled to the trace. Of `LearnedKernel`, u and coefficients are
+    empty, and the report states that minimum: its gap is a proof. Examples of C = 0 take no part; other values of C, and the
+    loss, have no effect.
 
     Examples
     --------
@@ -47,9 +48,9 @@ def align(
     >>> from treille.solvers.problem import SquaredError
     >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "abc", "bbc", "bc"])
     >>> problem = Problem(SquaredError(), np.array([3.0, 2.0, 1.0, 0.0]), np.ones(4))
-    >>> align(problem, rows)[0].shares.round(2).tolist()
+    >>> align_weights(problem, rows)[0].shares.round(2).tolist()
     [0.04, 0.39, 0.57]
-    >>> align(problem, rows, nonnegative_least_squares=True)[0].shares.round(2).tolist()
+    >>> align_weights(problem, rows, nonnegative_least_squares=True)[0].shares.round(2).tolist()
     [0.0, 0.0, 1.0]
     """
     begun = time.perf_counter()
@@ -64,7 +65,7 @@ def align(
     options |= {"tol": tol, "max_epochs": max_epochs, "n_jobs": n_jobs}
     if isinstance(rows, PerProblemRows):
         each = zip(split(problem), rows.problems, strict=True)
-        return [align(one, own, groups, **options)[0] for one, own in each]
+        return [align_weights(one, own, groups, **options)[0] for one, own in each]
     matrix = rows.to_csr(effective_n_jobs(n_jobs))
     taking_part = problem.C > 0
     part = matrix if taking_part.all() else matrix[taking_part]
@@ -83,7 +84,7 @@ def align(
         shares = shares / shares.sum() if shares.any() else shares
         report = Report(primal, dual, epochs, time.perf_counter() - begun, status, seed=0)
         weights = weights_of(shares, norms, trace, groups)
-        found.append(Learned(np.empty(0), shares, weights, 0.0, np.empty(0), np.flatnonzero(shares), report))
+        found.append(LearnedKernel(np.empty(0), shares, weights, 0.0, np.empty(0), np.flatnonzero(shares), report))
     check_outcome(Report.combined([each.report for each in found]), tol)
     return found
 

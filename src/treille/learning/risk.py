@@ -32,12 +32,12 @@ MAX_EPOCHS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedKernel:
     """The weights learned for one problem, and their proof.
 
     >>> report = Report(1.0, 1.0, epochs=1, seconds=0.0, status="converged", seed=0)
     >>> none = np.empty(0)
-    >>> Learned(none, np.ones(1), np.ones(1), 0.0, none, np.zeros(1, int), report).report.status
+    >>> LearnedKernel(none, np.ones(1), np.ones(1), 0.0, none, np.zeros(1, int), report).report.status
     'converged'
     """
 
@@ -50,9 +50,10 @@ class Learned:
     report: Report
 
 
-def learn_features(
+def learn_weights(
     problem: Problem,
     rows: Any,
+    groups: np.ndarray | None = None,
     *,
     trace: float = 1.0,
     spread: str = "optimal",
@@ -60,16 +61,18 @@ def learn_features(
     max_epochs: int = MAX_EPOCHS,
     max_seconds: float | None = None,
     n_jobs: int | None = None,
-    start: Sequence[Learned] | None = None,
+    start: Sequence[LearnedKernel] | None = None,
     progress: Progress | None = None,
-) -> list[Learned]:
-    """One weight per feature, for each problem.
+) -> list[LearnedKernel]:
+    """One weight per feature, or per group of features, for each problem, such that the optimum of the problem is lowest.
 
     Parameters
     ----------
     problem : Problem
         With the loss Hinge, SquaredHinge or SquaredError; any intercept.
     rows : FeatureRows
+    groups : array of int or None
+        The group of each feature, or -1 to leave it out. None: every feature has a weight of its own.
     trace : float
         Of the learned kernel matrix.
     spread : {"optimal", "even"}
@@ -80,7 +83,7 @@ def learn_features(
     max_epochs, max_seconds : limits; one epoch visits as many entries as the rows have.
     n_jobs : int or None
         Threads, which never change the result.
-    start : list of Learned or None
+    start : list of LearnedKernel or None
         Results for another C or trace to begin from, one per problem.
     progress : function or None
         As in `Solver.solve`.
@@ -90,71 +93,26 @@ def learn_features(
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "acb", "bbc", "abcc"])
     >>> problem = Problem(Hinge(), np.array([1, 1, 0, 0]), np.ones(4), "free", np.array([1]))
-    >>> [learned] = learn_features(problem, rows, trace=10.0, tol=1e-6)
+    >>> [learned] = learn_weights(problem, rows, trace=10.0, tol=1e-6)
     >>> learned.shares.round(2).tolist(), learned.report.status
     ([0.0, 0.5, 0.5], 'converged')
+    >>> [learned] = learn_weights(problem, rows, np.array([0, 0, 1]), trace=10.0, tol=1e-6)
+    >>> learned.shares.round(2).tolist()
+    [0.51, 0.49]
     """
-    run = LearningRun(trace, spread, tol, max_epochs, max_seconds, n_jobs, progress)
-    return _learn(problem, rows, None, start, run)
-
-
-def learn_groups(
-    problem: Problem,
-    rows: Any,
-    groups: np.ndarray,
-    *,
-    trace: float = 1.0,
-    spread: str = "optimal",
-    tol: float = 1e-3,
-    max_epochs: int = MAX_EPOCHS,
-    max_seconds: float | None = None,
-    n_jobs: int | None = None,
-    start: Sequence[Learned] | None = None,
-    progress: Progress | None = None,
-) -> list[Learned]:
-    """One weight per group of features, for each problem: ``groups[k]`` is the group of feature k, or -1 to leave it out.
-
-    Other parameters as in `learn_features`.
-
-    Examples
-    --------
-    >>> import treille
-    >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "abd", "bbc", "bcdd"])
-    >>> problem = Problem(SquaredError(), np.array([1.0, 2.0, 3.0, 5.0]), np.ones(4), "free")
-    >>> [learned] = learn_groups(problem, rows, np.array([0, 0, 1, 1]), trace=10.0, tol=1e-6)
-    >>> learned.shares.round(2).tolist(), learned.weights.round(2).tolist()
-    ([0.02, 0.98], [0.02, 0.02, 1.4, 1.4])
-    """
-    run = LearningRun(trace, spread, tol, max_epochs, max_seconds, n_jobs, progress)
-    return _learn(problem, rows, checked_groups(groups, rows.n_features), start, run)
-
-
-@dataclass(frozen=True)
-class LearningRun:
-    """The options of a call."""
-
-    trace: float
-    spread: str
-    tol: float
-    max_epochs: int
-    max_seconds: float | None
-    n_jobs: int | None
-    progress: Progress | None
-
-
-def _learn(
-    problem: Problem, rows: Any, groups: np.ndarray | None, start: Sequence[Learned] | None, run: LearningRun
-) -> list[Learned]:
     begun = time.perf_counter()
-    check_learning(problem, rows, run.trace, run.spread)
-    check_budget(run.max_seconds)
+    check_learning(problem, rows, trace, spread)
+    check_budget(max_seconds)
+    groups = None if groups is None else checked_groups(groups, rows.n_features)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
     if isinstance(rows, PerProblemRows):
+        options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs}
+        options |= {"max_seconds": max_seconds, "n_jobs": n_jobs, "progress": progress}
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
         each = zip(split(problem), rows.problems, starts, strict=True)
-        return [_learn(one, own, groups, given, run)[0] for one, own, given in each]
-    threads = effective_n_jobs(run.n_jobs)
+        return [learn_weights(one, own, groups, start=given, **options)[0] for one, own, given in each]
+    threads = effective_n_jobs(n_jobs)
     columns = Columns.of(rows, groups, threads)
     beginnings = [] if start is None else [columns.start(each, rows, len(problem)) for each in start]
     answers = _core.squared_l1(
@@ -162,20 +120,20 @@ def _learn(
         [np.ascontiguousarray(problem.y(k), np.float64) for k in range(problem.n_problems)],
         problem.C,
         LOSSES[type(problem.loss)],
-        float(run.trace),
+        float(trace),
         problem.intercept is not False,
         float(problem.intercept is True),
-        float(run.tol),
-        int(run.max_epochs),
+        float(tol),
+        int(max_epochs),
         beginnings,
         np.array([] if start is None else [each.intercept for each in start]),
         [] if start is None else [np.ascontiguousarray(each.coefficients, np.float64) for each in start],
         threads,
-        poll_until(begun, run.max_seconds, run.progress),
+        poll_until(begun, max_seconds, progress),
     )
     seconds = time.perf_counter() - begun
-    found = [columns.learned(answer, run, seconds) for answer in answers]
-    check_outcome(Report.combined([each.report for each in found]), run.tol)
+    found = [columns.learned(answer, trace, spread, tol, seconds) for answer in answers]
+    check_outcome(Report.combined([each.report for each in found]), tol)
     return found
 
 
@@ -228,7 +186,7 @@ class Columns:
         totals = np.concatenate([[0.0], np.cumsum(values**2)])
         return np.sqrt(np.maximum(0.0, np.diff(totals[self.blocks])))
 
-    def start(self, learned: Learned, rows: Any, n: int) -> np.ndarray:
+    def start(self, learned: LearnedKernel, rows: Any, n: int) -> np.ndarray:
         """The u of the core's columns to begin from; that of a group has the direction of U_g' beta at the optimum."""
         check_shape("u of start", learned.u, self.norms.shape)
         check_shape("coefficients of start", learned.coefficients, (n,))
@@ -239,7 +197,7 @@ class Columns:
         scale = np.divide(learned.u, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         return directions * np.repeat(scale, np.diff(self.blocks))
 
-    def learned(self, answer: Any, run: LearningRun, seconds: float) -> Learned:
+    def learned(self, answer: Any, trace: float, spread: str, tol: float, seconds: float) -> LearnedKernel:
         """What the core's answer says of features or groups."""
         status = "max_seconds" if answer.status == "stopped" else answer.status
         report = Report(answer.primal, answer.dual, answer.epochs, seconds, status, seed=0)
@@ -247,12 +205,12 @@ class Columns:
         if self.groups is None:
             u, scores = (u / self.times)[self.column], scores[self.column]
         scores, sizes = self.sizes(scores), self.sizes(u)
-        active = np.flatnonzero((sizes > 0) | ((scores > 0) & (scores >= (1 - min(run.tol, 0.5)) * scores.max())))
+        active = np.flatnonzero((sizes > 0) | ((scores > 0) & (scores >= (1 - min(tol, 0.5)) * scores.max())))
         shares = sizes / sizes.sum() if sizes.any() else sizes
-        if run.spread == "even" and sizes.any():
+        if spread == "even" and sizes.any():
             shares = np.bincount(active, minlength=len(sizes)) / len(active)
-        weights = weights_of(shares, self.norms, run.trace, self.groups)
-        return Learned(
+        weights = weights_of(shares, self.norms, trace, self.groups)
+        return LearnedKernel(
             u if self.groups is None else sizes, shares, weights, answer.intercept, answer.beta, active, report
         )
 

@@ -3,6 +3,7 @@
 import _thread
 import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from timing import processor_seconds
 from treille import InputError
 from treille.features import PerProblemRows, Rows
 from treille.kernels import Linear
-from treille.solvers import SMO, ConjugateGradient, ConvergenceWarning, DualCD, Problem, learn_features, learn_groups
+from treille.learning import learn_weights
+from treille.solvers import SMO, ConjugateGradient, ConvergenceWarning, DualCD, Problem
 from treille.solvers.problem import EpsilonInsensitive, Hinge, SquaredError, SquaredHinge
 from treille.spaces import GramSpace, RowsSpace
 
@@ -44,10 +46,10 @@ def assert_best(problem, X, trace=2.0, groups=None, unique=True, **options):
     """Checks value, proof, and shares if they are unique, against the program."""
     options = TIGHT | {"trace": trace} | options
     if groups is None:
-        [learned] = learn_features(problem, rows_of(X), **options)
+        [learned] = learn_weights(problem, rows_of(X), **options)
         assert learned.report.primal == pytest.approx(primal(problem, X, trace, learned), rel=1e-9)
     else:
-        [learned] = learn_groups(problem, rows_of(X), groups, **options)
+        [learned] = learn_weights(problem, rows_of(X), groups, **options)
     value, shares = quadratic_program(problem, X, trace, groups)
     report = learned.report
     assert report.status == "converged"
@@ -102,8 +104,8 @@ def test_groups_of_one_feature_are_features():
     X = counts()
     problem = posed(Hinge(), X)
     [one], [other] = (
-        learn_features(problem, rows_of(X), **TIGHT),
-        learn_groups(problem, rows_of(X), np.arange(25), **TIGHT),
+        learn_weights(problem, rows_of(X), **TIGHT),
+        learn_weights(problem, rows_of(X), np.arange(25), **TIGHT),
     )
     np.testing.assert_allclose(other.shares, one.shares, atol=1e-6)
     np.testing.assert_allclose(other.u, np.abs(one.u), atol=1e-6)
@@ -112,7 +114,7 @@ def test_groups_of_one_feature_are_features():
 @LOSSES
 def test_one_group_of_all_features_is_the_plain_kernel(loss):
     X = counts()
-    [learned] = learn_groups(posed(loss, X), rows_of(X), np.zeros(25, int), trace=3.0, **TIGHT)
+    [learned] = learn_weights(posed(loss, X), rows_of(X), np.zeros(25, int), trace=3.0, **TIGHT)
     np.testing.assert_allclose(learned.weights, 3.0 / (X**2).sum())
 
 
@@ -122,7 +124,7 @@ def test_one_group_of_all_features_is_the_plain_kernel(loss):
 def test_the_ordinary_problem_with_the_learned_kernel_has_the_same_optimum(loss, intercept, grouped):
     X = counts(seed=4)
     problem, rows, groups = posed(loss, X, 3.0, intercept), rows_of(X), np.arange(25) % 4
-    [learned] = learn_groups(problem, rows, groups, **TIGHT) if grouped else learn_features(problem, rows, **TIGHT)
+    [learned] = learn_weights(problem, rows, groups if grouped else None, **TIGHT)
     weighted = rows.weighted(np.sqrt(learned.weights)).to_csr().toarray()
     kernel = Linear()
     batch = kernel.batch(weighted)
@@ -157,13 +159,13 @@ def test_the_smallest_problems_are_solved(loss, intercept, X):
     y = np.arange(len(X)) % 2
     problem = Problem(loss, y, np.full(len(X), 2.0), intercept, np.array([1]) if loss.of_classes else None)
     value, _ = quadratic_program(problem, X, 1.0)
-    [learned] = learn_features(problem, rows_of(X), **TIGHT)
+    [learned] = learn_weights(problem, rows_of(X), **TIGHT)
     assert learned.report.primal == pytest.approx(value, rel=1e-6)
 
 
 def test_rows_without_any_feature_leave_the_intercept():
     problem = posed(SquaredError(), counts())
-    [learned] = learn_features(problem, rows_of(np.zeros((40, 3))))
+    [learned] = learn_weights(problem, rows_of(np.zeros((40, 3))))
     assert learned.report.primal == pytest.approx(problem.primal(0, np.full(40, problem.y().mean()), 0))
     assert not learned.weights.any()
     assert not learned.shares.any()
@@ -177,8 +179,7 @@ def test_a_loose_gap_or_a_tiny_C_still_yields_a_kernel(loss, intercept, grouped)
     groups = np.arange(25) % 4
     for C, tol in [(1e-6, 1e-3), (0.01, 0.9)]:
         problem = posed(loss, X, C, intercept)
-        learn = learn_groups if grouped else learn_features
-        [learned] = learn(problem, rows_of(X), *[groups] * grouped, tol=tol)
+        [learned] = learn_weights(problem, rows_of(X), groups if grouped else None, tol=tol)
         assert learned.shares.sum() == pytest.approx(1)
         assert learned.report.dual <= learned.report.primal
         if not grouped:
@@ -189,7 +190,7 @@ def test_a_loose_gap_or_a_tiny_C_still_yields_a_kernel(loss, intercept, grouped)
 def test_shares_are_even_over_active_features_on_demand(loss):
     X = counts()
     problem = posed(loss, X)
-    [optimal], [even] = (learn_features(problem, rows_of(X), spread=s, **TIGHT) for s in ("optimal", "even"))
+    [optimal], [even] = (learn_weights(problem, rows_of(X), spread=s, **TIGHT) for s in ("optimal", "even"))
     assert np.array_equal(optimal.u, even.u)
     assert set(np.flatnonzero(optimal.shares)) <= set(even.active)
     assert np.array_equal(np.flatnonzero(even.shares), even.active)
@@ -202,7 +203,7 @@ def test_shares_are_even_over_active_features_on_demand(loss):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_path_with_warm_starts_has_the_same_optima_at_less_cost(loss, grouped):
     X, groups = counts(200, 100, seed=6), np.arange(100) % 7
-    learn = (lambda *args, **more: learn_groups(*args, groups, **more)) if grouped else learn_features
+    learn = partial(learn_weights, groups=groups if grouped else None)
     problem, rows, options = posed(loss, X), rows_of(X), {"tol": 1e-6, "max_epochs": 10**6}
     start, epochs = None, []
     for C in np.geomspace(1, 5, 8):
@@ -220,7 +221,7 @@ def test_a_path_with_warm_starts_has_the_same_optima_at_less_cost(loss, grouped)
 def test_threads_and_other_problems_do_not_change_the_result(grouped):
     X = counts(60, 3000, seed=7)
     groups = np.arange(3000) % 11
-    learn = (lambda *args, **more: learn_groups(*args, groups, **more)) if grouped else learn_features
+    learn = partial(learn_weights, groups=groups if grouped else None)
     codes = np.random.default_rng(0).integers(0, 3, 60)
     problem = Problem(Hinge(), codes, np.ones(60), "free", np.arange(3))
     one, two = (learn(problem, rows_of(X), n_jobs=n) for n in (1, 2))
@@ -235,8 +236,8 @@ def test_each_problem_may_have_its_own_rows():
     X = counts()
     problem = Problem(Hinge(), np.arange(40) % 3, np.ones(40), "free", np.arange(2))
     scaled = rows_of(X).weighted(np.linspace(0, 2, 25))
-    both = learn_features(problem, PerProblemRows([rows_of(X), scaled]), trace=5.0)
-    [second] = learn_features(replace(problem, classes=np.array([1])), scaled, trace=5.0)
+    both = learn_weights(problem, PerProblemRows([rows_of(X), scaled]), trace=5.0)
+    [second] = learn_weights(replace(problem, classes=np.array([1])), scaled, trace=5.0)
     assert np.array_equal(both[1].weights, second.weights)
     assert both[1].weights[0] == 0
 
@@ -245,7 +246,7 @@ def test_a_gap_that_is_not_reached_is_reported_with_a_warning():
     X = counts(60, 200, seed=8)
     problem = posed(Hinge(), X, 1e3)
     with pytest.warns(ConvergenceWarning, match="max_epochs"):
-        [learned] = learn_features(problem, rows_of(X), max_epochs=2)
+        [learned] = learn_weights(problem, rows_of(X), max_epochs=2)
     value, _ = quadratic_program(problem, X, 1.0)
     assert learned.report.dual <= value <= learned.report.primal
     assert learned.report.dual == pytest.approx(dual(problem, X, 1.0, learned.coefficients), rel=1e-9)
@@ -263,7 +264,7 @@ def test_ctrl_c_ends_a_run_at_once(unending):
     timer.start()
     try:
         with processor_seconds(8), pytest.raises(KeyboardInterrupt):
-            learn_features(*unending, tol=1e-15, max_epochs=10**9, n_jobs=2, max_seconds=60)
+            learn_weights(*unending, tol=1e-15, max_epochs=10**9, n_jobs=2, max_seconds=60)
     finally:
         timer.cancel()
 
@@ -271,7 +272,7 @@ def test_ctrl_c_ends_a_run_at_once(unending):
 def test_a_limit_of_seconds_ends_a_run_with_its_proof(unending):
     told = []
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
-        [learned] = learn_features(
+        [learned] = learn_weights(
             *unending, tol=1e-15, max_epochs=10**9, max_seconds=2.0, progress=lambda *state: told.append(state)
         )
     assert learned.report.status == "max_seconds"
@@ -284,20 +285,20 @@ def test_bad_input_is_refused():
     X = counts()
     problem, rows = posed(Hinge(), X), rows_of(X)
     with pytest.raises(InputError, match="trace is 0, expected a positive number"):
-        learn_features(problem, rows, trace=0)
+        learn_weights(problem, rows, trace=0)
     with pytest.raises(InputError, match="spread is 'wide', expected 'optimal' or 'even'"):
-        learn_features(problem, rows, spread="wide")
+        learn_weights(problem, rows, spread="wide")
     with pytest.raises(InputError, match="the losses Hinge, SquaredHinge, SquaredError, not EpsilonInsensitive"):
-        learn_features(Problem(EpsilonInsensitive(), np.ones(40), np.ones(40)), rows)
+        learn_weights(Problem(EpsilonInsensitive(), np.ones(40), np.ones(40)), rows)
     with pytest.raises(InputError, match="40 targets, but 39 examples"):
-        learn_features(problem, rows_of(X[1:]))
+        learn_weights(problem, rows_of(X[1:]))
     with pytest.raises(InputError, match="no examples"):
-        learn_features(Problem(SquaredError(), np.empty(0), np.empty(0)), rows_of(X[:0]))
+        learn_weights(Problem(SquaredError(), np.empty(0), np.empty(0)), rows_of(X[:0]))
     with pytest.raises(InputError, match=r"groups has the shape \(3,\), expected \(25,\)"):
-        learn_groups(problem, rows, np.zeros(3, int))
+        learn_weights(problem, rows, np.zeros(3, int))
     with pytest.raises(InputError, match="groups holds a value that is not a whole number"):
-        learn_groups(problem, rows, np.full(25, -2))
+        learn_weights(problem, rows, np.full(25, -2))
     with pytest.raises(InputError, match="start has 2 results, expected 1"):
-        learn_features(problem, rows, start=learn_features(problem, rows) * 2)
+        learn_weights(problem, rows, start=learn_weights(problem, rows) * 2)
     with pytest.raises(InputError, match="no finite number"):
-        learn_features(problem, rows_of(X * 1e200))
+        learn_weights(problem, rows_of(X * 1e200))

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from learning_twins import alignment
 
 from treille.features import Rows
-from treille.solvers import ConvergenceWarning, Problem, align
+from treille.learning import align_weights
+from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.problem import Hinge, SquaredError
 
 CENTERED = pytest.mark.parametrize("centered", [True, False])
@@ -35,7 +36,7 @@ def traces(X, groups):
 def test_independent_weights_are_proportional_to_the_alignment(centered, grouped):
     X, y, groups = data()
     groups = groups if grouped else None
-    [learned] = align(regression(y), Rows.from_csr(sp.csr_matrix(X)), groups, trace=3.0, centered=centered)
+    [learned] = align_weights(regression(y), Rows.from_csr(sp.csr_matrix(X)), groups, trace=3.0, centered=centered)
     expected, _, _ = alignment(X, y, groups, centered)
     np.testing.assert_allclose(learned.shares, expected / expected.sum(), atol=1e-9)
     assert learned.weights @ (X**2).sum(axis=0) == pytest.approx(3.0)
@@ -48,7 +49,7 @@ def test_least_squares_weights_are_the_best(centered, grouped, size):
     X, y, groups = data(*size)
     groups = groups if grouped else None
     options = {"nonnegative_least_squares": True, "centered": centered, "tol": 1e-10}
-    [learned] = align(regression(y), Rows.from_csr(sp.csr_matrix(X)), groups, **options)
+    [learned] = align_weights(regression(y), Rows.from_csr(sp.csr_matrix(X)), groups, **options)
     _, mu, value = alignment(X, y, groups, centered)
     assert learned.report.status == "converged"
     assert learned.report.dual <= value * (1 + 1e-6)
@@ -61,7 +62,7 @@ def test_classes_are_aligned_one_by_one_and_examples_without_weight_take_no_part
     X, _, _ = data()
     codes, C = np.arange(25) % 3, (np.arange(25) > 4).astype(float)
     rows = Rows.from_csr(sp.csr_matrix(X))
-    both = align(Problem(Hinge(), codes, C, True, np.array([0, 2])), rows)
+    both = align_weights(Problem(Hinge(), codes, C, True, np.array([0, 2])), rows)
     for learned, code in zip(both, [0, 2], strict=True):
         expected, _, _ = alignment(X[5:], np.where(codes[5:] == code, 1.0, -1.0))
         np.testing.assert_allclose(learned.shares, expected / expected.sum(), atol=1e-9)
@@ -69,7 +70,7 @@ def test_classes_are_aligned_one_by_one_and_examples_without_weight_take_no_part
 
 def test_constant_targets_have_no_alignment():
     X, _, _ = data()
-    [learned] = align(regression(np.ones(25)), Rows.from_csr(sp.csr_matrix(X)))
+    [learned] = align_weights(regression(np.ones(25)), Rows.from_csr(sp.csr_matrix(X)))
     assert not learned.shares.any()
     assert not learned.weights.any()
 
@@ -77,4 +78,6 @@ def test_constant_targets_have_no_alignment():
 def test_a_gap_that_is_not_reached_is_reported_with_a_warning():
     X, y, _ = data(60, 300)
     with pytest.warns(ConvergenceWarning, match="max_epochs"):
-        align(regression(y), Rows.from_csr(sp.csr_matrix(X)), nonnegative_least_squares=True, tol=1e-12, max_epochs=2)
+        align_weights(
+            regression(y), Rows.from_csr(sp.csr_matrix(X)), nonnegative_least_squares=True, tol=1e-12, max_epochs=2
+        )
