@@ -9,7 +9,7 @@ Examples:
 
 Each symbol of a text, node of a tree or a graph, arc of a lattice or column of a row contributes to the score of a class; the
 contributions, a base value where there is one, and the intercept sum to the score. On a terminal, texts and trees are
-painted: blue speaks for the class, orange (underlined) against it. Below are the words, or other parts, that contribute
+highlighted: blue speaks for the class, orange (underlined) against it. Below are the words, or other parts, that contribute
 most. For models of 'treille tag train', every token is listed with its tag and the features that contribute most to it.
 --html writes a page on which lattices, graphs and DNA are drawn, too.
 """
@@ -26,7 +26,7 @@ from treille.cli.console import Printer
 from treille.cli.models import check_writable, class_names, load_model
 from treille.cli.options import Reading
 from treille.cli.tag import sentences
-from treille.cli.terminal_painting import paint
+from treille.cli.terminal_highlighting import highlight
 from treille.data.format import clipped, count, visible, visible_label
 from treille.explain import Explanation, display
 from treille.io.atomic_write import atomic_write
@@ -49,7 +49,7 @@ def run(
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="PATH", help="Also write a page with the examples painted.")
+        Path | None, typer.Option("--html", metavar="PATH", help="Also write a page with the examples highlighted.")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -130,7 +130,7 @@ def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: 
     rest = f"intercept {values['intercept']:+.3f}" + (f", base {values['base']:+.3f}" if values["base"] else "")
     shown = f"{visible_label(values['class'])}, " if values["class"] is not None else ""
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
-    paint(found, label)
+    highlight(found, label)
     if top:
         parts = sorted(display.largest(found, label), key=lambda part: -abs(part[1]))[:top]
         cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]

@@ -1,4 +1,4 @@
-"""Write a page on a model: scores, painted examples, features, and how it was trained.
+"""Write a page on a model: scores, highlighted examples, features, and how it was trained.
 
 \b
 Examples:

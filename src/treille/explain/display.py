@@ -1,4 +1,4 @@
-"""Explanations for notebooks and for files: the decision, the example painted, and the largest contributions."""
+"""Explanations for notebooks and for files: the decision, the example highlighted, and the largest contributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treille.data.format import clipped, visible_label
 from treille.explain.characters import on_characters, stretches, text_of
-from treille.explain.painting import bars, painted, painted_sentence, stylesheet
+from treille.explain.highlighting import bars, highlighted, highlighted_sentence, stylesheet
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -29,7 +29,7 @@ class Shown(NamedTuple):
     parts: str
     base: str
     intercept: str
-    painting: Markup
+    highlighting: Markup
     largest: Markup | None
 
 
@@ -42,7 +42,7 @@ def page(title: str, explained: Sequence[Shown] = (), sentences: Sequence[tuple[
     """A page of explanations, or of tagged sentences, each a name and what `treille.Tagger.explain` returned."""
     from markupsafe import Markup
 
-    tagged = [(_short(name), Markup(painted_sentence(decisions))) for name, decisions in sentences]
+    tagged = [(_short(name), Markup(highlighted_sentence(decisions))) for name, decisions in sentences]
     return _render(page=True, title=_short(title), explained=list(explained), sentences=tagged)
 
 
@@ -63,7 +63,7 @@ def shown(found: Explanation, label: Any = None, name: str = "", label_name: str
         parts,
         base if found.base[function] else "",
         intercept,
-        Markup(painted(found, label)),
+        Markup(highlighted(found, label)),
         Markup(bars(listed)) if listed else None,
     )
 

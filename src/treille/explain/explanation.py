@@ -12,7 +12,7 @@ import numpy as np
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
 from treille.explain.display import notebook
-from treille.explain.painting import painted
+from treille.explain.highlighting import highlighted
 from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -140,8 +140,8 @@ class Explanation:
         return [] if self.support_shares is None else self.support_shares.examples(self.function()[0])
 
     def html(self, label: Any = None) -> str:
-        """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
-        return painted(self, label)
+        """The example with the contributions in favour of a class highlighted on it, by default those for the predicted one."""
+        return highlighted(self, label)
 
     def _repr_html_(self) -> str:
         return notebook(self)

@@ -16,7 +16,7 @@ from treille.data.format import class_counts, count, shares, visible_label
 from treille.explain import classification, regression, training_report
 from treille.explain.classification import Predictions
 from treille.explain.outputs import is_classifier, listed_examples, size_of, some_of, truth_of
-from treille.explain.page import Content, Example, Page, Painting
+from treille.explain.page import Content, Example, Highlight, Page
 from treille.explain.shown_examples import MOST, choose, selection_note, shown_examples
 from treille.io.errors import InputError
 
@@ -153,7 +153,7 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
             return [("for inlier", None)]
         return [(f"for {shown[k]}" + ", the true class" * (i > 0), values[k]) for i, k in enumerate(columns)]
 
-    def describe(row: int, paintings: list[Painting]) -> Example:
+    def describe(row: int, highlights: list[Highlight]) -> Example:
         k = int(found.best[row])
         values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
         score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
@@ -163,7 +163,7 @@ def _classified(content: Content, model: Any, X: Any, y: Any, train: Any, source
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]
         return Example(
-            name, row, found.names[k], label, wrong, score, float(confidence[row]), float(error[row]), paintings
+            name, row, found.names[k], label, wrong, score, float(confidence[row]), float(error[row]), highlights
         )
 
     rows = choose(error if truth is not None else None, confidence, source.most)
@@ -194,12 +194,12 @@ def _regressed(content: Content, model: Any, X: Any, y: Any, train: Any, source:
             return [("for a larger value", 0)]
         return [(f"for a larger target {t}", t) for t in range(min(targets, 4))]
 
-    def describe(row: int, paintings: list[Painting]) -> Example:
+    def describe(row: int, highlights: list[Highlight]) -> Example:
         name = source.names[row] if source.names is not None else f"#{row}"
         label = None if true is None else _numbers(true[row])
         score = "" if true is None else f"error {error[row]:.3g}"
         return Example(
-            name, row, _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row]), paintings
+            name, row, _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row]), highlights
         )
 
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)

@@ -1,4 +1,4 @@
-"""Which examples a report shows, and how: painted with the contributions of their parts."""
+"""Which examples a report shows, and how: highlighted with the contributions of their parts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from treille.data.base import kind_of
 from treille.data.format import clipped, count, visible
 from treille.explain.explanation import Explanation
 from treille.explain.outputs import some_of
-from treille.explain.page import Example, Painting
+from treille.explain.page import Example, Highlight
 from treille.io.errors import InputError
 
 MOST = 200  # examples in a report
-MOST_BYTES = 4_000_000  # of all paintings together
-MOST_PARTS = 4_000  # of an example that is painted; of a longer one, the largest contributions are listed
-MOST_SECONDS = 10.0  # of explaining and painting
+MOST_BYTES = 4_000_000  # of all highlights together
+MOST_PARTS = 4_000  # of an example that is highlighted; of a longer one, the largest contributions are listed
+MOST_SECONDS = 10.0  # of explaining and highlighting
 AT_ONCE = 20
 LISTED = 40
 SMALLEST = 0.7  # of the size of a drawing
 DRAWING = re.compile(r'(<svg[^>]* class="treille-drawing"[^>]*) width="([\d.]+)" height="[\d.]+"')
-PLAIN = 2_000  # characters of an example that is not painted
+PLAIN = 2_000  # characters of an example that is not highlighted
 
-Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each painting: its title, and the label that is explained
+Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each highlighting: its title, and the label that is explained
 
 
 def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -> np.ndarray:
@@ -51,9 +51,9 @@ def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -
 
 
 def shown_examples(
-    model: Any, X: Any, rows: np.ndarray, wanted: Wanted, describe: Callable[[int, list[Painting]], Example]
+    model: Any, X: Any, rows: np.ndarray, wanted: Wanted, describe: Callable[[int, list[Highlight]], Example]
 ) -> tuple[list[Example], str]:
-    """The examples of these rows with their paintings, and a note on what is missing."""
+    """The examples of these rows with their highlights, and a note on what is missing."""
     examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
     for first in range(0, len(rows), AT_ONCE):
         if size > MOST_BYTES or time.perf_counter() - begun > MOST_SECONDS:
@@ -65,21 +65,21 @@ def shown_examples(
             try:
                 found = model.explain_all(own)
             except InputError as error:
-                note = f"The examples are not painted: {error}."
+                note = f"The examples are not highlighted: {error}."
         for place, (row, each) in enumerate(zip(some.tolist(), found, strict=True)):
             if each is None:
-                paintings = [Painting("", _plain(own, place))]
+                highlights = [Highlight("", _plain(own, place))]
             else:
-                paintings = [Painting(title, paint(each, label)) for title, label in wanted(row)]
-            size += sum(len(painting.html) for painting in paintings)
-            examples.append(describe(row, paintings))
+                highlights = [Highlight(title, highlight(each, label)) for title, label in wanted(row)]
+            size += sum(len(highlighting.html) for highlighting in highlights)
+            examples.append(describe(row, highlights))
             if size > MOST_BYTES:
                 break
     return examples, note
 
 
-def paint(found: Explanation, label: Any) -> Markup:
-    """The painted example; of a very long one, a list of the largest contributions."""
+def highlight(found: Explanation, label: Any) -> Markup:
+    """The highlighted example; of a very long one, a list of the largest contributions."""
     if len(found.names) == 0:
         return Markup('<p class="empty">(empty: the score is the intercept)</p>')
     if len(found.names) <= MOST_PARTS:
@@ -91,7 +91,7 @@ def paint(found: Explanation, label: Any) -> Markup:
         )
         for part in parts
     )
-    head = f"{count(len(found.names), 'part')}, too many to paint; the {len(parts)} that contribute most:"
+    head = f"{count(len(found.names), 'part')}, too many to highlight; the {len(parts)} that contribute most:"
     return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
 
 
@@ -107,7 +107,7 @@ def _plain(X: Any, i: int) -> Markup:
         samples = kind_of(X).summarise(some_of(X, np.array([i])), 1, PLAIN).samples
     except (InputError, ValueError, TypeError):
         samples = []
-    return Markup('<div class="painted">{}</div>').format(samples[0]) if samples else Markup("")
+    return Markup('<div class="highlighted">{}</div>').format(samples[0]) if samples else Markup("")
 
 
 def selection_note(shown: int, total: int, known: bool) -> str:

@@ -36,14 +36,14 @@ class SupportShares:
         return self.coefficients * self.values[:, None]
 
     def names(self) -> list[str]:
-        """The support examples, spelt shortly."""
-        return [spelt(self.support, i) for i in range(len(self.support))]
+        """The support examples, shortened."""
+        return [example_name(self.support, i) for i in range(len(self.support))]
 
     def examples(self, function: int) -> list[SupportExample]:
         """The support examples, those with the largest shares in a function first."""
         shares = self.shares()
         order = np.argsort(-np.abs(shares[:, function]), kind="stable").tolist()
-        return [SupportExample(i, spelt(self.support, i), shares[i]) for i in order]
+        return [SupportExample(i, example_name(self.support, i), shares[i]) for i in order]
 
 
 def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
@@ -54,11 +54,11 @@ def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None
     return [SupportShares(functions.support, functions.coefficients, row) for row in values]
 
 
-def spelt(batch: Batch, i: int) -> str:
+def example_name(batch: Batch, i: int) -> str:
     """Example i of a batch in at most 60 characters.
 
     >>> import treille
-    >>> spelt(treille.Strings(["two lines\\nof text"]), 0), spelt(treille.Trees(["(S (NP he) (VP sat))"]), 0)
+    >>> example_name(treille.Strings(["two lines\\nof text"]), 0), example_name(treille.Trees(["(S (NP he) (VP sat))"]), 0)
     ('two lines↵of text', '(S (NP he) (VP sat))')
     """
     if isinstance(batch, KernelValues):  # a model keeps their numbers alone

@@ -16,8 +16,8 @@ from treille.data.alphabet import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
 from treille.explain import training_report
 from treille.explain.classification import confusion
-from treille.explain.page import Bar, Cell, Content, Example, Feature, Figure, Page, Painting, Table
-from treille.explain.painting import painted_sentence
+from treille.explain.highlighting import highlighted_sentence
+from treille.explain.page import Bar, Cell, Content, Example, Feature, Figure, Highlight, Page, Table
 from treille.explain.report import NO_DATA, TOO_GOOD, Source, checked_pair, sentence
 from treille.explain.scores import measure
 from treille.explain.shown_examples import MOST_BYTES
@@ -187,7 +187,7 @@ def _with_sentences(
             html = plain_sentence(sentences[row], tags, truth)
         else:  # tags in the scheme of the training tags, which may be another than that of the decisions
             decisions = [decision._replace(tag=tag) for decision, tag in zip(found, tags, strict=True)]
-            html = Markup(painted_sentence(decisions, truth))
+            html = Markup(highlighted_sentence(decisions, truth))
         size += len(html)
         for decision in found or []:
             for name, share in decision.shares:
@@ -202,7 +202,7 @@ def _with_sentences(
         )
         name = source.names[row] if source.names is not None else f"#{row}"
         examples.append(
-            Example(name, row, said, None, n > 0 if true is not None else None, "", -n, n, [Painting("", html)])
+            Example(name, row, said, None, n > 0 if true is not None else None, "", -n, n, [Highlight("", html)])
         )
     chosen = (
         "All sentences."
@@ -233,4 +233,4 @@ def plain_sentence(tokens: Sequence[Any], tags: Sequence[str], truth: Sequence[s
                 " wrong" if wrong else "", visible(word, blanks=False), visible_label(tag), other
             )
         )
-    return Markup('<div class="painted"><ol class="sentence">{}</ol></div>').format(Markup("").join(parts))
+    return Markup('<div class="highlighted"><ol class="sentence">{}</ol></div>').format(Markup("").join(parts))

@@ -14,7 +14,7 @@ from treille.estimators.logistic_regression import log_probabilities
 from treille.explain import Explanation
 from treille.explain.characters import text_of
 from treille.explain.display import largest
-from treille.explain.painting import painted_sentence
+from treille.explain.highlighting import highlighted_sentence
 from treille.kernels.parse import format_kernel
 from treille.serve.kinds import Reader, reader_of
 from treille.serve.requests import ExplainRequest
@@ -127,7 +127,7 @@ class Served:
             answer["by_support"] = True
         if found.columns:
             answer["columns"] = [list(column) for column in found.columns]
-        return answer | (_painted(found, label) if html else {})
+        return answer | (_highlighted(found, label) if html else {})
 
     def _decisions(self, values: list[Any], request: ExplainRequest) -> list[dict[str, Any]]:
         """For every token of a sentence, why it gets its tag."""
@@ -137,12 +137,12 @@ class Served:
         for sentence in self.reader.read(values):
             decisions = self.model.explain(sentence, ALL)
             tokens = [_decision(decision) for decision in decisions]
-            html = {"html": painted_sentence(decisions)} if request.html else {}
+            html = {"html": highlighted_sentence(decisions)} if request.html else {}
             explained.append({"tags": [decision.tag for decision in decisions], "tokens": tokens} | html)
         return explained
 
 
-def _painted(found: Explanation, label: Any) -> dict[str, Any]:
+def _highlighted(found: Explanation, label: Any) -> dict[str, Any]:
     """The example as HTML; of a text also its words, or runs of characters, with their contributions."""
     answer: dict[str, Any] = {"html": found.html(label)}
     if found.names and text_of(found) is not None:

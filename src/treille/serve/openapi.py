@@ -123,7 +123,7 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.reader.kind == SENTENCES:
         token = _object({"token": TOKEN, "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    html = {"type": "string", "description": "The example painted, if asked for."}
+    html = {"type": "string", "description": "The example highlighted, if asked for."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
     optional["by_support"] = {
         "const": True,

@@ -18,7 +18,11 @@ from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 
-STYLES = (("treille.explain", "palette.css"), ("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
+STYLES = (
+    ("treille.explain", "palette.css"),
+    ("treille.explain", "highlighting.css"),
+    ("treille.serve", "playground.css"),
+)
 HINTS = {
     TEXTS: "Type or paste a text",
     TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
@@ -69,7 +73,7 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
 
 
 def asset(name: str) -> bytes:
-    """A file that the page loads; its style contains that of painted explanations."""
+    """A file that the page loads; its style contains that of highlighted explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
 

@@ -214,6 +214,6 @@ def _line(text: str, place: str) -> Template:
     return Template._of([*atoms, *([Atom(TAG, "", 1)] if name[0] == "B" else [])], place)
 
 
-def spelled(templates: Sequence[Template]) -> list[str]:
+def template_texts(templates: Sequence[Template]) -> list[str]:
     """Templates as text, for model files."""
     return list(map(str, templates))

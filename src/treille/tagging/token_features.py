@@ -17,7 +17,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.tagging.attributes import derived
 from treille.tagging.sentences import Column, Sentences, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, spelled
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, template_texts
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -211,7 +211,7 @@ class TokenFeatures:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. `load` is the inverse."""
         spec = {
-            "templates": spelled(self.templates),
+            "templates": template_texts(self.templates),
             "values": self.values,
             "items": self.items,
             "tags": self.tags,

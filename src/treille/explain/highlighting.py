@@ -25,25 +25,25 @@ STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, 
 RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
-def painted(found: Explanation, label: Any = None) -> str:
+def highlighted(found: Explanation, label: Any = None) -> str:
     """The example with a colour for each part: one kind speaks for the class, by default the predicted one, another against it.
 
-    Texts are painted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
+    Texts are highlighted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
     examples are shown in part, with a note. The fragment has no style of its own: `stylesheet` returns it. A part's strength, from
     0 to 1, is its property `--share`.
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     if found.by_support:
-        return _painting([_support(found.names, values, most)])
+        return _fragment([_support(found.names, values, most)])
     if not len(values):
-        return _painting(
+        return _fragment(
             [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
         )
     text = text_of(found)
     placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
-        return _painting([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
+        return _fragment([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
     columns, first, pieces = found.columns or (("", len(values)),), 0, []
     for k, (name, size) in enumerate(columns):
         own = slice(first, first + size)
@@ -52,21 +52,21 @@ def painted(found: Explanation, label: Any = None) -> str:
             pieces.append(f'<p class="column">{escape(visible(name, blanks=False))}</p>')
         pieces.append(_column(found.names[own], values[own], most, leaf))
         first += size
-    return _painting(pieces)
+    return _fragment(pieces)
 
 
-def painted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
+def highlighted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
     """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
 
     With the true tags, `truth`, those that differ are marked.
     """
     true = [None] * len(decisions) if truth is None else truth
-    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
+    return _fragment([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
 
 
 def stylesheet() -> str:
-    """The style of paintings, for a page: all its rules are for elements inside ``.painted``."""
-    return (Path(__file__).parent / "templates" / "painting.css").read_text("utf-8")
+    """The style of highlights, for a page: all its rules are for elements inside ``.highlighted``."""
+    return (Path(__file__).parent / "templates" / "highlighting.css").read_text("utf-8")
 
 
 def span(text: str, value: float, most: float) -> str:
@@ -98,12 +98,12 @@ def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: i
 
 
 def note(text: str) -> str:
-    """A remark below a painting."""
+    """A remark below a highlighting."""
     return f'<p class="note">{escape(text)}</p>'
 
 
-def _painting(pieces: Sequence[str]) -> str:
-    return f'<div class="painted">{"".join(pieces)}</div>'
+def _fragment(pieces: Sequence[str]) -> str:
+    return f'<div class="highlighted">{"".join(pieces)}</div>'
 
 
 def _attributes(value: float, most: float) -> str:
@@ -111,7 +111,7 @@ def _attributes(value: float, most: float) -> str:
 
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
-    """The parts of one column, in the way that its kind is painted."""
+    """The parts of one column, in the way that its kind is highlighted."""
     batch = None if leaf is None else leaf[0]
     if isinstance(batch, Strings) and len(names):
         if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
