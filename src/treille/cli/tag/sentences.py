@@ -58,7 +58,7 @@ def read_tagged(
 ) -> tuple[Sentences, Sentences]:
     """The sentences of files and their tags, after notes on how they were understood."""
     parts = [_read(printer, path, format, column, encoding) for path in paths]
-    X, y = Sentences.joined([X for X, _ in parts]), Sentences.joined([y for _, y in parts])
+    X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
     printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
     counts = tag_counts(y)
     printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
