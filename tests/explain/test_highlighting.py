@@ -171,14 +171,15 @@ def decisions():
 
 
 def test_sentences_show_tags_and_features_on_demand(decisions):
-    html = highlighted_sentence(decisions)
+    html = decisions.html()
     found = read(html)
     assert found.tags.count("details") == 2
     assert "B-NP" in found.text
     assert 'class="tag plain">O<' in html
-    assert decisions[0].shares[0][0] in found.text
+    assert decisions[0].names[0] in found.text
     for token in ({"word": "The", "title": True}, {"a", "b"}, [], "x"):
-        read(highlighted_sentence([decisions[0]._replace(token=token)]))
+        read(highlighted_sentence([token], ["O"], None, decisions[:1]))
+        read(highlighted_sentence([token], ["O"], ["B-NP"]))
 
 
 def test_hostile_text_stays_text():

@@ -40,7 +40,7 @@ def path(tmp_path_factory):
     sentence = [(word, "NN") for word in [*words, HOSTILE]]
     tagger = treille.Tagger(min_count=1).fit([sentence], [["B-NP"] * len(sentence)])
     page = tmp_path_factory.mktemp("page") / "page.html"
-    page.write_text(display.page(HOSTILE, shown, [("sentence 1", tagger.explain(sentence))]), "utf-8")
+    page.write_text(display.page(HOSTILE, [*shown, tagger.explain(sentence).shown(name="sentence 1")]), "utf-8")
     return page
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from treille import InputError, Tagger
+from treille import InputError
 from treille.cli.console import Printer
 from treille.cli.models import check_writable
-from treille.cli.options import command
 from treille.cli.training import HeldOut, Splits, fit
 from treille.explain.outputs import some_of
 from treille.explain.report import Source, write_report
@@ -24,16 +23,6 @@ def names_of(examples: Examples) -> list[str]:
         return examples.ids
     lines = () if examples.sources else examples.lines  # of one file
     return [f"line {line}" for line in lines] or [f"example {i}" for i in range(1, len(examples) + 1)]
-
-
-def commands(model: Any, path: Path | None) -> list[str]:
-    """What to do next with a model file."""
-    if path is None:
-        return []
-    if isinstance(model, Tagger):
-        return [command("tag", "run", path, "FILE"), command("tag", "evaluate", path, "FILE"), command("inspect", path)]
-    verbs = [command(verb, path, "FILE") for verb in ("predict", "evaluate", "explain")]
-    return [*verbs, command("serve", path), command("inspect", path)]
 
 
 def check_report(path: Path, inputs: Sequence[str] = (), force: bool = False) -> None:
@@ -60,9 +49,8 @@ def write_training_report(
     For examples held out and folds, it is the report of a model trained on the others.
     """
     (examples, X), labels = data, np.array(data[0].labels)
-    source = Source(
-        examples.source, names=names_of(examples), warnings=printer.warnings, commands=commands(machine, model)
-    )
+    file = str(model or "model.treille")
+    source = Source(examples.source, names=names_of(examples), model=file, warnings=printer.warnings)
     if tested is not None:
         own = replace(source, data=tested[0].source, names=names_of(tested[0]))
         write_report(machine, tested[1], tested[0].labels, path, (X, labels), own)

@@ -19,17 +19,16 @@ from typing import Annotated, Any
 
 import typer
 
-from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
 from treille.cli.options import Reading
-from treille.cli.pages import check_report, commands, names_of
+from treille.cli.pages import check_report, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
 from treille.explain.report import Source, write_report
-from treille.explain.tagger_report import write_tagger_report
 from treille.io import Examples
+from treille.tagging import Sentences
 
 Pair = tuple[Any, Any]
 NOTHING: Pair = (None, None)
@@ -56,12 +55,10 @@ def run(
     printer, inputs = Printer(json, notes=not quiet), [*(files or ()), *(train or ())]
     check_report(output, reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
-    source = Source(model=str(model), commands=commands(estimator, model))
-    if isinstance(estimator, Tagger):
+    source = Source(model=str(model))
+    if estimator.task().reads is Sentences:
         own, trained = (_sentences(printer, estimator, paths, reading.encoding) for paths in (files, train))
         source = replace(source, data=sentences.source(files or train or []))
-        with printer.busy("writing the report"):
-            write_tagger_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
     else:
         reading = reading.like(estimator)
         shown, own = _examples(printer, estimator, reading, files)
@@ -69,21 +66,17 @@ def run(
         shown = shown or other
         if shown is not None:
             source = replace(source, data=shown.source, names=names_of(shown))
-        source = replace(source, warnings=printer.warnings)
-        with printer.busy("writing the report"):
-            write_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
+    source = replace(source, warnings=printer.warnings)
+    with printer.busy("writing the report"):
+        write_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
     printer.field("written", f"{output}, {readable_size(output.stat().st_size)}: open it in a browser")
     printer.result({"model": str(model), "report": str(output), "bytes": output.stat().st_size})
 
 
-def _sentences(printer: Printer, model: Tagger, paths: list[str] | None, encoding: str) -> Pair | None:
+def _sentences(printer: Printer, model: Any, paths: list[str] | None, encoding: str) -> Pair | None:
     if not paths:
         return None
-    format = sentences.Format.crfsuite if sentences.reads_features(model) else sentences.Format.conll
-    X, y = sentences.read_tagged(printer, paths, format, None, encoding)
-    if format is sentences.Format.conll:
-        sentences.check_columns(model, X, f"{sentences.source(paths)} without the tags")
-    return X, y
+    return sentences.read_for(printer, model, paths, None, encoding)
 
 
 def _examples(
@@ -94,5 +87,5 @@ def _examples(
     kernel = model.plan_.kernel
     examples = reading.read(printer, paths, None, kernel)
     X = reading.data(printer, examples, kernel)
-    numbers = not hasattr(model, "decision_function") and examples.labels is not None
+    numbers = not model.task().names and examples.labels is not None
     return examples, (X, examples.targets() if numbers else examples.labels)

@@ -24,6 +24,7 @@ from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.targets import check_numbers, found_labels
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.support import support_shares
+from treille.explain.tasks import Task
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
@@ -293,9 +294,17 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """The explanation of every example."""
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
-        classes = self.classes_.tolist() if hasattr(self, "classes_") else None
+        classes = self._labels()
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
+
+    def _labels(self) -> list[Any] | None:
+        """The classes that explanations are in favour of; None where there are none."""
+        return None
+
+    def task(self) -> Task:
+        """What the model predicts, for reports, the server and the command line."""
+        raise NotImplementedError
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
@@ -317,7 +326,6 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """
         from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
 
-        check_is_fitted(self, "functions_")
         write_report(self, X, y, path, train)
 
     def _save(self, path: str | os.PathLike[str], classes: np.ndarray, representation: str = "flat") -> None:

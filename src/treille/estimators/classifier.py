@@ -21,6 +21,7 @@ from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
+from treille.explain.tasks import Classification
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
@@ -100,6 +101,14 @@ class Classifier(ClassifierMixin, KernelMachine):
         if is_collection(X):
             return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
         return super().score(X, y, sample_weight)
+
+    def _labels(self) -> list[Any]:
+        return list(self.classes_.tolist())
+
+    def task(self) -> Classification:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "functions_")
+        return Classification(self, self._labels())
 
     @overload
     def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
+from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
+from treille.explain.tasks import ProbabilisticClassification, log_probabilities
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scale.dask_parts import is_collection, lazily
@@ -75,6 +76,11 @@ class LogisticRegression(Classifier):
     def _loss(self) -> Loss:
         return Logistic()
 
+    def task(self) -> ProbabilisticClassification:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "functions_")
+        return ProbabilisticClassification(self, self._labels())
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: one row per example, one column per class, in the order of ``classes_``."""
         if is_collection(X):
@@ -86,11 +92,3 @@ class LogisticRegression(Classifier):
         if is_collection(X):
             return lazily(self.predict_log_proba, X, np.zeros((0, len(self.classes_))))
         return log_probabilities(self.decision_function(X))
-
-
-def log_probabilities(scores: np.ndarray) -> np.ndarray:
-    """The logarithms of the probabilities of classes with these scores; those one against the rest are divided by their sum."""
-    if scores.ndim == 1:
-        return np.column_stack([log_expit(-scores), log_expit(scores)])
-    logs = log_expit(scores)
-    return logs - logsumexp(logs, axis=1, keepdims=True)

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.held_out import HeldOutClassifier
-from treille.estimators.logistic_regression import LogisticRegression, log_probabilities
+from treille.estimators.logistic_regression import LogisticRegression
 from treille.estimators.search import SearchCV
+from treille.explain.tasks import log_probabilities
 from treille.solvers import Solver
 from treille.spaces import Nystrom
 

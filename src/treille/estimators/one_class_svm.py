@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
+from treille.explain.tasks import OutlierDetection
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.solvers import Problem, Solver
@@ -84,6 +85,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         if self.nu > 1:
             raise InputError(f"nu is {self.nu!r}, expected a number above 0 and at most 1")
         self._check_shared(OneClass, "free")
+
+    def task(self) -> OutlierDetection:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "functions_")
+        return OutlierDetection(self, [-1, 1])
 
     @property
     def offset_(self) -> float:

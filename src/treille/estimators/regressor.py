@@ -17,6 +17,7 @@ from treille.estimators.base import KernelMachine
 from treille.estimators.on_cluster import computed
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
+from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels import Kernel
@@ -88,6 +89,11 @@ class Regressor(RegressorMixin, KernelMachine):
         super()._solve(kernel, batch, problem, chosen, space)
         mean, self.one_target_ = self.__dict__.pop("_found")
         self.functions_ = self.functions_.shifted(mean)
+
+    def task(self) -> Regression:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "functions_")
+        return Regression(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

@@ -18,6 +18,7 @@ from treille.io.units import TextUnit
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explanation
+    from treille.explain.tagged_sentence import Decision
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
@@ -55,13 +56,20 @@ def highlighted(found: Explanation, label: Any = None) -> str:
     return _fragment(pieces)
 
 
-def highlighted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
-    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
+def highlighted_sentence(
+    tokens: Sequence[Any],
+    tags: Sequence[str],
+    truth: Sequence[str] | None = None,
+    decisions: Sequence[Decision] | None = None,
+    count: int = MOST_BARS,
+) -> str:
+    """A tagged sentence: every token with its tag, and up to `count` of the features behind it on demand, if they are known.
 
     With the true tags, `truth`, those that differ are marked.
     """
-    true = [None] * len(decisions) if truth is None else truth
-    return _fragment([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
+    true, why = truth or [None] * len(tokens), decisions or [None] * len(tokens)
+    items = [_token(*each, count) for each in zip(tokens, tags, true, why, strict=True)]
+    return _fragment([f'<ol class="sentence">{"".join(items)}</ol>'])
 
 
 def stylesheet() -> str:
@@ -185,22 +193,23 @@ def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
     return head + bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
-def _token(decision: Any, true: str | None = None) -> str:
-    word, *others = _words(decision.token)
+def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: int) -> str:
+    word, *others = _words(token)
+    plain = " plain" if tag in ("O", "_") else ""
+    wrong = " wrong" if true is not None and true != tag else ""
+    head = f'<span class="word">{escape(word)}</span> <b class="tag{plain}">{escape(visible(tag))}</b>'
+    if wrong:
+        head += f' <span class="tag">true: {escape(visible(str(true)))}</span>'
+    if why is None:
+        return f'<li class="token{wrong}">{head}</li>'
     more = f" <small>{escape(' '.join(others))}</small>" if others else ""
-    tag = escape(visible(str(decision.tag)))
-    plain = " plain" if str(decision.tag) in ("O", "_") else ""
-    table = bars(decision.shares)
-    largest = [(name, value) for name, value in decision.conjunctions if " & " in name]
+    table = bars(why.parts(), count=count)
+    largest = [part for part in why.conjunctions(count) if " & " in part.name]
     if largest:
-        table += note("conjunctions of features") + bars(largest)
-    head = note(f"{decision.tag}: score {decision.score:+.3g}, intercept {decision.intercept:+.3g}; features:")
-    wrong, other = "", ""
-    if true is not None and true != decision.tag:
-        wrong, other = ' class="wrong"', f' <span class="tag">true: {escape(visible(true))}</span>'
+        table += note("conjunctions of features") + bars(largest, count=count)
+    text = note(f"{why.tag}: score {why.scores[0]:+.3g}, intercept {why.intercept[0]:+.3g}; features:")
     return (
-        f'<li{wrong}><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b>{other}</summary>'
-        f"<div>{more}{head}{table}</div></details></li>"
+        f'<li class="{wrong.strip()}"><details><summary>{head}</summary><div>{more}{text}{table}</div></details></li>'
     )
 
 

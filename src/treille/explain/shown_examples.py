@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from treille.data.base import kind_of
 from treille.data.format import clipped, count, visible
-from treille.explain.explanation import Explanation
+from treille.explain.explanation import Explained, Explanation
 from treille.explain.outputs import some_of
 from treille.explain.page import Example, Highlight
+from treille.explain.support import example_name
 from treille.io.errors import InputError
 
 MOST = 200  # examples in a report
@@ -27,7 +27,8 @@ SMALLEST = 0.7  # of the size of a drawing
 DRAWING = re.compile(r'(<svg[^>]* class="treille-drawing"[^>]*) width="([\d.]+)" height="[\d.]+"')
 PLAIN = 2_000  # characters of an example that is not highlighted
 
-Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each highlighting: its title, and the label that is explained
+Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each highlight: its title, and the label that is explained
+Drawn = Callable[[int, Any | None], list[Highlight]]  # the highlights of a row with its explanation, if it has one
 
 
 def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -> np.ndarray:
@@ -51,7 +52,7 @@ def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -
 
 
 def shown_examples(
-    model: Any, X: Any, rows: np.ndarray, wanted: Wanted, describe: Callable[[int, list[Highlight]], Example]
+    model: Any, X: Any, rows: np.ndarray, drawn: Drawn, describe: Callable[[int, list[Highlight]], Example]
 ) -> tuple[list[Example], str]:
     """The examples of these rows with their highlights, and a note on what is missing."""
     examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
@@ -59,23 +60,31 @@ def shown_examples(
         if size > MOST_BYTES or time.perf_counter() - begun > MOST_SECONDS:
             break
         some = rows[first : first + AT_ONCE]
-        own = some_of(X, some)
-        found: Sequence[Explanation | None] = [None] * len(some)
+        found: Sequence[Explained | None] = [None] * len(some)
         if not note:
             try:
-                found = model.explain_all(own)
+                found = model.explain_all(some_of(X, some))
             except InputError as error:
-                note = f"The examples are not highlighted: {error}."
-        for place, (row, each) in enumerate(zip(some.tolist(), found, strict=True)):
-            if each is None:
-                highlights = [Highlight("", _plain(own, place))]
-            else:
-                highlights = [Highlight(title, highlight(each, label)) for title, label in wanted(row)]
-            size += sum(len(highlighting.html) for highlighting in highlights)
+                note = f"Decisions are not explained: {error}."
+        for row, each in zip(some.tolist(), found, strict=True):
+            highlights = drawn(row, each)
+            size += sum(len(highlight.html) for highlight in highlights)
             examples.append(describe(row, highlights))
             if size > MOST_BYTES:
                 break
     return examples, note
+
+
+def drawn_for(model: Any, X: Any, wanted: Wanted) -> Drawn:
+    """Draws the examples X for the labels that are wanted; those without an explanation are a line of text."""
+
+    def drawn(row: int, found: Explanation | None) -> list[Highlight]:
+        if found is None:
+            text = example_name(model._read_batch(some_of(X, np.array([row]))), 0, PLAIN)
+            return [Highlight("", Markup('<div class="highlighted">{}</div>').format(text))]
+        return [Highlight(title, highlight(found, label)) for title, label in wanted(row)]
+
+    return drawn
 
 
 def highlight(found: Explanation, label: Any) -> Markup:
@@ -99,15 +108,6 @@ def _scaled(match: re.Match[str]) -> str:
     """A drawing that shrinks to the width of the page, though not so far that it cannot be read."""
     width = float(match[2])
     return f'{match[1]} style="width: clamp({SMALLEST * width:.0f}px, 100%, {width:.0f}px); height: auto"'
-
-
-def _plain(X: Any, i: int) -> Markup:
-    """An example as a line of text."""
-    try:
-        samples = kind_of(X).summarise(some_of(X, np.array([i])), 1, PLAIN).samples
-    except (InputError, ValueError, TypeError):
-        samples = []
-    return Markup('<div class="highlighted">{}</div>').format(samples[0]) if samples else Markup("")
 
 
 def selection_note(shown: int, total: int, known: bool) -> str:

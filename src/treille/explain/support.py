@@ -54,8 +54,8 @@ def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None
     return [SupportShares(functions.support, functions.coefficients, row) for row in values]
 
 
-def example_name(batch: Batch, i: int) -> str:
-    """Example i of a batch in at most 60 characters.
+def example_name(batch: Batch, i: int, width: int = WIDTH) -> str:
+    """Example i of a batch in a line, shortened.
 
     >>> import treille
     >>> example_name(treille.Strings(["two lines\\nof text"]), 0), example_name(treille.Trees(["(S (NP he) (VP sat))"]), 0)
@@ -63,12 +63,12 @@ def example_name(batch: Batch, i: int) -> str:
     """
     if isinstance(batch, KernelValues):  # a model keeps their numbers alone
         return f"training example {int(batch.ids[i])}"
-    return clipped(visible(_text(batch[i]), blanks=False), WIDTH)
+    return clipped(visible(_text(batch[i], width), blanks=False), width)
 
 
-def _text(example: Any) -> str:
+def _text(example: Any, width: int) -> str:
     if isinstance(example, Mapping):
-        return "; ".join(f"{name}: {clipped(_text(value), WIDTH)}" for name, value in example.items())
+        return "; ".join(f"{name}: {clipped(_text(value, width), width)}" for name, value in example.items())
     if isinstance(example, (list, tuple)) and all(isinstance(symbol, str) for symbol in example):
-        return " ".join(example[:WIDTH])
-    return str(example[:WIDTH] if isinstance(example, (str, bytes)) else example)
+        return " ".join(example[:width])
+    return str(example[:width] if isinstance(example, (str, bytes)) else example)

@@ -56,16 +56,16 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
         {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
         for name, reader in readers.items()
     ]
-    can_choose = kind != "tags" and hasattr(served.model, "classes_")
-    setup = {"kind": kind, "fields": fields, "classes": served.classes, "samples": [asdict(each) for each in samples]}
+    task = served.task
+    setup = {"kind": kind, "fields": fields, "classes": task.labels, "samples": [asdict(each) for each in samples]}
     return environment.get_template("playground.html").render(
         name=served.name or type(served.model).__name__,
         estimator=type(served.model).__name__,
         kernel=format_kernel(served.model.plan_.kernel),
-        classes=[str(label) for label in served.classes or []] if can_choose else [],
+        classes=list(map(str, task.labels or ())) if task.any_class else [],
         fields=fields,
         kind=kind,
-        target="the tag" if kind == "tags" else "the class" if served.classes else "a larger number",
+        target=f"the {task.noun}" if task.labels else "a larger number",
         samples=[each.name for each in samples],
         setup=setup,
         version=treille.__version__,

@@ -195,6 +195,10 @@ class Sentences(FlatBatch):
         tags = Sentences._made((self.columns[column],), self.offsets, None, self.origin)
         return Sentences._made(rest, self.offsets, self.items, self.origin), tags
 
+    def with_columns(self, n: int) -> Sentences:
+        """The sentences with their first columns only, at most n; those with features as they are."""
+        return Sentences._made(self.columns[:n], self.offsets, self.items, self.origin)
+
     def tokens(self) -> list[Any]:
         """All tokens in one list: str if there is one column, tuples of str otherwise; lists of features if they have some.
 

@@ -84,7 +84,7 @@ class TokenFeatures:
         )
         self._codes = [codes_of(each) for each in self.values]
         self._item_codes = codes_of(self.items)
-        self._reads_items = any(map(_reads_items, self.templates))
+        self.reads_items = any(map(_reads_items, self.templates))
         widths = np.array([len(template.atoms) for template in self.templates], np.int64)[feature_templates]
         self._starts = np.cumsum(widths) - widths
 
@@ -171,7 +171,7 @@ class TokenFeatures:
             raise InputError(
                 f"found tokens of {count(len(sentences.columns), 'column')}, expected {self.n_columns} as in training"
             )
-        if sentences.n_tokens and sentences.items is None and self._reads_items:
+        if sentences.n_tokens and sentences.items is None and self.reads_items:
             raise InputError("found tokens with columns, expected tokens with features as in training")
         columns = _compact_columns(sentences)
         columns += [Column(NO_CODES, [])] * (self.n_columns - len(columns))  # without tokens, their columns are unknown

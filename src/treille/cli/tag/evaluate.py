@@ -18,8 +18,7 @@ from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.data.format import visible_label
-from treille.explain.report import Source
-from treille.explain.tagger_report import write_tagger_report
+from treille.explain.report import Source, write_report
 from treille.tagging import ChunkScores
 
 MOST_CONFUSED = 10
@@ -42,16 +41,13 @@ def run(
     if report is not None:
         check_report(report, [str(model), *files], force)
     tagger = sentences.load_tagger(model, files, beam, jobs)
-    format = sentences.Format.crfsuite if sentences.reads_features(tagger) else sentences.Format.conll
-    X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
-    if format is sentences.Format.conll:
-        sentences.check_columns(tagger, X, f"{sentences.source(files)} without the tags")
+    X, y = sentences.read_for(printer, tagger, files, tag_column, encoding)
     with printer.busy("tagging"):
         scores = compare(tagger, X, y)
     _print(printer, scores)
     if report is not None:
         source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
-        write_tagger_report(tagger, X, y, report, source=source)
+        write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result({"model": str(model), "file": sentences.source(files)} | scores.as_dict())
 

@@ -17,7 +17,6 @@ Prints how FILE was understood, and how training ended: the duality gap bounds t
 computed on sentences that were not used for training; the saved model is trained on all of FILE.
 """
 
-import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +24,7 @@ import numpy as np
 import typer
 from sklearn.base import clone
 
-from treille import ConvergenceWarning, InputError, Tagger
+from treille import InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved
@@ -35,9 +34,9 @@ from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.cli.tag.sentences import Direction, Format, Multiclass
 from treille.cli.train import NOT_CONVERGED
+from treille.cli.training import fit
 from treille.data.format import listed
-from treille.explain.report import Source
-from treille.explain.tagger_report import write_tagger_report
+from treille.explain.report import Source, write_report
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -117,9 +116,9 @@ def run(
     if holdout:
         how = f"on {holdout:.0%} held out"
         kept, rest = _split(len(X), holdout, seed)
-        shown = (_fit(clone(tagger), X[kept], y[kept]), X[rest], y[rest])
+        shown = (fit(clone(tagger), X[kept], y[kept]), X[rest], y[rest])
         scored = compare(*shown)
-    _fit(tagger, X, y)
+    fit(tagger, X, y)
     if model:
         tagger.save(model)
     if tested:
@@ -131,7 +130,7 @@ def run(
         name, file = sentences.source(test or files), str(model or "model.treille")
         source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
         own, some, tags = shown or (tagger, None, None)
-        write_tagger_report(own, some, tags, report, trained, source)
+        write_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
     _print(printer, tagger, scored, how, model)
     printer.result(_as_dict(tagger, sentences.source(files), X, y, scored, model))
@@ -149,13 +148,6 @@ def _check_choices(model: Path | None, holdout: float | None, test: list[str] | 
             "say where to save the model, for example --model my.treille, or ask for a score alone with --holdout 0.1",
             param_hint="--model",
         )
-
-
-def _fit(tagger: Tagger, X: Sentences, y: Sentences) -> Tagger:
-    """Fits a tagger; its report says whether it converged, so the warning is suppressed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return tagger.fit(X, y)
 
 
 def _split(n: int, part: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -188,13 +180,13 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
 
 
 def _print(printer: Printer, tagger: Tagger, scored: TagScores | None, how: str, model: Path | None) -> None:
-    plan, report = tagger.plan_, tagger.report_
-    printer.field("tags", f"{listed(tagger.tags_, 10)}: {sentences.scheme_of(tagger)}")
-    printer.field("features", sentences.describe_features(tagger))
+    plan, report, task = tagger.plan_, tagger.report_, tagger.task()
+    printer.field("tags", f"{listed(tagger.tags_, 10)}: {task.scheme}")
+    printer.field("features", task.token_features)
     printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
     printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
     printer.field("sizes", plan.sizes)
-    printer.field("training", describe_report(report, tagger.tol, tagger.multiclass == "pairs"))
+    printer.field("training", describe_report(report, tagger.tol, task.pairs))
     if scored:
         printer.field("score", f"{scored} {how}")
     if report.status != "converged":
