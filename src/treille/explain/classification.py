@@ -16,10 +16,10 @@ from treille.data import Strings
 from treille.data.format import class_counts, shares, visible_label
 from treille.explain.baselines import TFIDF, majority, tfidf_predictions
 from treille.explain.outputs import label_name, size_of
-from treille.explain.page import Bar, Cell, Confusion, Content, Example, Figure, Highlight, Panel, Table
+from treille.explain.page import Bar, Cell, Confusion, Content, Figure, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
-from treille.explain.shown_examples import choose, drawn_for, selection_note, shown_examples
+from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Choice
 from treille.io.errors import InputError
 
@@ -271,21 +271,20 @@ def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, sourc
         columns = dict.fromkeys([int(found.best[row]), *([int(true[row])] if true[row] >= 0 else [])])
         return [(f"for {shown[k]}" + ", the true class" * (i > 0), task.labels[k]) for i, k in enumerate(columns)]
 
-    def describe(row: int, highlights: list[Highlight]) -> Example:
+    def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
         k = int(found.best[row])
         values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
         score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
         if true[row] not in (-1, k) and len(found.names) > 2:
             score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
-        name = source.names[row] if source.names is not None else f"#{row}"
         label = None if truth is None else truth[row]
         wrong = None if label is None else label != found.names[k]
-        return Example(
-            name, row, found.names[k], label, wrong, score, float(confidence[row]), float(error[row]), highlights
-        )
+        return found.names[k], label, wrong, score, float(confidence[row]), float(error[row])
 
     rows = choose(error if truth is not None else None, confidence, source.most)
-    examples, missing = shown_examples(task.model, X, rows, drawn_for(task.model, X, wanted), describe)
-    note = f"{selection_note(len(examples), size_of(X), truth is not None)} {missing}"
-    labels = sorted({name for e in examples for name in (e.truth, e.predicted) if name is not None})
-    return replace(content, examples=examples, examples_note=note.strip(), known=truth is not None, labels=labels)
+    which = "the most and the least confident"
+    if truth is not None:
+        which = "the largest errors, the most confident and the least confident"
+    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    labels = sorted({name for e in content.examples for name in (e.truth, e.predicted) if name is not None})
+    return replace(content, known=truth is not None, labels=labels)

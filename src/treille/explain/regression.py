@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
-from treille.data.format import count
-from treille.explain.outputs import sample, size_of
-from treille.explain.page import Bar, Content, Example, Figure, Highlight, Panel
+from treille.explain.outputs import sample
+from treille.explain.page import Bar, Content, Figure, Panel
 from treille.explain.plots import Line, axis_of, plot
-from treille.explain.shown_examples import choose, drawn_for, shown_examples
+from treille.explain.shown_examples import choose, drawn_for, with_examples
 from treille.explain.tasks import Regression
 from treille.io.errors import InputError
 
@@ -115,23 +114,17 @@ def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, so
             return [("for a larger value", 0)]
         return [(f"for a larger target {t}", t) for t in range(min(targets, 4))]
 
-    def describe(row: int, highlights: list[Highlight]) -> Example:
-        name = source.names[row] if source.names is not None else f"#{row}"
-        label = None if true is None else _numbers(true[row])
-        score = "" if true is None else f"error {error[row]:.3g}"
-        return Example(
-            name, row, _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row]), highlights
-        )
+    def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
+        label, score = (None, "") if true is None else (_numbers(true[row]), f"error {error[row]:.3g}")
+        return _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row])
 
     confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
     rows = choose(error if true is not None else None, confidence, source.most)
-    examples, missing = shown_examples(task.model, X, rows, drawn_for(task.model, X, wanted), describe)
-    kinds = (
-        "the largest and the smallest errors" if true is not None else "the most unusual and the most usual predictions"
-    )
-    n = size_of(X)
-    note = f"All {count(n, 'example')}." if len(examples) == n else f"{len(examples):,} of {n:,}: {kinds}."
-    return replace(content, examples=examples, examples_note=f"{note} {missing}".strip(), known=true is not None)
+    which = "the most unusual and the most usual predictions"
+    if true is not None:
+        which = "the largest and the smallest errors"
+    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    return replace(content, known=true is not None)
 
 
 def _numbers(values: np.ndarray) -> str:

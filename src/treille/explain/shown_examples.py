@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
 
 from treille.data.format import clipped, count, visible
 from treille.explain.explanation import Explained, Explanation
-from treille.explain.outputs import some_of
-from treille.explain.page import Example, Highlight
+from treille.explain.outputs import size_of, some_of
+from treille.explain.page import Content, Example, Highlight
 from treille.explain.support import example_name
 from treille.io.errors import InputError
+
+if TYPE_CHECKING:
+    from treille.explain.report import Source
 
 MOST = 200  # examples in a report
 MOST_BYTES = 4_000_000  # of all highlights together
@@ -28,6 +32,7 @@ DRAWING = re.compile(r'(<svg[^>]* class="treille-drawing"[^>]*) width="([\d.]+)"
 PLAIN = 2_000  # characters of an example that is not highlighted
 
 Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each highlight: its title, and the label that is explained
+Said = Callable[[int], tuple[str, str | None, bool | None, str, float, float]]
 Drawn = Callable[[int, Any | None], list[Highlight]]  # the highlights of a row with its explanation, if it has one
 
 
@@ -51,11 +56,15 @@ def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -
     return np.array(list(rows), int)
 
 
-def shown_examples(
-    model: Any, X: Any, rows: np.ndarray, drawn: Drawn, describe: Callable[[int, list[Highlight]], Example]
-) -> tuple[list[Example], str]:
-    """The examples of these rows with their highlights, and a note on what is missing."""
+def with_examples(
+    content: Content, model: Any, X: Any, source: Source, rows: np.ndarray, drawn: Drawn, said: Said, which: str
+) -> Content:
+    """The content with the examples of these rows, and a note on `which` they are.
+
+    `said` tells of a row: the prediction, the truth, whether it is wrong, the score, the confidence and the error.
+    """
     examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
+    names: Any = source.names if source.names is not None else [f"#{row}" for row in range(size_of(X))]
     for first in range(0, len(rows), AT_ONCE):
         if size > MOST_BYTES or time.perf_counter() - begun > MOST_SECONDS:
             break
@@ -65,14 +74,18 @@ def shown_examples(
             try:
                 found = model.explain_all(some_of(X, some))
             except InputError as error:
-                note = f"Decisions are not explained: {error}."
+                note = f" Decisions are not explained: {error}."
         for row, each in zip(some.tolist(), found, strict=True):
             highlights = drawn(row, each)
             size += sum(len(highlight.html) for highlight in highlights)
-            examples.append(describe(row, highlights))
+            examples.append(Example(names[row], row, *said(row), highlights))
             if size > MOST_BYTES:
                 break
-    return examples, note
+    total = size_of(X)
+    shown = f"{len(examples):,} of {total:,}: {which}."
+    if len(examples) == total:
+        shown = f"All {count(total, content.unit)}."
+    return replace(content, examples=examples, examples_note=shown + note)
 
 
 def drawn_for(model: Any, X: Any, wanted: Wanted) -> Drawn:
@@ -108,15 +121,3 @@ def _scaled(match: re.Match[str]) -> str:
     """A drawing that shrinks to the width of the page, though not so far that it cannot be read."""
     width = float(match[2])
     return f'{match[1]} style="width: clamp({SMALLEST * width:.0f}px, 100%, {width:.0f}px); height: auto"'
-
-
-def selection_note(shown: int, total: int, known: bool) -> str:
-    """Which examples are shown."""
-    if shown == total:
-        return f"All {count(total, 'example')}."
-    kinds = (
-        "the largest errors, the most confident and the least confident"
-        if known
-        else "the most and the least confident"
-    )
-    return f"{shown:,} of {total:,}: {kinds}."

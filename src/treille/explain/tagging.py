@@ -14,9 +14,9 @@ from treille.data.alphabet import align
 from treille.data.format import class_counts, count, shares, visible, visible_label
 from treille.explain.classification import confusion
 from treille.explain.highlighting import highlighted_sentence
-from treille.explain.page import Bar, Cell, Content, Example, Feature, Figure, Highlight, Table
+from treille.explain.page import Bar, Cell, Content, Feature, Figure, Highlight, Table
 from treille.explain.scores import measure
-from treille.explain.shown_examples import shown_examples
+from treille.explain.shown_examples import with_examples
 from treille.explain.tagged_sentence import TaggedSentence
 from treille.explain.tasks import Tagging
 from treille.io.errors import InputError
@@ -141,24 +141,17 @@ def _with_sentences(
             return [Highlight("", Markup(highlighted_sentence(sentences[row], predicted[row], truth)))]
         return [Highlight("", Markup(found.html(truth=truth, count=SHARES)))]
 
-    def describe(row: int, highlights: list[Highlight]) -> Example:
+    def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
         n, tokens = int(wrong[row]), int(lengths[row])
-        said = f"{n} of {count(tokens, 'tag')} wrong" if n else f"{count(tokens, 'tag')} right"
-        name = source.names[row] if source.names is not None else f"#{row}"
-        said, is_wrong = (count(tokens, "token"), None) if true is None else (said, n > 0)
-        return Example(name, row, said, None, is_wrong, "", -n, n, highlights)
+        if true is None:
+            return count(tokens, "token"), None, None, "", 0, 0
+        return f"{n} of {count(tokens, 'tag')} wrong" if n else f"{count(tokens, 'tag')} right", None, n > 0, "", -n, n
 
-    examples, note = shown_examples(model, sentences, np.append(order[:n_wrong], right), drawn, describe)
-    chosen = (
-        "All sentences."
-        if len(examples) == len(sentences)
-        else f"{len(examples):,} of {len(sentences):,}: those with most errors, and some without."
-    )
+    rows, which = np.append(order[:n_wrong], right), "those with most errors, and some without"
+    content = with_examples(content, model, sentences, source, rows, drawn, said, which)
     features = {
         visible_label(tag): [Feature(visible(name), v) for name, v in totals[tag].most_common(MOST_FEATURES) if v > 0]
         for tag in sorted(totals)
     }
     told = "What each feature contributed to the tags of the sentences above, in all." if features else ""
-    return replace(
-        content, examples=examples, examples_note=f"{chosen} {note}".strip(), features=features, features_note=told
-    )
+    return replace(content, features=features, features_note=told)
