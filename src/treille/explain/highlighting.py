@@ -67,8 +67,9 @@ def highlighted_sentence(
 
     With the true tags, `truth`, those that differ are marked.
     """
-    true, why = truth or [None] * len(tokens), decisions or [None] * len(tokens)
-    items = [_token(*each, count) for each in zip(tokens, tags, true, why, strict=True)]
+    nothing = [None] * len(tokens)
+    each = zip(tokens, tags, nothing if truth is None else truth, decisions or nothing, strict=True)
+    items = [_token(*token, count) for token in each]
     return _fragment([f'<ol class="sentence">{"".join(items)}</ol>'])
 
 

@@ -114,7 +114,7 @@ class Task(ABC):
 class Choice(Task):
     """One of several labels, by scores."""
 
-    fields = ("labels", "scores")
+    fields: ClassVar[tuple[str, ...]] = ("labels", "scores")
 
     def __init__(self, model: Any, labels: list[Any]):
         super().__init__(model)
@@ -199,7 +199,7 @@ class OutlierDetection(Choice):
     """Inliers, 1, or outliers, -1."""
 
     one_answer = "the model knows one class only"
-    titles = ["outlier", "inlier"]  # type: ignore[assignment]  # noqa: RUF012
+    titles = ["outlier", "inlier"]  # noqa: RUF012
 
 
 class Regression(Task):
