@@ -177,7 +177,7 @@ def test_sentences_show_tags_and_features_on_demand(decisions):
     assert "B-NP" in found.text
     assert 'class="tag plain">O<' in html
     assert decisions[0].names[0] in found.text
-    for token in ({"word": "The", "title": True}, {"a", "b"}, [], "x"):
+    for token in (("The", "DT"), ["word=the", "title"], [], "x"):
         read(highlighted_sentence([token], ["O"], None, decisions[:1]))
         read(highlighted_sentence([token], ["O"], ["B-NP"]))
 

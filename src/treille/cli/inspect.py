@@ -20,14 +20,7 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import (
-    describe_report,
-    load_model,
-    looks_like_model,
-    print_features,
-    settings,
-    top_features,
-)
+from treille.cli.models import describe_report, load_model, looks_like_model, print_features, settings, top_features
 from treille.cli.options import Reading
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, shares, visible_label

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -65,6 +65,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
+    _task: ClassVar[type[Task]]
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
     def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
@@ -294,17 +295,15 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """The explanation of every example."""
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
-        classes = self._labels()
+        task = self.task()
+        classes = task.labels if task.any_class else None
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
 
-    def _labels(self) -> list[Any] | None:
-        """The classes that explanations are in favour of; None where there are none."""
-        return None
-
     def task(self) -> Task:
         """What the model predicts, for reports, the server and the command line."""
-        raise NotImplementedError
+        check_is_fitted(self, "functions_")
+        return self._task(self)
 
     def report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.

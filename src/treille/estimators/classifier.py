@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 class Classifier(ClassifierMixin, KernelMachine):
     """A classifier of structured examples, one class against the rest; subclasses name the loss."""
 
+    _task = Classification
     C: float = 1.0
     class_weight: dict[Any, float] | str | None
     fit_intercept: bool | str
@@ -101,14 +102,6 @@ class Classifier(ClassifierMixin, KernelMachine):
         if is_collection(X):
             return accuracy_score(computed(y), computed(self.predict(X)), sample_weight=computed(sample_weight))
         return super().score(X, y, sample_weight)
-
-    def _labels(self) -> list[Any]:
-        return list(self.classes_.tolist())
-
-    def task(self) -> Classification:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return Classification(self, self._labels())
 
     @overload
     def top_features(self, count: int = 10, merge: Literal[False] = False) -> dict[Any, list[tuple[str, float]]]: ...

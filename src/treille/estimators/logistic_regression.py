@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelParameter
 from treille.estimators.classifier import Classifier
@@ -51,6 +50,7 @@ class LogisticRegression(Classifier):
     [[0.89, 0.11], [0.05, 0.95], [0.43, 0.57]]
     """
 
+    _task = ProbabilisticClassification
     kernel: KernelParameter = None
     C: float = 1.0
     tol: float = 1e-3
@@ -75,11 +75,6 @@ class LogisticRegression(Classifier):
 
     def _loss(self) -> Loss:
         return Logistic()
-
-    def task(self) -> ProbabilisticClassification:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return ProbabilisticClassification(self, self._labels())
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: one row per example, one column per class, in the order of ``classes_``."""

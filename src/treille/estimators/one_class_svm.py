@@ -59,6 +59,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     [1, -1]
     """
 
+    _task = OutlierDetection
     kernel: KernelParameter = None
     nu: float = 0.5
     tol: float = 1e-3
@@ -85,11 +86,6 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         if self.nu > 1:
             raise InputError(f"nu is {self.nu!r}, expected a number above 0 and at most 1")
         self._check_shared(OneClass, "free")
-
-    def task(self) -> OutlierDetection:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return OutlierDetection(self, [-1, 1])
 
     @property
     def offset_(self) -> float:

@@ -31,6 +31,7 @@ from treille.solvers.problem import Loss, SquaredError
 class Regressor(RegressorMixin, KernelMachine):
     """A regression function of structured examples; subclasses implement ``fit``."""
 
+    _task = Regression
     one_target_: bool
     fit_intercept: bool | str
     _found: tuple[np.ndarray, bool]  # while `fit` runs: the mean of the targets, and whether there is one per example
@@ -89,11 +90,6 @@ class Regressor(RegressorMixin, KernelMachine):
         super()._solve(kernel, batch, problem, chosen, space)
         mean, self.one_target_ = self.__dict__.pop("_found")
         self.functions_ = self.functions_.shifted(mean)
-
-    def task(self) -> Regression:
-        """What the model predicts, for reports, the server and the command line."""
-        check_is_fitted(self, "functions_")
-        return Regression(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

@@ -137,12 +137,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
             kernel, why = Conjunctions(2, min_support=SUPPORT), "the default of Tagger"
         with stage("computing features", self.verbose):
             features, rows = TokenFeatures.fit(
-                self.templates,
-                sentences,
-                tags,
-                min_count=self.min_count,
-                direction=self.direction,
-                n_jobs=self.n_jobs,
+                self.templates, sentences, tags, min_count=self.min_count, direction=self.direction, n_jobs=self.n_jobs
             )
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -215,11 +215,6 @@ def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: 
 
 
 def _words(token: Any) -> list[str]:
-    """The word of a token, and its other columns."""
-    if isinstance(token, Mapping):
-        parts = [f"{name}={value}" for name, value in token.items()]
-    elif isinstance(token, (list, tuple, Set)) and not isinstance(token, str):
-        parts = [str(part) for part in (sorted(token, key=str) if isinstance(token, Set) else token)]
-    else:
-        parts = [str(token)]
+    """The word of a token, and its other columns; or its first features."""
+    parts = [token] if isinstance(token, str) else token
     return [visible(clipped(part, LONGEST_NAME), blanks=False) for part in parts[:6]] or ["(none)"]

@@ -116,9 +116,7 @@ class Choice(Task):
 
     fields: ClassVar[tuple[str, ...]] = ("labels", "scores")
 
-    def __init__(self, model: Any, labels: list[Any]):
-        super().__init__(model)
-        self.labels: list[Any] = labels
+    labels: list[Any]
 
     @property
     def titles(self) -> list[str]:
@@ -164,6 +162,10 @@ class Classification(Choice):
         "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
     )
 
+    def __init__(self, model: Any):
+        super().__init__(model)
+        self.labels = model.classes_.tolist()
+
     def fragments(self, count: int) -> dict[str, list[Any]]:
         try:
             return dict(zip(self.names, self.model.fragments(count).values(), strict=True))
@@ -199,6 +201,7 @@ class OutlierDetection(Choice):
     """Inliers, 1, or outliers, -1."""
 
     one_answer = "the model knows one class only"
+    labels = [-1, 1]  # noqa: RUF012
     titles = ["outlier", "inlier"]  # noqa: RUF012
 
 

@@ -104,10 +104,7 @@ def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
     values = [*primal.tolist(), *dual[kept].tolist()]
     if log:
         values = [v for v in values if v >= dual[-1] / SPREAD]
-    lines = [
-        Line("model", times.tolist(), primal.tolist()),
-        Line("other", times[kept].tolist(), dual[kept].tolist()),
-    ]
+    lines = [Line("model", times.tolist(), primal.tolist()), Line("other", times[kept].tolist(), dual[kept].tolist())]
     x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
     drawn = plot("convergence", x, y, lines)
     text = "Primal value, from above, and dual value, from below; the optimum is between them"

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treille
 from treille.io import json_arcs
 from treille.io.graphs import format_graph
-from treille.io.machine import MachineParts
 from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
@@ -90,18 +90,13 @@ def sample_of(example: Any, name: str, kind: str) -> Sample:
         value = str(example)
     elif kind == GRAPHS:
         value = json.loads(format_graph(example))
-    elif hasattr(example, "parts"):  # an Fst
-        value = json.loads(json_arcs.format_machine(_machine(example)))
-    elif hasattr(example, "tolist"):
+    elif isinstance(example, treille.Fst):
+        value = json.loads(json_arcs.format_machine(example.parts()))
+    elif isinstance(example, (np.ndarray, np.generic)):
         value = example.tolist()
     elif kind == SENTENCES:
         value = [list(token) if isinstance(token, (tuple, set)) else token for token in example]
     return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", value)
-
-
-def _machine(fst: Any) -> MachineParts:
-    parts: MachineParts = fst.parts()
-    return parts
 
 
 def _hint(reader: Reader) -> str:

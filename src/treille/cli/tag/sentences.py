@@ -14,14 +14,7 @@ from treille.cli.console import Printer
 from treille.cli.models import load_model, refuse_model
 from treille.data.format import count, listed, shares, visible_label
 from treille.io.open import source_name
-from treille.tagging import (
-    SentenceBlock,
-    Sentences,
-    read_features,
-    read_sentences,
-    stream_features,
-    stream_sentences,
-)
+from treille.tagging import SentenceBlock, Sentences, read_features, read_sentences, stream_features, stream_sentences
 
 
 class Format(str, Enum):
@@ -50,8 +43,7 @@ TaggedFiles = Annotated[
 ]
 TaggerFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille tag train' saved.")]
 TagColumn = Annotated[
-    int | None,
-    typer.Option("--tag-column", metavar="N", help="Column of the tags, from 1.", show_default="the last"),
+    int | None, typer.Option("--tag-column", metavar="N", help="Column of the tags, from 1.", show_default="the last")
 ]
 Beam = Annotated[
     int | None,
