@@ -18,7 +18,7 @@ from treille.io import Examples
 
 
 def names_of(examples: Examples) -> list[str]:
-    """What the examples are called on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
+    """The names of the examples on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
     if examples.ids:
         return examples.ids
     lines = () if examples.sources else examples.lines  # of one file

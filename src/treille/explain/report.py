@@ -47,7 +47,7 @@ def write_report(
 
 
 def report_content(model: Any, X: Any, y: Any, train: Any = None, source: Source | None = None) -> Content:
-    """What the page says about the model."""
+    """Returns the content of the page about the model."""
     source = source or Source()
     train = checked_pair(train)
     if X is None and y is not None:
@@ -94,7 +94,7 @@ def commands(task: Task, path: str) -> list[str]:
 
 
 def sentence(*parts: str) -> str:
-    """What the page says first, from parts that may be empty.
+    """Joins the first sentence of the page from parts that may be empty.
 
     >>> sentence("20 examples", "", "trained in 1 s")
     '20 examples; trained in 1 s.'
@@ -104,7 +104,7 @@ def sentence(*parts: str) -> str:
 
 
 def _statistics(model: Any, X: Any, n: int) -> dict[str, str]:
-    """What the data is like. Texts are described by their characters, whatever the kernel reads."""
+    """Statistics of the data. Texts are described by their characters, whatever the kernel reads."""
     batch = model._read_batch(X)
     kinds = {type(leaf) for _, leaf in leaf_batches(batch)}
     texts = kinds == {Strings} and isinstance(X, list)

@@ -39,7 +39,7 @@ class Origin(NamedTuple):
     source_of: np.ndarray | None = None
 
     def select(self, tokens: np.ndarray) -> Origin:
-        """That of some of the tokens."""
+        """The origin of some of the tokens."""
         source_of = None if self.source_of is None else self.source_of[tokens]
         return self._replace(lines=self.lines[tokens], source_of=source_of)
 
@@ -315,7 +315,7 @@ def _merged(parts: Sequence[Column]) -> Column:
 
 
 def _origin(parts: Sequence[Sentences]) -> Origin | None:
-    """That of all parts, where each has one."""
+    """The origin of all parts; None if one of them has none."""
     origins = [part.origin for part in parts if part.origin is not None]
     if len(origins) < len(parts):
         return None
