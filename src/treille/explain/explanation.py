@@ -52,7 +52,7 @@ class Explained(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Explained):
-    """The contributions of the parts of an example to its scores: symbols of a sequence, nodes of a tree, columns of a row, and so on.
+    """The contributions of the parts of an example to its scores: symbols of a sequence, nodes of a tree, columns of a row.
 
     For every function, the contributions, `base` and `intercept` sum to its output, ``scores``.
 
