@@ -40,14 +40,7 @@ from treille.solvers.bundle_part import (
     take_part,
 )
 from treille.solvers.cluster_part import joined_parts, sent_type
-from treille.solvers.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces.cluster import ClusterSpace
@@ -80,7 +73,7 @@ class BundleMethod(BaseSolver):
     """
 
     spaces = (ClusterSpace,)
-    losses = (Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (DualLoss,)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds

@@ -45,7 +45,7 @@ from treille.solvers.cascade_part import (
 )
 from treille.solvers.cluster_part import joined_parts, rows_of, sent_type, signs, some_problems
 from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
-from treille.solvers.problem import EpsilonInsensitive, Hinge, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import Problem, QuadraticLoss
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.solver import BaseSolver, Run, after
 from treille.spaces.cluster import ClusterSpace
@@ -77,7 +77,7 @@ class Cascade(BaseSolver):
     """
 
     spaces = (ClusterSpace,)
-    losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (QuadraticLoss,)
 
     def __init__(self, memory: int | str = "1GB", max_seconds: float | None = None):
         self.memory = memory
