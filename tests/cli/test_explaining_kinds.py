@@ -1,4 +1,4 @@
-"""`treille explain` for every kind of data: painted on a terminal, listed, as JSON and as a page."""
+"""`treille explain` for every kind of data: highlighted on a terminal, listed, as JSON and as a page."""
 
 import json
 import re
@@ -82,7 +82,7 @@ def test_trees_are_indented_and_coloured_on_a_terminal(cli, tmp_path, terminal):
     assert re.search("\x1b\\[[0-9;]*48;", out)  # a background
 
 
-def test_residues_are_painted_on_a_terminal_and_listed_in_runs(cli, tmp_path, terminal):
+def test_residues_are_highlighted_on_a_terminal_and_listed_in_runs(cli, tmp_path, terminal):
     (tmp_path / "data.tsv").write_text("text\tlabel\n" + "ACGTTGCAACGTAAAA\ta\nTTTTGGGGTTTTGGGG\tb\n" * 4)
     answer = cli("train", "data.tsv", "--alphabet", "dna", "--kernel", "ngram(3)", "--model", "m.treille")
     assert answer.code == 0, answer.err

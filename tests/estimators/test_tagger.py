@@ -7,10 +7,14 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import treille
 from treille import InputError, Tagger
+from treille.explain import Explanation
 from treille.kernels import Linear, NGram, Polynomial
 from treille.tagging import Sentences, chunk_scores, read_sentences
 
@@ -182,14 +186,84 @@ def test_it_is_an_estimator_of_scikit_learn():
     assert search.best_score_ > 0.8
 
 
-def test_shares_of_features_sum_to_the_score():
+def test_contributions_of_features_sum_to_the_score():
     model = fitted(kernel=Polynomial(2))
-    for decision, scores in zip(
-        model.explain(NEW[0], count=10_000), scores_of(model, NEW[0], model.predict(NEW[:1])[0]), strict=True
-    ):
-        assert decision.score == pytest.approx(scores[model.tags_.index(decision.tag)], abs=1e-5)
-        assert sum(share for _, share in decision.shares) == pytest.approx(decision.score - decision.intercept)
-        assert sum(value for _, value in decision.conjunctions) == pytest.approx(decision.score - decision.intercept)
+    found = model.explain(NEW[0])
+    assert found.predicted == model.predict(NEW[:1])[0]
+    for decision, scores in zip(found, scores_of(model, NEW[0], found.predicted), strict=True):
+        assert isinstance(decision, Explanation)
+        score, intercept = float(decision.scores[0]), float(decision.intercept[0])
+        assert score == pytest.approx(scores[model.tags_.index(decision.tag)], abs=1e-5)
+        assert sum(part.contribution for part in decision.parts()) == pytest.approx(score - intercept)
+        assert sum(value for _, value in decision.conjunctions()) == pytest.approx(score - intercept)
+        assert decision.conjunctions(3) == decision.conjunctions()[:3]
+        with pytest.raises(InputError, match="there is no class 'XX'"):
+            decision.contributions("XX")
+
+
+def test_sentences_are_explained_together_as_alone():
+    model = fitted()
+    for sentence, found in zip(NEW, model.explain_all(NEW), strict=True):
+        alone = model.explain(sentence)
+        assert alone.as_dict() == found.as_dict()
+        assert alone.predicted == model.predict([sentence])[0]
+
+
+def test_explained_tags_are_in_the_scheme_of_the_training_tags():
+    model = fitted(scheme="BIOES")
+    found = model.explain(NEW[0])
+    assert found.as_dict()["tags"] == found.predicted == model.predict(NEW[:1])[0]
+    assert {decision.tag for decision in found} <= set(model.tags_)
+
+
+def test_lists_are_features_for_a_model_of_features():
+    X = [[["word=to"], ["word=be"]], [["word=to"], ["word=go"]]]
+    model = Tagger(min_count=1).fit(Sentences.of_features(X), [["TO", "VB"]] * 2)
+    assert model.predict(X) == [["TO", "VB"]] * 2
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_its_tags_for_scikit_learn_are_true():
+    tags = Tagger().__sklearn_tags__()
+    assert not tags.input_tags.two_d_array
+    assert tags.input_tags.string
+    assert tags.target_tags.required
+    failed = [r for r in check_estimator(Tagger(), on_fail=None, on_skip=None) if r["status"] == "failed"]
+    assert failed == []
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "estimator_tags_renamed",
+        "valid_tag_types",
+        "estimator_repr",
+        "no_attributes_set_in_init",
+        "estimators_unfitted",
+        "do_not_raise_errors_in_init_or_set_params",
+        "mixin_order",
+        "parameters_default_constructible",
+        "get_params_invariance",
+        "set_params",
+    ],
+)
+def test_the_checks_of_scikit_learn_that_need_no_matrix_pass(check):
+    getattr(estimator_checks, f"check_{check}")("Tagger", Tagger())
+
+
+def test_the_laws_of_scikit_learn_that_need_data_hold_for_sentences():
+    model = Tagger(min_count=1)
+    before = model.get_params()
+    assert model.fit(X, Y) is model
+    learned, predicted = set(vars(model)), model.predict(NEW)
+    assert model.get_params() == before
+    assert all(name.endswith("_") for name in learned - set(before))
+    assert model.predict(NEW[::-1])[::-1] == predicted
+    assert [model.predict([sentence])[0] for sentence in NEW] == predicted
+    assert set(vars(model)) == learned
+    assert model.fit(X, Y).predict(NEW) == predicted
+    with pytest.raises(NotFittedError):
+        clone(model).predict(NEW)
 
 
 def test_tokens_may_be_dicts_of_features():

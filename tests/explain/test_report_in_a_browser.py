@@ -121,7 +121,7 @@ def test_examples_are_sorted_searched_and_filtered(visit, wines):
 def test_an_example_switches_between_the_predicted_and_the_true_class(visit, wines):
     page = visit(wines)
     card = page.locator(".example.wrong:not([hidden])").first
-    buttons, canvases = card.locator("[data-painting]"), card.locator(".canvas")
+    buttons, canvases = card.locator("[data-highlighting]"), card.locator(".canvas")
     assert (canvases.nth(0).is_visible(), canvases.nth(1).is_visible()) == (True, False)
     buttons.nth(1).focus()
     page.keyboard.press("Enter")

@@ -107,17 +107,17 @@ def test_examples_without_labels_are_shown_without_scores(tmp_path):
     assert "Confusion matrix" not in text
 
 
-def test_examples_are_painted_for_the_predicted_class_and_the_true_one():
+def test_examples_are_highlighted_for_the_predicted_class_and_the_true_one():
     content = report_content(fitted(), WINES, COLOURS)
     wrong = [e for e in content.examples if e.wrong]
     assert {e.number for e in wrong} >= {3, 30}
-    assert [p.title for p in wrong[0].paintings] == [
+    assert [p.title for p in wrong[0].highlights] == [
         f"for {wrong[0].predicted}",
         f"for {wrong[0].truth}, the true class",
     ]
     right = next(e for e in content.examples if not e.wrong)
-    assert len(right.paintings) == 1
-    assert "class=" in right.paintings[0].html
+    assert len(right.highlights) == 1
+    assert "class=" in right.highlights[0].html
     assert max(content.examples, key=lambda e: e.error).wrong
 
 
@@ -139,7 +139,8 @@ def test_a_page_stays_small_whatever_the_examples_are(tmp_path):
     y = [i % 2 for i in range(len(X))]
     content = report_content(treille.SVC(KERNEL).fit(X, y), X, y)
     assert (
-        any("too many to paint" in p.html for e in content.examples for p in e.paintings) or len(content.examples) < 91
+        any("too many to highlight" in p.html for e in content.examples for p in e.highlights)
+        or len(content.examples) < 91
     )
     Page("long", [content]).write(tmp_path / "long.html")
     assert (tmp_path / "long.html").stat().st_size < 5_000_000
@@ -195,7 +196,7 @@ def test_several_targets_have_a_panel_each(tmp_path):
     content = report_content(fitted(treille.Ridge(KERNEL), numbers), WINES[ODD], numbers[ODD])
     assert [panel.name for panel in content.curves] == ["target 0", "target 1"]
     assert list(content.features) == ["target 0", "target 1"]
-    assert len(content.examples[0].paintings) == 2
+    assert len(content.examples[0].highlights) == 2
 
 
 def test_outliers_with_and_without_labels(tmp_path):

@@ -89,7 +89,7 @@ def test_contributions_base_and_intercept_sum_to_the_score(explained):
         assert answer["class"] == answer["label"]
 
 
-def test_every_class_can_be_explained_and_painted(explained):
+def test_every_class_can_be_explained_and_highlighted(explained):
     (model, _, value, example), client = explained
     if not hasattr(model, "classes_"):
         refused = client.post("/explain", {"example": value, "class": "red"})
@@ -175,7 +175,7 @@ def test_an_empty_sentence_has_no_tags():
         assert client.post("/explain", {"example": []}).json() == {"tags": [], "tokens": []}
 
 
-def test_words_of_a_text_come_with_the_painting(client):
+def test_words_of_a_text_come_with_the_highlighting(client):
     answer = client.post("/explain", {"example": "a red wine", "html": True}).json()
     assert [word for word, _ in answer["words"]] == ["a", "red", "wine"]
     assert "words" not in client.post("/explain", {"example": "a red wine"}).json()

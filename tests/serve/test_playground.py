@@ -78,7 +78,7 @@ def test_the_answer_follows_what_is_typed(wines, opened):
     page.page.locator("#field-0").press_sequentially("dark red", delay=5)
     page.assert_shows("#label", "red")
     page.assert_shows("#scores", "white")
-    playwright.expect(page.page.locator(".painted .for").first).to_be_visible()
+    playwright.expect(page.page.locator(".highlighted .for").first).to_be_visible()
     page.assert_shows("#sum", "intercept")
     page.type("white and green")
     page.assert_shows("#label", "white")
@@ -89,11 +89,11 @@ def test_a_class_can_be_chosen_from_the_keyboard(wines, opened):
     page = opened(wines)
     page.type("red")
     page.assert_shows("#label", "red")
-    before = page.page.locator(".painted").inner_html()
+    before = page.page.locator(".highlighted").inner_html()
     page.page.locator("#field-0").press("Tab")
     assert page.page.evaluate("document.activeElement.id") == "class"
     page.page.keyboard.press("w")  # selects white
-    page.page.wait_for_function("before => document.querySelector('.painted').innerHTML !== before", arg=before)
+    page.page.wait_for_function("before => document.querySelector('.highlighted').innerHTML !== before", arg=before)
     page.assert_shows("#label", "red")
 
 
@@ -128,10 +128,10 @@ def test_hostile_texts_are_shown_and_nothing_of_them_runs(wines, opened):
         page.type("")
         page.type(text)
         page.page.wait_for_function(
-            "text => document.getElementById('painting').textContent.length >= Math.min(text.length / 2, 1000)",
+            "text => document.getElementById('highlighting').textContent.length >= Math.min(text.length / 2, 1000)",
             arg=text,
         )
-        assert page.page.locator("#painting script, #painting img").count() == 0
+        assert page.page.locator("#highlighting script, #highlighting img").count() == 0
         assert off_screen(page) == []
 
 
@@ -168,9 +168,9 @@ def test_examples_of_every_kind_can_be_typed_on_a_phone_and_in_the_dark(name, op
     page.assert_shows("#label", label)
     assert off_screen(page) == []
     if name == "tagger":
-        page.assert_shows("#painting", "B-NP")
+        page.assert_shows("#highlighting", "B-NP")
         page.page.locator("summary", has_text="dog").press("Enter")
-        page.assert_shows("#painting details[open]", "I-NP: score")
+        page.assert_shows("#highlighting details[open]", "I-NP: score")
 
 
 def test_columns_have_a_field_each(opened):

@@ -14,16 +14,16 @@ def test_parts_are_joined_with_the_places_of_their_tokens(tmp_path):
     (tmp_path / "a").write_text("to TO\nbe VB\n")
     (tmp_path / "b").write_text("\nor CC\n\nnot RB\nbe VB\n")
     parts = [read_sentences(tmp_path / name) for name in ("a", "b", "a")]
-    whole = Sentences.joined(parts)
+    whole = Sentences.join(parts)
     assert list(whole) == [tokens for part in parts for tokens in part]
     assert whole.place(3) == f"{tmp_path / 'b'}, line 4"
-    assert Sentences.joined([whole[1:3], parts[0]]).place(2) == f"{tmp_path / 'b'}, line 5"
-    assert Sentences.joined(parts[:1]) is parts[0]
-    assert list(Sentences.joined([Sentences([]), Sentences([["a"], []])])) == [["a"], []]
+    assert Sentences.join([whole[1:3], parts[0]]).place(2) == f"{tmp_path / 'b'}, line 5"
+    assert Sentences.join(parts[:1]) is parts[0]
+    assert list(Sentences.join([Sentences([]), Sentences([["a"], []])])) == [["a"], []]
     features = [Sentences.of_features([[["a", "b"]]]), Sentences.of_features([[["b"], ["c"]]])]
-    assert list(Sentences.joined(features)) == [[["a", "b"]], [["b"], ["c"]]]
+    assert list(Sentences.join(features)) == [[["a", "b"]], [["b"], ["c"]]]
     with pytest.raises(InputError, match="found tokens with features, expected 2 columns as in"):
-        Sentences.joined([parts[0], features[0]])
+        Sentences.join([parts[0], features[0]])
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, train_test_split
 
-from treille import InputError
+import treille
+from treille import InputError, registry
 from treille.tagging import Sentences
 
 words = st.text("abÅ\U0001f600", max_size=3)
@@ -94,3 +95,26 @@ def test_a_column_is_separated_from_the_others():
     for sentences, column in ((Sentences([["a"]]), -1), (words, 2), (words, -3)):
         with pytest.raises(InputError, match=f"column {column} cannot be separated: there (is 1 column|are 2 columns)"):
             sentences.separate(column)
+
+
+@pytest.mark.parametrize(
+    "X", [Sentences([[("to", "TO"), ("be", "VB")], [], [("or", "CC")]]), Sentences([[{"a": 1}], []])]
+)
+def test_sentences_are_a_kind_of_data(X):
+    assert isinstance(X, treille.Batch)
+    assert registry.find("data", "Sentences") is Sentences
+    again = treille.Batch.from_state(*X.state())
+    assert list(again) == list(X)
+    assert list(Sentences.join([X.take([1]), X.take([0])])) == [X[1], X[0]]
+    assert X.volume() == sum(map(len, X)) == int(X.part_offsets[-1])
+    assert [len(X.part_names(i)) for i in range(len(X))] == list(map(len, X))
+    assert X.nbytes > 0
+    assert list(Sentences.from_json([[["to", "TO"]], ["be"]][:1])) == [[("to", "TO")]]
+    assert Sentences.summarise(X, 1, 80).fields["tokens"] == str(X.n_tokens)
+
+
+def test_damaged_sentences_are_refused():
+    spec, arrays = Sentences([[("to", "TO"), ("be", "VB")]]).state()
+    for change in ({"column1": np.zeros(1, np.int32)}, {"offsets": np.array([0, 3])}, {"column0": np.array([0, 9])}):
+        with pytest.raises(InputError):
+            treille.Batch.from_state(spec, arrays | change)

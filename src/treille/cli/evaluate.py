@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,10 +28,9 @@ from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
 from treille.cli.options import Reading, option
-from treille.cli.pages import check_report, commands, names_of
+from treille.cli.pages import check_report, names_of
 from treille.cli.predicting import Chunk, predicted, written
 from treille.data.format import count, one_line, visible_label
-from treille.explain.outputs import class_scores
 from treille.explain.report import Source, write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
@@ -61,7 +59,7 @@ def run(
     names, reading = class_names(estimator), reading.like(estimator)
     kernel, hint = estimator.plan_.kernel, _hint(names, reading.label)
     examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
-    predict = partial(class_scores, estimator) if names else estimator.predict
+    predict = estimator.task().scores if names else estimator.predict
     chunks = predicted(printer, examples, reading, kernel, predict, files[0])
     with ExitStack() as open_files:
         write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
@@ -181,7 +179,7 @@ def _evaluate_numbers(printer: Printer, chunks: Iterator[Chunk], write: Callable
 def _write_report(printer: Printer, path: Path | None, estimator: Any, model: Path, scored: _Scored) -> None:
     if path is not None:
         examples = scored.last.examples
-        source = Source(examples.source, names=names_of(examples), commands=commands(estimator, model))
+        source = Source(examples.source, names=names_of(examples), model=str(model))
         write_report(estimator, scored.last.X, scored.truth, path, source=replace(source, warnings=printer.warnings))
         printer.note(f"report written to {path}: open it in a browser")
 

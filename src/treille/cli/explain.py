@@ -9,28 +9,26 @@ Examples:
 
 Each symbol of a text, node of a tree or a graph, arc of a lattice or column of a row contributes to the score of a class; the
 contributions, a base value where there is one, and the intercept sum to the score. On a terminal, texts and trees are
-painted: blue speaks for the class, orange (underlined) against it. Below are the words, or other parts, that contribute
+highlighted: blue speaks for the class, orange (underlined) against it. Below are the words, or other parts, that contribute
 most. For models of 'treille tag train', every token is listed with its tag and the features that contribute most to it.
 --html writes a page on which lattices, graphs and DNA are drawn, too.
 """
 
-from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, class_names, load_model
+from treille.cli.models import check_writable, load_model
 from treille.cli.options import Reading, option
 from treille.cli.tag import sentences
-from treille.cli.terminal_painting import paint
+from treille.cli.terminal_highlighting import highlight
 from treille.data.format import clipped, count, visible, visible_label
-from treille.explain import Explanation, display
+from treille.explain import Decision, Explanation, display
 from treille.io.atomic_write import atomic_write
-from treille.tagging import stream_features, stream_sentences
+from treille.tagging import Sentences
 
 LONGEST = 60  # cells of the name of a part
 PREDICTED = "the predicted one of each example"
@@ -44,7 +42,7 @@ def run(
     number: Annotated[int, option("N", "How many examples to explain.", "--examples", min=1)] = 5,
     top: Annotated[int, option("N", "How many parts to list.", min=0)] = 10,
     label: Annotated[str | None, option("NAME", "The class to explain.", "--class", default=PREDICTED)] = None,
-    html: Annotated[Path | None, option("PATH", "Also write a page with the examples painted.")] = None,
+    html: Annotated[Path | None, option("PATH", "Also write a page with the examples highlighted.")] = None,
     force: options.Force = False,
     *,
     printer: options.ResultOutput,
@@ -52,7 +50,7 @@ def run(
     """Reads a model and examples, and prints explanations."""
     check_writable(html, "page", [str(model), *reading.inputs(*files)], force)
     estimator = load_model(model, files)
-    if isinstance(estimator, Tagger):
+    if estimator.task().reads is Sentences:
         if label is not None:
             raise typer.BadParameter(
                 "is for classifiers: of a tagger, the tags that it gives are explained", param_hint="--class"
@@ -77,7 +75,8 @@ def _explain_examples(
     label: str | None,
 ) -> str:
     """Prints explanations of single examples, and returns the page."""
-    names = class_names(model) if hasattr(model, "classes_") else []
+    task = model.task()
+    names = task.names if task.any_class else []
     if label is not None and label not in names:
         known = f"its classes are {', '.join(map(visible_label, names))}" if names else "it has no classes"
         raise typer.BadParameter(f"the model has no class {label!r}: {known}", param_hint="--class")
@@ -88,7 +87,7 @@ def _explain_examples(
     some = examples.take(range(len(examples) if printer.json else min(number, len(examples))))
     with printer.busy("explaining"):
         found = model.explain_all(reading.data(printer, some, kernel))
-    classes = dict(zip(names, model.classes_.tolist(), strict=True)) if names else {}
+    classes = dict(zip(names, task.labels or (), strict=True)) if names else {}
     explained, shown = [], []
     for i, each in enumerate(found):
         chosen = classes[label] if label is not None else each.predicted if names else None
@@ -99,30 +98,23 @@ def _explain_examples(
         if not printer.json:
             _print(printer, explained[-1], each, chosen, top)
         if i < number:
-            shown.append((each, chosen, name, class_name))
+            shown.append(each.shown(chosen, name, class_name))
     printer.result({"model": str(path), "file": examples.source, "explanations": explained})
-    return display.page(f"{path.name}: {examples.source}", [display.shown(*each) for each in shown])
+    return display.page(f"{path.name}: {examples.source}", shown)
 
 
 def _as_dict(name: str, found: Explanation, label: Any, class_name: str | None) -> dict[str, Any]:
-    function, sign = found.function(label)
-    return {
-        "example": name,
-        "class": class_name,
-        "score": float(sign * found.scores[function]),
-        "intercept": float(sign * found.intercept[function]),
-        "base": float(sign * found.base[function]),
-        "by": "support examples" if found.by_support else "parts",
-        "parts": found.names,
-        "contributions": found.contributions(label).tolist(),
-    }
+    values, by = found.as_dict(label), "support examples" if found.by_support else "parts"
+    sums = {name: values[name] for name in ("score", "intercept", "base")}
+    shares = {name: values[name] for name in ("parts", "contributions")}
+    return {"example": name, "class": class_name} | sums | {"by": by} | shares
 
 
 def _print(printer: Printer, values: dict[str, Any], found: Explanation, label: Any, top: int) -> None:
     rest = f"intercept {values['intercept']:+.3f}" + (f", base {values['base']:+.3f}" if values["base"] else "")
     shown = f"{visible_label(values['class'])}, " if values["class"] is not None else ""
     printer.print(f"{visible_label(values['example'])}: {shown}score {values['score']:+.3f}, {rest}", style="bold")
-    paint(found, label)
+    highlight(found, label)
     if top:
         parts = sorted(display.largest(found, label), key=lambda part: -abs(part[1]))[:top]
         cells = [f"{_short(name)} {value:+.3f}" for name, value in parts if value]
@@ -137,37 +129,31 @@ def _short(name: str) -> str:
 
 
 def _explain_sentences(
-    printer: Printer, model: Tagger, path: Path, files: list[str], encoding: str, number: int, top: int
+    printer: Printer, model: Any, path: Path, files: list[str], encoding: str, number: int, top: int
 ) -> str:
     """Prints the tags of sentences and why, and returns the page."""
-    if sentences.reads_features(model):
-        found = chain.from_iterable(X for file in files for X, _ in stream_features(file, encoding=encoding))
-    else:
-        blocks = (block.sentences for file in files for block in stream_sentences(file, encoding=encoding))
-        found = chain.from_iterable(_checked(model, block, sentences.source(files)) for block in blocks)
-    some = list(islice(found, None if printer.json else number))
-    values, decided = [], []
-    for i, sentence in enumerate(some):
-        decisions = model.explain(sentence, count=max(top, 1))
-        values.append({"sentence": i, "tokens": [decision._asdict() for decision in decisions]})
+    some = sentences.first_sentences(model, files, encoding, None if printer.json else number)
+    values, shown = [], []
+    for i, found in enumerate(model.explain_all(some)):
+        values.append({"sentence": i, "tokens": [_token(decision, max(top, 1)) for decision in found]})
         if i < number:
-            decided.append((f"sentence {i + 1}", decisions))
-        if printer.json:
-            continue
-        printer.print(f"sentence {i + 1}: {count(len(decisions), 'token')}", style="bold")
-        width = max((len(_word(decision.token)) for decision in decisions), default=0)
-        for decision in decisions:
-            cells = [f"{_short(name)} {share:+.3f}" for name, share in decision.shares[:top] if share]
-            head = f"  {_word(decision.token).ljust(width)} {visible_label(decision.tag)} {decision.score:+.3f}"
+            shown.append(found.shown(name=f"sentence {i + 1}"))
+        printer.print(f"sentence {i + 1}: {count(len(found), 'token')}", style="bold")
+        width = max((len(_word(decision.token)) for decision in found), default=0)
+        for decision in found:
+            cells = [f"{_short(name)} {share:+.3f}" for name, share in decision.parts(count=top) if share]
+            head = f"  {_word(decision.token).ljust(width)} {visible_label(decision.tag)} {decision.scores[0]:+.3f}"
             printer.fill(head, cells or [""], max(len(head) + 2, width + 18))
         printer.print()
     printer.result({"model": str(path), "file": sentences.source(files), "sentences": values})
-    return display.page(f"{path.name}: {sentences.source(files)}", sentences=decided)
+    return display.page(f"{path.name}: {sentences.source(files)}", shown)
 
 
-def _checked(model: Tagger, block: Any, name: str) -> Any:
-    sentences.check_columns(model, block, name)
-    return block
+def _token(decision: Decision, count: int) -> dict[str, Any]:
+    """JSON values: a token, its tag, and what contributes most to it."""
+    score, intercept = float(decision.scores[0]), float(decision.intercept[0])
+    values = {"token": decision.token, "tag": decision.tag, "score": score, "intercept": intercept}
+    return values | {"shares": decision.parts(count=count), "conjunctions": decision.conjunctions(count)}
 
 
 def _word(token: Any) -> str:

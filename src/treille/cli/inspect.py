@@ -16,23 +16,19 @@ machines: states, arcs, paths, words, empty arcs, cycles and totals.
 from pathlib import Path
 from typing import Annotated, Any
 
-from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import (
-    class_names,
     describe_report,
     load_model,
     looks_like_model,
-    n_features,
     print_features,
     settings,
     top_features,
 )
 from treille.cli.options import Reading, argument, option
-from treille.cli.tag.description import inspect_tagger
 from treille.data.base import kind_of, readable_size
-from treille.data.format import class_counts, clipped, listed, shares, visible_label
+from treille.data.format import class_counts, clipped, shares, visible_label
 from treille.kernels.parse import format_kernel
 
 SAMPLES = 3
@@ -55,50 +51,27 @@ def run(
 
 def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     model = load_model(path)
-    if isinstance(model, Tagger):
-        inspect_tagger(printer, model, path)
-        return
-    names, kernel, report = class_names(model), format_kernel(model.plan_.kernel), model.report_
-    estimator, size, read_as = type(model).__name__, path.stat().st_size, model.reading_
-    features = top_features(model, top)
+    task, kernel, report = model.task(), format_kernel(model.plan_.kernel), model.report_
+    estimator, size, (fields, values) = type(model).__name__, path.stat().st_size, task.facts()
     printer.print(f"{path}: a model of treille ({estimator}), {readable_size(size)}", style="bold")
-    printer.field("kernel", kernel)
-    if read_as:
-        printer.field("reads", ", ".join(f"{name}: {value}" for name, value in read_as.items()))
-    if names:
-        printer.field("classes", listed([visible_label(name) for name in names], 20))
-    kept, of_what = model.functions_.sizes().split(" ", 1)
-    printer.field(of_what.split()[0], f"{kept} with weight")
+    for name, text in ({"kernel": kernel} | fields).items():
+        if text:
+            printer.field(name, text)
     chosen = ", ".join(f"{name}={value}" for name, value in settings(model).items() if value is not None)
-    printer.field("training", f"{describe_report(report, model.tol)}, seed {report.seed}")
+    printer.field("training", f"{describe_report(report, model.tol, task.pairs)}, seed {report.seed}")
     printer.field("settings", chosen)
+    features = top_features(model, top)
     if top and features:
         printer.print()
-        title = (
-            "most discriminative features of each class"
-            if len(features) == len(names)
-            else "largest weights of features"
-        )
+        title = "most discriminative features of each class" if task.any_class else "largest weights of features"
         joined = top_features(model, top, merge=True)
         print_features(
             printer, joined, weights=True, title=title + (", overlapping ones joined" * (joined != features))
         )
-    printer.result(
-        {
-            "kind": "model",
-            "file": str(path),
-            "bytes": size,
-            "estimator": estimator,
-            "kernel": kernel,
-            "alphabet": read_as.get("alphabet"),
-            "reading": read_as,
-            "classes": names,
-            "features": n_features(model),
-            "parameters": settings(model),
-            "report": report.as_dict(),
-            "telling": {name: [{"feature": f, "weight": w} for f, w in each] for name, each in features.items()},
-        }
-    )
+    value = {"kind": "model", "file": str(path), "bytes": size, "estimator": estimator, "kernel": kernel} | values
+    value |= {"parameters": settings(model), "report": report.as_dict()}
+    telling = {name: [{"feature": f, "weight": w} for f, w in each] for name, each in features.items()}
+    printer.result(value | {"telling": telling})
 
 
 def _inspect_data(printer: Printer, reading: Reading, paths: list[str]) -> None:

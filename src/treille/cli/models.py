@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.cells import cell_len
 from safetensors import SafetensorError
 
-from treille import InputError, Report, Tagger, load
+from treille import InputError, Report, load
 from treille.cli.console import Printer
 from treille.data.base import readable_size
 from treille.data.format import count, legend, listed, seconds, visible, visible_label
-from treille.explain.outputs import label_name
 from treille.explain.scores import unknown_labels
 from treille.io.model import read_spec
 
@@ -47,44 +45,36 @@ def load_model(path: Path, data: Sequence[str] = ()) -> Any:
 
 def refuse_tagger(model: Any, path: Path, verb: str) -> None:
     """For commands of single examples: refuses a model of sentences, and names the command for it."""
-    if isinstance(model, Tagger):
-        raise InputError(f"{path}: is a model that tags sentences: use 'treille tag {verb} {path} FILE'")
+    command = model.task().commands[verb]
+    if command != verb:
+        raise InputError(f"{path}: is a model that tags sentences: use 'treille {command} {path} FILE'")
 
 
 def class_names(model: Any) -> list[str]:
     """The classes as files write them, in the model's order; -1 and 1 for outliers and inliers; none for a regressor."""
-    if hasattr(model, "classes_"):
-        return [label_name(label) for label in model.classes_.tolist()]
-    return ["-1", "1"] if hasattr(model, "decision_function") else []
+    names: list[str] = model.task().names
+    return names
 
 
 def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tuple[str, float]]]:
-    """The features with the largest weights: for each class, or for each target of a regressor, where signs differ.
+    """The features with the largest weights: for each class, or for each target, counted from 1, where signs differ.
 
     With `merge`, overlapping n-grams of a classifier are joined.
     """
-    if not hasattr(model, "features_"):
-        return {}
-    if hasattr(model, "top_features"):
-        found = model.top_features(n, merge=merge).values()
-        return {name: [(one[0], one[1]) for one in each] for name, each in zip(class_names(model), found, strict=True)}
-    weights = np.atleast_2d(model.coef_)
-    names = ["weights"] if len(weights) == 1 else [f"target {k}" for k in range(1, len(weights) + 1)]
-    orders = (np.argsort(-np.abs(row), kind="stable")[:n] for row in weights)
-    return {
-        name: [(model.features_.name(int(i)), float(row[i])) for i in order]
-        for name, row, order in zip(names, weights, orders, strict=True)
-    }
+    found = model.task().top_features(n, merge)
+    names = [f"target {k}" for k in range(1, len(found) + 1)] if "target 0" in found else list(found)
+    return {name: [(one[0], one[1]) for one in each] for name, each in zip(names, found.values(), strict=True)}
 
 
 def n_features(model: Any) -> int | None:
     """How many features have weights; None for a kernel without explicit features."""
-    return model.features_.n_features if hasattr(model, "features_") else None
+    features = model.task().features
+    return None if features is None else features.n_features
 
 
 def settings(model: Any) -> dict[str, Any]:
     """The parameters that define the problem, as JSON values."""
-    skipped = ("kernel", "n_jobs", "verbose", "random_state")
+    skipped = ("kernel", "templates", "n_jobs", "verbose", "random_state")
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in skipped}
     return {
         name: value if value is None or isinstance(value, (bool, int, float, str, dict)) else repr(value)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from treille import InputError, Tagger
+from treille import InputError
 from treille.cli.console import Printer
 from treille.cli.models import check_writable
-from treille.cli.options import Data, command
+from treille.cli.options import Data
 from treille.cli.training import HeldOut, Splits, fit
 from treille.explain.outputs import some_of
 from treille.explain.report import Source, write_report
@@ -19,21 +19,11 @@ from treille.io import Examples
 
 
 def names_of(examples: Examples) -> list[str]:
-    """What the examples are called on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
+    """The names of the examples on the page: their ids, otherwise their lines, otherwise their numbers from 1."""
     if examples.ids:
         return examples.ids
     lines = () if examples.sources else examples.lines  # of one file
     return [f"line {line}" for line in lines] or [f"example {i}" for i in range(1, len(examples) + 1)]
-
-
-def commands(model: Any, path: Path | None) -> list[str]:
-    """What to do next with a model file."""
-    if path is None:
-        return []
-    if isinstance(model, Tagger):
-        return [command("tag", "run", path, "FILE"), command("tag", "evaluate", path, "FILE"), command("inspect", path)]
-    verbs = [command(verb, path, "FILE") for verb in ("predict", "evaluate", "explain")]
-    return [*verbs, command("serve", path), command("inspect", path)]
 
 
 def check_report(path: Path | None, inputs: Sequence[str] = (), force: bool = False) -> None:
@@ -65,9 +55,8 @@ def write_training_report(
     For examples held out and folds, it is the report of a model trained on the others.
     """
     examples, X, labels = data.examples, data.X, np.array(data.labels)
-    source = Source(
-        examples.source, names=names_of(examples), warnings=printer.warnings, commands=commands(machine, model)
-    )
+    file = str(model or "model.treille")
+    source = Source(examples.source, names=names_of(examples), model=file, warnings=printer.warnings)
     if tested is not None:
         own = replace(source, data=tested.examples.source, names=names_of(tested.examples))
         write_report(machine, tested.X, tested.labels, path, (X, labels), own)

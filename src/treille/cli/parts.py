@@ -15,7 +15,7 @@ from treille.cli.classes import check_classes
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
 from treille.cli.options import option_errors
-from treille.cli.trained import Task, Trained
+from treille.cli.trained import TrainingJob, Trained
 from treille.cli.training import fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares
@@ -51,7 +51,7 @@ class Limits:
             Parts(lambda: iter(()), memory=self.memory or "2GB", min_count=self.min_count)
 
 
-def train_parts(task: Task, machine: Any, limits: Limits) -> Trained:
+def train_parts(task: TrainingJob, machine: Any, limits: Limits) -> Trained:
     """Trains on the parts of files."""
     kernel = machine.kernel
     if kernel is not None:
@@ -90,7 +90,7 @@ def train_parts(task: Task, machine: Any, limits: Limits) -> Trained:
     )
 
 
-def _file_parts(task: Task, kernel: Kernel | None, limits: Limits, memory: str) -> tuple[Parts, str, str]:
+def _file_parts(task: TrainingJob, kernel: Kernel | None, limits: Limits, memory: str) -> tuple[Parts, str, str]:
     """The parts of files, the name of the files, and their format. The first part is read at once, for the notes."""
     reading, characters = task.reading, part_characters(memory)
     chunks = reading.chunks(task.files, True, kernel, False, examples=characters // 8, characters=characters)
@@ -122,7 +122,7 @@ def _file_parts(task: Task, kernel: Kernel | None, limits: Limits, memory: str) 
     return parts, source, format
 
 
-def _cluster_parts(task: Task, kernel: Kernel | None, limits: Limits) -> Parts:
+def _cluster_parts(task: TrainingJob, kernel: Kernel | None, limits: Limits) -> Parts:
     """The parts of files that the workers of a Dask cluster read, one part per file."""
     try:
         with task.printer.busy(f"connecting to {limits.dask}"):
@@ -135,7 +135,7 @@ def _cluster_parts(task: Task, kernel: Kernel | None, limits: Limits) -> Parts:
     return parts
 
 
-def _given(task: Task, kernel: Kernel | None) -> dict[str, Any]:
+def _given(task: TrainingJob, kernel: Kernel | None) -> dict[str, Any]:
     return {name: value for name, value in task.reading.options(kernel).items() if value}
 
 

@@ -18,7 +18,6 @@ little memory: they are read and predicted in chunks.
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import chain
 from json import dumps
 from pathlib import Path
@@ -29,11 +28,11 @@ import typer
 
 from treille.cli import options
 from treille.cli.console import Printer
-from treille.cli.models import check_writable, class_names, load_model, refuse_tagger
+from treille.cli.models import check_writable, load_model, refuse_tagger
 from treille.cli.options import flag, option
 from treille.cli.predicting import predicted, written
 from treille.data.format import class_counts, count, one_line, shares
-from treille.explain.outputs import class_scores
+from treille.explain.tasks import Task
 from treille.io import Examples
 
 STANDARD_OUTPUT = "-"
@@ -55,13 +54,12 @@ def run(
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
-    refuse_tagger(estimator, model, "run")
-    names = class_names(estimator)
-    _check_options(estimator, names, scores, probabilities)
+    refuse_tagger(estimator, model, "predict")
+    task = estimator.task()
+    names = task.names
+    _check_options(task, scores, probabilities)
     reading, kernel = reading.like(estimator), estimator.plan_.kernel
-    predict = (
-        estimator.predict_proba if probabilities else partial(class_scores, estimator) if names else estimator.predict
-    )
+    predict = estimator.predict_proba if probabilities else task.scores if names else estimator.predict
     chunks = predicted(printer, reading.chunks(files, False, kernel, ids=True), reading, kernel, predict, files[0])
     table = names if scores or probabilities else []
     kept = _Kept(names, "scores" if scores else "probabilities" if probabilities else "")
@@ -96,15 +94,15 @@ def run(
         printer.result(value)
 
 
-def _check_options(estimator: Any, names: list[str], scores: bool, probabilities: bool) -> None:
-    if scores and not names:
-        kind = type(estimator).__name__
+def _check_options(task: Task, scores: bool, probabilities: bool) -> None:
+    kind = type(task.model).__name__
+    if scores and not task.names:
         raise typer.BadParameter(f"{kind} predicts numbers, which have no scores: leave it out", param_hint="--scores")
     if probabilities and scores:
         raise typer.BadParameter("choose one: --scores or --probabilities", param_hint="--probabilities")
-    if probabilities and not hasattr(estimator, "predict_proba"):
+    if probabilities and "probabilities" not in task.fields:
         raise typer.BadParameter(
-            f"{type(estimator).__name__} has scores, not probabilities: use --scores, or train with --loss logistic",
+            f"{kind} has scores, not probabilities: use --scores, or train with --loss logistic",
             param_hint="--probabilities",
         )
 

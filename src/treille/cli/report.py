@@ -1,4 +1,4 @@
-"""Write a page on a model: scores, painted examples, features, and how it was trained.
+"""Write a page on a model: scores, highlighted examples, features, and how it was trained.
 
 \b
 Examples:
@@ -17,17 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
 from treille.cli.options import Reading, argument, option
-from treille.cli.pages import check_report, commands, names_of
+from treille.cli.pages import check_report, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
 from treille.explain.report import Source, write_report
-from treille.explain.tagger_report import write_tagger_report
 from treille.io import Examples
+from treille.tagging import Sentences
 
 Pair = tuple[Any, Any]
 NOTHING: Pair = (None, None)
@@ -48,12 +47,10 @@ def run(
     inputs = [*(files or ()), *(train or ())]
     check_report(output, reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
-    source = Source(model=str(model), commands=commands(estimator, model))
-    if isinstance(estimator, Tagger):
+    source = Source(model=str(model))
+    if estimator.task().reads is Sentences:
         own, trained = (_sentences(printer, estimator, paths, reading.encoding) for paths in (files, train))
         source = replace(source, data=sentences.source(files or train or []))
-        with printer.busy("writing the report"):
-            write_tagger_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
     else:
         reading = reading.like(estimator)
         shown, own = _examples(printer, estimator, reading, files)
@@ -61,14 +58,14 @@ def run(
         shown = shown or other
         if shown is not None:
             source = replace(source, data=shown.source, names=names_of(shown))
-        source = replace(source, warnings=printer.warnings)
-        with printer.busy("writing the report"):
-            write_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
+    source = replace(source, warnings=printer.warnings)
+    with printer.busy("writing the report"):
+        write_report(estimator, *(own or NOTHING), path=output, train=trained, source=source)
     printer.field("written", f"{output}, {readable_size(output.stat().st_size)}: open it in a browser")
     printer.result({"model": str(model), "report": str(output), "bytes": output.stat().st_size})
 
 
-def _sentences(printer: Printer, model: Tagger, paths: list[str] | None, encoding: str) -> Pair | None:
+def _sentences(printer: Printer, model: Any, paths: list[str] | None, encoding: str) -> Pair | None:
     return sentences.read_for(printer, model, paths, None, encoding) if paths else None
 
 
@@ -80,5 +77,5 @@ def _examples(
     kernel = model.plan_.kernel
     examples = reading.read(printer, paths, None, kernel)
     X = reading.data(printer, examples, kernel)
-    numbers = not hasattr(model, "decision_function") and examples.labels is not None
+    numbers = not model.task().names and examples.labels is not None
     return examples, (X, examples.targets() if numbers else examples.labels)

@@ -26,15 +26,16 @@ import webbrowser
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from treille import InputError, Tagger
+from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
 from treille.cli.options import Reading, flag, option
+from treille.cli.tag.sentences import first_sentences
 from treille.data.base import kind_of
 from treille.data.format import clipped, visible
 from treille.kernels.parse import format_kernel
-from treille.tagging import read_features, read_sentences
+from treille.tagging import Sentences
 
 LOG = "Print method, path, status and time of every request on standard error."
 SAMPLES = 50
@@ -116,10 +117,8 @@ def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> l
     from treille.serve.playground import Sample, sample_of
 
     reader = reader_of(estimator)
-    if isinstance(estimator, Tagger):
-        X = list((read_sentences(path) if reader.n_columns else read_features(path)[0])[:SAMPLES])
-        if reader.n_columns:
-            X = [[token[: reader.n_columns] if isinstance(token, tuple) else token for token in each] for each in X]
+    if estimator.task().reads is Sentences:
+        X = first_sentences(estimator, [path], reading.encoding, SAMPLES)
         return [sample_of(each, _name(i, "", each), reader.kind) for i, each in enumerate(X)]
     kernel = estimator.plan_.kernel
     found = reading.like(estimator).read(printer, [path], None, kernel)

@@ -12,11 +12,11 @@ from treille import InputError, Perceptron
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
 from treille.cli.options import kernel_option
-from treille.cli.trained import Task, Trained
+from treille.cli.trained import TrainingJob, Trained
 from treille.data.format import count, seconds
 
 
-def train_stream(task: Task, kernel: str | None, fit_intercept: bool, jobs: int | None) -> Trained:
+def train_stream(task: TrainingJob, kernel: str | None, fit_intercept: bool, jobs: int | None) -> Trained:
     """Learns from each chunk of the examples. What was learned is kept if the user, or a bad line, ends it early."""
     printer, reading, chosen = task.printer, task.reading, kernel_option(kernel)
     machine = Perceptron(chosen, fit_intercept=fit_intercept, n_jobs=jobs or -1)

@@ -43,7 +43,7 @@ from treille.cli.options import kernel_options, numbers_option
 from treille.cli.pages import check_report
 from treille.cli.parts import Limits, train_parts
 from treille.cli.stream import train_stream
-from treille.cli.trained import NOT_CONVERGED, Task, check_scoring, checked
+from treille.cli.trained import NOT_CONVERGED, TrainingJob, check_scoring, checked
 
 WITH_PARTS = ("--checkpoint", "--scratch", "--min-count")
 IN_MEMORY = ("--cv", "--holdout", "--report")
@@ -89,7 +89,7 @@ def run(
     inputs = reading.inputs(*files, *(test or ()))
     check_writable(model, "model", inputs, force)
     check_report(report, [*inputs, str(model or "")], force)
-    task = Task(files, test or [], model, reading, printer)
+    task = TrainingJob(files, test or [], model, reading, printer)
     if stream:
         trained = train_stream(task, kernel, not no_intercept, jobs)
     else:

@@ -21,7 +21,7 @@ NOT_CONVERGED = 3  # the exit code
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingJob:
     """The files to train on and to score on, how to read them, where to save the model, and where to print."""
 
     files: Sequence[str]
@@ -77,7 +77,7 @@ class Trained:
         """Whether the duality gap is as small as demanded; a stream demands none."""
         return self.machine.report_.status in ("converged", "stream")
 
-    def show(self, task: Task) -> None:
+    def show(self, task: TrainingJob) -> None:
         """Prints the result, for people or as JSON."""
         printer = task.printer
         for name, text in self._fields().items():

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -24,6 +24,7 @@ from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
 from treille.estimators.targets import check_numbers, found_labels
 from treille.explain.explanation import Explanation, explanations
 from treille.explain.support import support_shares
+from treille.explain.tasks import Task
 from treille.features import FeatureMap
 from treille.io import stored
 from treille.io.errors import InputError
@@ -68,6 +69,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     report_: Report
     functions_: Functions
     n_iter_: int
+    _task: ClassVar[type[Task]]
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
     def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
@@ -296,9 +298,15 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """The explanation of every example."""
         batch = self._read_batch(X)
         found = self.functions_.contributions(batch, effective_n_jobs(self.n_jobs))
-        classes = self.classes_.tolist() if hasattr(self, "classes_") else None
+        task = self.task()
+        classes = task.labels if task.any_class else None
         support = support_shares(self.functions_, batch, self.n_jobs)
         return explanations(X, batch, found, self.functions_.intercept, classes, support)
+
+    def task(self) -> Task:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "functions_")
+        return self._task(self)
 
     def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
         """Writes a page on the model to an HTML file: figures, examples with their contributions, features, and more.
@@ -320,7 +328,6 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """
         from treille.explain.report import write_report  # here: it would make every start of Python an eighth slower
 
-        check_is_fitted(self, "functions_")
         write_report(self, X, y, path, train)
 
     def save(self, path: str | os.PathLike[str], representation: str = "flat") -> None:

@@ -19,6 +19,7 @@ from treille.estimators.plan import Plan
 from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
+from treille.explain.tasks import Classification
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.scale.dask_counting import ClusterParts
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # part of typing from Python 3.11 on
 class Classifier(ClassifierMixin, KernelMachine):
     """A classifier of structured examples, one class against the rest; subclasses name the loss."""
 
+    _task = Classification
     C: float = 1.0
     class_weight: dict[Any, float] | str | None
     fit_intercept: bool | str

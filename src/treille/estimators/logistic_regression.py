@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from treille.estimators.base import KernelParameter
@@ -15,6 +14,7 @@ from treille.estimators.classifier import Classifier
 from treille.estimators.held_out import HeldOutClassifier
 from treille.estimators.parameters import ClassifierParameters
 from treille.estimators.search import ClassifierSearchCV
+from treille.explain.tasks import ProbabilisticClassification, log_probabilities
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scale.dask_parts import is_collection, lazily
@@ -53,6 +53,7 @@ class LogisticRegression(ClassifierParameters, Classifier):
     [[0.89, 0.11], [0.05, 0.95], [0.43, 0.57]]
     """
 
+    _task = ProbabilisticClassification
     kernel: KernelParameter = None
     C: float = 1.0
 
@@ -80,14 +81,6 @@ class LogisticRegression(ClassifierParameters, Classifier):
         if is_collection(X):
             return lazily(self.predict_log_proba, X, np.zeros((0, len(self.classes_))))
         return log_probabilities(self.decision_function(X))
-
-
-def log_probabilities(scores: np.ndarray) -> np.ndarray:
-    """The logarithms of the probabilities of classes with these scores; those one against the rest are divided by their sum."""
-    if scores.ndim == 1:
-        return np.column_stack([log_expit(-scores), log_expit(scores)])
-    logs = log_expit(scores)
-    return logs - logsumexp(logs, axis=1, keepdims=True)
 
 
 class HeldOutProbabilities(HeldOutClassifier):

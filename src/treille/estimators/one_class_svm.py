@@ -11,6 +11,7 @@ from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.parameters import SolverParameters
+from treille.explain.tasks import OutlierDetection
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.scikit_learn import OutlierMixin
@@ -57,6 +58,7 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
     [1, -1]
     """
 
+    _task = OutlierDetection
     kernel: KernelParameter = None
     nu: float = 0.5
 

@@ -16,6 +16,7 @@ from treille.estimators.base import KernelMachine
 from treille.estimators.on_cluster import computed
 from treille.estimators.plan import Plan
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
+from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels import Kernel
@@ -34,6 +35,7 @@ class Regressor(RegressorMixin, KernelMachine):
     """A regression function of structured examples; subclasses name the loss."""
 
     most_targets: ClassVar[float] = inf  # per example
+    _task = Regression
     one_target_: bool
     fit_intercept: bool | str
     _found: tuple[np.ndarray, bool]  # while `fit` runs: the mean of the targets, and whether there is one per example

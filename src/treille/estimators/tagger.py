@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple
+from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,8 @@ from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.persistence import estimator_spec, save_estimator
 from treille.estimators.plan import Plan
+from treille.explain import Decision, TaggedSentence
+from treille.explain.tasks import Tagging
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
@@ -38,20 +40,6 @@ from treille.tagging.templates import TAG
 MULTICLASS = ("rest", "pairs")
 NO_PAIRS = np.empty(0, np.int32)
 SUPPORT = 2e-5  # of a conjunction, by default, as a share of the tokens: 5 of 200,000, and 1 of a small corpus
-
-
-class Decision(NamedTuple):
-    """Why a token got its tag: the features with their shares of the score of the tag, the largest first.
-
-    The shares sum to ``score - intercept``. The weight of a conjunction is shared equally among its features.
-    """
-
-    token: Any
-    tag: str
-    score: float
-    intercept: float
-    shares: list[tuple[str, float]]
-    conjunctions: list[tuple[str, float]]
 
 
 @dataclass(eq=False, repr=False)
@@ -149,12 +137,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
             kernel, why = Conjunctions(2, min_support=SUPPORT), "the default of Tagger"
         with stage("computing features", self.verbose):
             features, rows = TokenFeatures.fit(
-                self.templates,
-                sentences,
-                tags,
-                min_count=self.min_count,
-                direction=self.direction,
-                n_jobs=self.n_jobs,
+                self.templates, sentences, tags, min_count=self.min_count, direction=self.direction, n_jobs=self.n_jobs
             )
             if features.n_features == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: use a smaller min_count")
@@ -248,6 +231,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         self.features_, self.item_of_, self.weights_ = features, item_of, weights
         self.intercept_, self.pairs_, self.own_scheme_ = intercept, pairs, own_scheme
         self.tags_ = list(features.tags)
+        self.reading_: dict[str, Any] = {}
         used = own_scheme if self.scheme == "auto" else self.scheme
         allowed = np.ones((len(self.tags_) + 1,) * 2, bool)
         if own_scheme is not None:
@@ -260,8 +244,16 @@ class Tagger(LearnedDisplay, BaseEstimator):
 
     def tagged(self, X: Any) -> Sentences:
         """The same as `Sentences` with one column."""
+        return self._in_own_scheme(self._decoded(self._read_batch(X)))
+
+    def _read_batch(self, X: Any) -> Sentences:
+        """New sentences; lists are features of tokens if the model was trained on features."""
         check_is_fitted(self, "weights_")
-        tags = self._decoded(Sentences(X))
+        lists = self.features_.reads_items and not isinstance(X, Sentences)
+        return Sentences.of_features(X) if lists else Sentences(X)
+
+    def _in_own_scheme(self, tags: Sentences) -> Sentences:
+        """Tags in the scheme of the training tags."""
         return tags if self.own_scheme_ is None or self.scheme == "auto" else converted(tags, self.own_scheme_)
 
     def _decoded(self, sentences: Sentences) -> Sentences:
@@ -292,58 +284,74 @@ class Tagger(LearnedDisplay, BaseEstimator):
             raise InputError("the tags do not have the lengths of the sentences")
         return float((np.array(known, np.int32)[true.columns[0].codes] == predicted.columns[0].codes).mean())
 
-    def explain(self, sentence: Any, count: int = 10) -> list[Decision]:
-        """Why the tokens of a sentence get their tags: shares of single features, and the conjunctions with the largest shares.
+    def explain(self, x: Any) -> TaggedSentence:
+        """Why the tokens of a sentence get their tags: for each token, what its features contribute to the score of its tag.
 
         >>> import treille
         >>> model = treille.Tagger("linear()", ["word[-1]", "word[0]"], min_count=1)
         >>> model = model.fit([["to", "sing"], ["to", "be"]], [["TO", "VB"], ["TO", "VB"]])
         >>> decision = model.explain(["to", "go"])[1]
-        >>> decision.tag, decision.shares[0][0]
+        >>> decision.tag, decision.parts(count=1)[0].name
         ('VB', 'word[-1]=to')
         """
-        check_is_fitted(self, "weights_")
+        return self.explain_all([x])[0]
+
+    def explain_all(self, X: Any) -> list[TaggedSentence]:
+        """The explanation of every sentence."""
+        sentences = self._read_batch(X)
         if len(self.pairs_):
             raise InputError("multiclass is 'pairs', where a tag has no score of its own to explain: use 'rest'")
-        sentences = Sentences([sentence])
         tags = self._decoded(sentences)
         rows = self.features_.transform_tagged(sentences, tags, self.n_jobs)
-        feature_of = np.empty_like(self.item_of_)
-        feature_of[self.item_of_] = np.arange(len(self.item_of_))
-        tokens = sentences[0]
-        decisions = []
-        for t, tag in enumerate(tags[0]):
-            k = self.tags_.index(tag)
-            items = np.sort(self.item_of_[rows.ids[rows.indptr[t] : rows.indptr[t + 1]]])
-            shares: dict[int, float] = {}
-            found = self.weights_.scorer.patterns(items, k)
-            for path, value in found:
-                for item in path:
-                    shares[item] = shares.get(item, 0.0) + self.weights_.scale * value / len(path)
-            named = sorted(shares.items(), key=lambda pair: -abs(pair[1]))[:count]
-            largest = sorted(found, key=lambda pair: -abs(pair[1]))[:count]
-            name = self.features_.name
-            decisions.append(
-                Decision(
-                    tokens[t],
-                    tag,
-                    sum(shares.values()) + float(self.intercept_[k]),
-                    float(self.intercept_[k]),
-                    [(name(int(feature_of[item])), share) for item, share in named],
-                    [
-                        (" & ".join(name(int(feature_of[item])) for item in path), self.weights_.scale * value)
-                        for path, value in largest
-                    ],
-                )
+        feature_of = np.argsort(self.item_of_)
+        decisions = [
+            self._decision(token, code, self.item_of_[rows.ids[start:stop]], feature_of)
+            for token, code, (start, stop) in zip(
+                sentences.tokens(), tags.columns[0].codes.tolist(), pairwise(rows.indptr.tolist()), strict=True
             )
-        return decisions
+        ]
+        predicted, ends = self._in_own_scheme(tags), sentences.offsets.tolist()
+        return [
+            TaggedSentence(decisions[start:stop], own)
+            for (start, stop), own in zip(pairwise(ends), predicted, strict=True)
+        ]
+
+    def _decision(self, token: Any, tag: int, items: np.ndarray, feature_of: np.ndarray) -> Decision:
+        """The features of a token with their shares in the score of a tag: that of a conjunction is divided among its features."""
+        found = sorted(self.weights_.scorer.patterns(np.sort(items), tag), key=lambda each: -abs(each[1]))
+        shares: dict[int, float] = {}
+        for path, value in found:
+            for item in path:
+                shares[item] = shares.get(item, 0.0) + self.weights_.scale * value / len(path)
+        named = sorted(shares.items(), key=lambda pair: -abs(pair[1]))
+        return Decision(
+            np.array([[share] for _, share in named]).reshape(-1, 1),
+            np.zeros(1),
+            self.intercept_[[tag]],
+            [self.tags_[tag]],
+            token=token,
+            features=self.features_,
+            ids=[int(feature_of[item]) for item, _ in named],
+            patterns=[([int(feature_of[item]) for item in path], self.weights_.scale * value) for path, value in found],
+        )
+
+    def task(self) -> Tagging:
+        """What the model predicts, for reports, the server and the command line."""
+        check_is_fitted(self, "weights_")
+        return Tagging(self)
 
     def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file, see `SVC.write_report`; the training sentences and tags add a baseline."""
-        check_is_fitted(self, "weights_")
-        from treille.explain.tagger_report import write_tagger_report  # here: see KernelMachine.write_report
+        """Writes a page on the model to an HTML file; training sentences and tags, `train`, add a baseline: see `SVC.write_report`."""
+        from treille.explain.report import write_report  # here: see KernelMachine.write_report
 
-        write_tagger_report(self, X, y, path, train)
+        write_report(self, X, y, path, train)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that `treille.load` reads."""

@@ -4,5 +4,6 @@ from treille.explain.explanation import Explanation
 from treille.explain.fragments import HeavyFragment
 from treille.explain.merged import MergedFeature
 from treille.explain.support import SupportExample
+from treille.explain.tagged_sentence import Decision, TaggedSentence
 
-__all__ = ["Explanation", "HeavyFragment", "MergedFeature", "SupportExample"]
+__all__ = ["Decision", "Explanation", "HeavyFragment", "MergedFeature", "SupportExample", "TaggedSentence"]

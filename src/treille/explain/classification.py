@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from treille.data.format import visible_label
+from treille.data import Strings
+from treille.data.format import class_counts, shares, visible_label
 from treille.explain.baselines import TFIDF, majority, tfidf_predictions
-from treille.explain.outputs import class_scores, names_of
-from treille.explain.page import Bar, Cell, Confusion, Figure, Panel, Table
+from treille.explain.outputs import label_name, size_of
+from treille.explain.page import Bar, Cell, Confusion, Content, Figure, Panel, Table
 from treille.explain.plots import Axis, Line, plot, thinned
 from treille.explain.scores import Scores, area, measure, positive_class, unknown_labels
+from treille.explain.shown_examples import choose, drawn_for, with_examples
+from treille.explain.tasks import Choice
+from treille.io.errors import InputError
+
+if TYPE_CHECKING:
+    from treille.explain.report import Source
 
 MOST_CLASSES = 20  # in the confusion matrix
 MOST_CURVES = 12
@@ -35,13 +42,11 @@ class Predictions:
     truth: list[str] | None
 
     @classmethod
-    def of(cls, model: Any, X: Any, truth: list[str] | None) -> Predictions:
-        """Those of a model for examples."""
-        scores = class_scores(model, X)
-        proba = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-        outlying = not hasattr(model, "classes_")
-        best = (scores[:, 1] >= 0).astype(int) if outlying else scores.argmax(axis=1)
-        return cls(names_of(model), scores, proba, best, truth)
+    def of(cls, task: Choice, X: Any, truth: list[str] | None) -> Predictions:
+        """The predictions of a model for examples."""
+        outputs = task.model.decision_function(X)
+        scores = task.columns(outputs)
+        return cls(task.titles, scores, task.probabilities(outputs), scores.argmax(axis=1), truth)
 
     @property
     def predicted(self) -> list[str]:
@@ -225,6 +230,61 @@ def found_warnings(found: Predictions, scores: Scores | None) -> list[str]:
     return said
 
 
-def class_labels(model: Any) -> list[Any]:
-    """The classes as the model's own values, for explanations; None for each side of a detector of outliers."""
-    return model.classes_.tolist() if hasattr(model, "classes_") else [None, None]
+def truth_of(task: Choice, y: Any, n: int) -> list[str] | None:
+    """The true labels by their names in reports, None if there are none."""
+    if y is None:
+        return None
+    names = [label_name(label) for label in y]
+    if len(names) != n:
+        raise InputError(f"there are {n:,} examples in X and {len(names):,} labels in y: expected as many")
+    titles = dict(zip(task.names, task.titles, strict=True))
+    return [titles.get(name, name) for name in names]
+
+
+def classified(content: Content, task: Choice, X: Any, y: Any, train: Any, source: Source) -> Content:
+    """The content of a report with figures, curves and examples of a classifier, or of a detector of outliers."""
+    truth = truth_of(task, y, size_of(X))
+    found = Predictions.of(task, X, truth)
+    trained = None
+    if train is not None and train[1] is not None:
+        trained = (train[0], truth_of(task, train[1], size_of(train[0])) or [])
+    if truth is not None:
+        shown_figures, note, scores = figures(found, X, trained, content.data["kind"] == Strings.title)
+        panels = curves(found, scores.positive)
+        calibrated = calibration(found)
+        if calibrated and panels:
+            panels = [replace(panel, plots=[*panel.plots, calibrated]) for panel in panels]
+        content = replace(
+            content, figures=shown_figures, figures_note=note, confusion=confusion(scores), curves=panels,
+            classes=class_table(found, scores), data=content.data | {"classes": shares(class_counts(truth))},
+            warnings=list(dict.fromkeys([*content.warnings, *found_warnings(found, scores)])),
+        )  # fmt: skip
+    else:
+        note = f"There are no labels, so there are no scores. Predicted: {shares(class_counts(found.predicted))}."
+        content = replace(content, figures_note=note)
+    confidence, error = found.confidence, found.error
+    true, shown = found.true_column, [visible_label(name) for name in found.names]
+
+    def wanted(row: int) -> list[tuple[str, Any]]:
+        if not task.any_class:
+            return [(f"for {shown[1]}", None)]
+        columns = dict.fromkeys([int(found.best[row]), *([int(true[row])] if true[row] >= 0 else [])])
+        return [(f"for {shown[k]}" + ", the true class" * (i > 0), task.labels[k]) for i, k in enumerate(columns)]
+
+    def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
+        k = int(found.best[row])
+        values, word = (found.scores, "score") if found.probabilities is None else (found.probabilities, "probability")
+        score = f"{word} {values[row, k]:{'+' * (word == 'score')}.3f}"
+        if true[row] not in (-1, k) and len(found.names) > 2:
+            score += f", of the true class {values[row, true[row]]:{'+' * (word == 'score')}.3f}"
+        label = None if truth is None else truth[row]
+        wrong = None if label is None else label != found.names[k]
+        return found.names[k], label, wrong, score, float(confidence[row]), float(error[row])
+
+    rows = choose(error if truth is not None else None, confidence, source.most)
+    which = "the most and the least confident"
+    if truth is not None:
+        which = "the largest errors, the most confident and the least confident"
+    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    labels = sorted({name for e in content.examples for name in (e.truth, e.predicted) if name is not None})
+    return replace(content, known=truth is not None, labels=labels)

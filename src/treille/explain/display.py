@@ -1,4 +1,4 @@
-"""Explanations for notebooks and for files: the decision, the example painted, and the largest contributions."""
+"""Explanations for notebooks and for files: the decision, the example highlighted, and the largest contributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treille.data.format import clipped, visible_label
 from treille.explain.characters import on_characters, stretches, text_of
-from treille.explain.painting import bars, painted, painted_sentence, stylesheet
+from treille.explain.highlighting import bars, highlighted, stylesheet
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -21,29 +21,26 @@ LONGEST = 160  # characters of a name
 
 
 class Shown(NamedTuple):
-    """What is shown of an explanation."""
+    """What is shown of an explanation. Tagged sentences have no score."""
 
     name: str
-    label: str | None
-    score: str
-    parts: str
-    base: str
-    intercept: str
-    painting: Markup
-    largest: Markup | None
+    highlighting: Markup
+    label: str | None = None
+    score: str = ""
+    parts: str = ""
+    base: str = ""
+    intercept: str = ""
+    largest: Markup | None = None
 
 
-def notebook(found: Explanation) -> str:
+def notebook(found: Shown) -> str:
     """The fragment that notebooks show, with its style."""
-    return _render(page=False, explained=[shown(found)])
+    return _render(page=False, explained=[found])
 
 
-def page(title: str, explained: Sequence[Shown] = (), sentences: Sequence[tuple[str, Any]] = ()) -> str:
-    """A page of explanations, or of tagged sentences, each a name and what `treille.Tagger.explain` returned."""
-    from markupsafe import Markup
-
-    tagged = [(_short(name), Markup(painted_sentence(decisions))) for name, decisions in sentences]
-    return _render(page=True, title=_short(title), explained=list(explained), sentences=tagged)
+def page(title: str, explained: Sequence[Shown]) -> str:
+    """A page of explanations."""
+    return _render(page=True, title=_short(title), explained=list(explained))
 
 
 def shown(found: Explanation, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
@@ -58,12 +55,12 @@ def shown(found: Explanation, label: Any = None, name: str = "", label_name: str
     listed = largest(found, label)
     return Shown(
         _short(name),
+        Markup(highlighted(found, label)),
         None if label_name is None else _short(label_name),
         score,
         parts,
         base if found.base[function] else "",
         intercept,
-        Markup(painted(found, label)),
         Markup(bars(listed)) if listed else None,
     )
 

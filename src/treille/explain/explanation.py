@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,9 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.aligned import leaf_batches
-from treille.explain.display import notebook
-from treille.explain.painting import painted
+from treille.explain.characters import text_of
+from treille.explain.display import Shown, largest, notebook, shown
+from treille.explain.highlighting import highlighted
 from treille.explain.support import SupportExample, SupportShares
 from treille.features import Contributions
 from treille.io.errors import InputError
@@ -25,9 +27,32 @@ class Part(NamedTuple):
     contribution: float
 
 
+class Explained(ABC):
+    """What `explain` returns: the explanation of an example, or of all tokens of a sentence."""
+
+    @abstractmethod
+    def html(self, label: Any = None) -> str:
+        """The example with the contributions in favour of a class highlighted on it, by default those for the predicted one."""
+
+    @abstractmethod
+    def as_dict(self, label: Any = None) -> dict[str, Any]:
+        """JSON values: scores, and the parts with their contributions in favour of a class."""
+
+    @abstractmethod
+    def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
+        """What notebooks and pages show; `name` is that of the example."""
+
+    def drawn(self, label: Any = None) -> dict[str, Any]:
+        """JSON values: `html`, and for a text its words, or runs of characters, with their contributions."""
+        return {"html": self.html(label)}
+
+    def _repr_html_(self) -> str:
+        return notebook(self.shown())
+
+
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """What the parts of an example contribute to its scores: symbols of a sequence, nodes of a tree, columns of a row, and so on.
+class Explanation(Explained):
+    """The contributions of the parts of an example to its scores: symbols of a sequence, nodes of a tree, columns of a row.
 
     For every function, the contributions, `base` and `intercept` sum to its output, ``scores``.
 
@@ -140,11 +165,22 @@ class Explanation:
         return [] if self.support_shares is None else self.support_shares.examples(self.function()[0])
 
     def html(self, label: Any = None) -> str:
-        """The example with the contributions in favour of a class painted on it, by default those for the predicted one."""
-        return painted(self, label)
+        return highlighted(self, label)
 
-    def _repr_html_(self) -> str:
-        return notebook(self)
+    def as_dict(self, label: Any = None) -> dict[str, Any]:
+        function, sign = self.function(label)
+        score, intercept, base = (float(sign * v[function]) + 0.0 for v in (self.scores, self.intercept, self.base))
+        shares = {"parts": self.names, "contributions": self.contributions(label).tolist()}
+        found = {"score": score, "intercept": intercept, "base": base} | shares  # plus 0.0: not -0.0
+        columns = {"columns": [list(column) for column in self.columns]} if self.columns else {}
+        return found | ({"by_support": True} if self.by_support else {}) | columns
+
+    def drawn(self, label: Any = None) -> dict[str, Any]:
+        is_text = bool(self.names) and text_of(self) is not None
+        return super().drawn(label) | ({"words": [list(part) for part in largest(self, label)]} if is_text else {})
+
+    def shown(self, label: Any = None, name: str = "", label_name: str | None = None) -> Shown:
+        return shown(self, label, name, label_name)
 
     def __str__(self) -> str:
         values = self.contributions()

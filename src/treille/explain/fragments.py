@@ -46,7 +46,7 @@ def heavy_fragments(
             column = np.ascontiguousarray(column, np.float64)
             heavy, complete = _core.heavy_fragments(trees.arrays, own.rule(), column, count, MOST_VISITED, MOST_STORED)
             ended = ended and complete
-            found += [HeavyFragment(prefix + _spelt(trees.alphabet, marked, *nodes), w) for w, *nodes in heavy]
+            found += [HeavyFragment(prefix + _fragment_name(trees.alphabet, marked, *nodes), w) for w, *nodes in heavy]
     if not ended:
         warnings.warn(
             f"the search for fragments was stopped after {MOST_VISITED:,} occurrences: others may weigh more than those found; "
@@ -75,10 +75,10 @@ def _tree_terms(
             yield from _tree_terms(term, part, coefficients, prefix + own)
 
 
-def _spelt(alphabet: list[Any], marked: bool, labels: list[int], depths: list[int], kinds: list[int]) -> str:
+def _fragment_name(alphabet: list[Any], marked: bool, labels: list[int], depths: list[int], kinds: list[int]) -> str:
     """A fragment in brackets. If cut nodes and leaves are different features, cut nodes are `marked` by an ellipsis.
 
-    >>> _spelt(["S", "NP", "he"], False, [0, 1, 2, 1], [0, 1, 2, 1], [0, 0, 2, 1])
+    >>> _fragment_name(["S", "NP", "he"], False, [0, 1, 2, 1], [0, 1, 2, 1], [0, 0, 2, 1])
     '(S (NP (he)) (NP))'
     """
     out, open_nodes = "", 0

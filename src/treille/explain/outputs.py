@@ -1,4 +1,4 @@
-"""The outputs of a model for examples, in the terms of a report: names of classes, scores, and some of the examples."""
+"""Names of labels, and some of the examples of any container."""
 
 from __future__ import annotations
 
@@ -10,21 +10,8 @@ from scipy.sparse import issparse
 
 from treille.data import Batch
 from treille.data.base import is_frame
-from treille.io.errors import InputError
 from treille.io.labels import label_text
 from treille.io.parts import selected
-
-SIDES = ("outlier", "inlier")  # -1 and 1 of OneClassSVM
-
-
-def is_classifier(model: Any) -> bool:
-    """Whether the model chooses among classes; a detector of outliers does between two."""
-    return hasattr(model, "classes_") or hasattr(model, "decision_function")
-
-
-def names_of(model: Any) -> list[str]:
-    """The names of the classes."""
-    return [label_name(label) for label in model.classes_.tolist()] if hasattr(model, "classes_") else list(SIDES)
 
 
 def label_name(label: Any) -> str:
@@ -36,25 +23,6 @@ def label_name(label: Any) -> str:
     value = label.item() if isinstance(label, np.generic) else label
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     return label_text(value) or str(value)
-
-
-def truth_of(model: Any, y: Any, n: int) -> list[str] | None:
-    """The true labels by name, None if there are none."""
-    if y is None:
-        return None
-    names = [label_name(label) for label in y]
-    if len(names) != n:
-        raise InputError(f"there are {n:,} examples in X and {len(names):,} labels in y: expected as many")
-    if not hasattr(model, "classes_"):
-        sides = {"-1": SIDES[0], "1": SIDES[1]}
-        names = [sides.get(name, name) for name in names]
-    return names
-
-
-def class_scores(model: Any, X: Any) -> np.ndarray:
-    """One column of scores for each class, also for two."""
-    scores: np.ndarray = model.decision_function(X)
-    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
 def listed_examples(X: Any) -> Any:

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treille.data.format import clipped, visible_label
-from treille.explain.painting import stylesheet
+from treille.explain.highlighting import stylesheet
 from treille.io.atomic_write import atomic_write
 
 LABEL_WIDTH = 80
@@ -42,7 +42,7 @@ class Figure:
     note: str = ""
 
 
-class Painting(NamedTuple):
+class Highlight(NamedTuple):
     """An example with its contributions, and what they are in favour of."""
 
     title: str
@@ -61,7 +61,7 @@ class Example:
     score: str
     confidence: float
     error: float  # how far the prediction is from the truth; 0 or less where it is right
-    paintings: Sequence[Painting]
+    highlights: Sequence[Highlight]
 
 
 class Cell(NamedTuple):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille.explain.outputs import sample
-from treille.explain.page import Bar, Figure, Panel
+from treille.explain.page import Bar, Content, Figure, Panel
 from treille.explain.plots import Line, axis_of, plot
+from treille.explain.shown_examples import choose, drawn_for, with_examples
+from treille.explain.tasks import Regression
 from treille.io.errors import InputError
+
+if TYPE_CHECKING:
+    from treille.explain.report import Source
 
 MOST_DOTS = 2_000
 MOST_TARGETS = 6
+LEGEND = "Blue raises the value, orange lowers it; the stronger, the more."
 
 
 def numbers_of(y: Any, predicted: np.ndarray) -> np.ndarray | None:
@@ -83,3 +90,42 @@ def scatter(true: np.ndarray, predicted: np.ndarray) -> list[Panel]:
             )
         )
     return panels
+
+
+def regressed(content: Content, task: Regression, X: Any, y: Any, train: Any, source: Source) -> Content:
+    """The content of a report with errors, plots and examples of a regressor."""
+    predicted = np.asarray(task.model.predict(X), np.float64)
+    predicted = predicted[:, None] if predicted.ndim == 1 else predicted
+    true = numbers_of(y, predicted)
+    if true is not None:
+        trained = None if train is None or train[1] is None else np.asarray(train[1], np.float64)
+        trained = trained[:, None] if trained is not None and trained.ndim == 1 else trained
+        shown, note = figures(true, predicted, trained)
+        content = replace(content, figures=shown, figures_note=note, curves=scatter(true, predicted))
+        content = replace(content, curves_title="Predicted and true values", legend=LEGEND)
+        error = np.abs(predicted - true).max(axis=1)
+    else:
+        content = replace(content, figures_note="There are no true values, so there are no scores.")
+        error = np.zeros(len(predicted))
+    targets = predicted.shape[1]
+
+    def wanted(row: int) -> list[tuple[str, Any]]:
+        if targets == 1:
+            return [("for a larger value", 0)]
+        return [(f"for a larger target {t}", t) for t in range(min(targets, 4))]
+
+    def said(row: int) -> tuple[str, str | None, bool | None, str, float, float]:
+        label, score = (None, "") if true is None else (_numbers(true[row]), f"error {error[row]:.3g}")
+        return _numbers(predicted[row]), label, None, score, -float(error[row]), float(error[row])
+
+    confidence = -error if true is not None else np.abs(predicted - predicted.mean(axis=0)).max(axis=1)
+    rows = choose(error if true is not None else None, confidence, source.most)
+    which = "the most unusual and the most usual predictions"
+    if true is not None:
+        which = "the largest and the smallest errors"
+    content = with_examples(content, task.model, X, source, rows, drawn_for(task.model, X, wanted), said, which)
+    return replace(content, known=true is not None)
+
+
+def _numbers(values: np.ndarray) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)

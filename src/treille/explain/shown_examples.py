@@ -1,33 +1,39 @@
-"""Which examples a report shows, and how: painted with the contributions of their parts."""
+"""Which examples a report shows, and how: highlighted with the contributions of their parts."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
 
-from treille.data.base import kind_of
 from treille.data.format import clipped, count, visible
-from treille.explain.explanation import Explanation
-from treille.explain.outputs import some_of
-from treille.explain.page import Example, Painting
+from treille.explain.explanation import Explained, Explanation
+from treille.explain.outputs import size_of, some_of
+from treille.explain.page import Content, Example, Highlight
+from treille.explain.support import example_name
 from treille.io.errors import InputError
 
+if TYPE_CHECKING:
+    from treille.explain.report import Source
+
 MOST = 200  # examples in a report
-MOST_BYTES = 4_000_000  # of all paintings together
-MOST_PARTS = 4_000  # of an example that is painted; of a longer one, the largest contributions are listed
-MOST_SECONDS = 10.0  # of explaining and painting
+MOST_BYTES = 4_000_000  # of all highlights together
+MOST_PARTS = 4_000  # of an example that is highlighted; of a longer one, the largest contributions are listed
+MOST_SECONDS = 10.0  # of explaining and highlighting
 AT_ONCE = 20
 LISTED = 40
 SMALLEST = 0.7  # of the size of a drawing
 DRAWING = re.compile(r'(<svg[^>]* class="treille-drawing"[^>]*) width="([\d.]+)" height="[\d.]+"')
-PLAIN = 2_000  # characters of an example that is not painted
+PLAIN = 2_000  # characters of an example that is not highlighted
 
-Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each painting: its title, and the label that is explained
+Wanted = Callable[[int], Sequence[tuple[str, Any]]]  # for each highlight: its title, and the label that is explained
+Said = Callable[[int], tuple[str, str | None, bool | None, str, float, float]]
+Drawn = Callable[[int, Any | None], list[Highlight]]  # the highlights of a row with its explanation, if it has one
 
 
 def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -> np.ndarray:
@@ -50,36 +56,52 @@ def choose(error: np.ndarray | None, confidence: np.ndarray, most: int = MOST) -
     return np.array(list(rows), int)
 
 
-def shown_examples(
-    model: Any, X: Any, rows: np.ndarray, wanted: Wanted, describe: Callable[[int, list[Painting]], Example]
-) -> tuple[list[Example], str]:
-    """The examples of these rows with their paintings, and a note on what is missing."""
+def with_examples(
+    content: Content, model: Any, X: Any, source: Source, rows: np.ndarray, drawn: Drawn, said: Said, which: str
+) -> Content:
+    """The content with the examples of these rows, and a note on `which` they are.
+
+    `said` tells of a row: the prediction, the truth, whether it is wrong, the score, the confidence and the error.
+    """
     examples, note, size, begun = list[Example](), "", 0, time.perf_counter()
+    names: Any = source.names if source.names is not None else [f"#{row}" for row in range(size_of(X))]
     for first in range(0, len(rows), AT_ONCE):
         if size > MOST_BYTES or time.perf_counter() - begun > MOST_SECONDS:
             break
         some = rows[first : first + AT_ONCE]
-        own = some_of(X, some)
-        found: Sequence[Explanation | None] = [None] * len(some)
+        found: Sequence[Explained | None] = [None] * len(some)
         if not note:
             try:
-                found = model.explain_all(own)
+                found = model.explain_all(some_of(X, some))
             except InputError as error:
-                note = f"The examples are not painted: {error}."
-        for place, (row, each) in enumerate(zip(some.tolist(), found, strict=True)):
-            if each is None:
-                paintings = [Painting("", _plain(own, place))]
-            else:
-                paintings = [Painting(title, paint(each, label)) for title, label in wanted(row)]
-            size += sum(len(painting.html) for painting in paintings)
-            examples.append(describe(row, paintings))
+                note = f" Decisions are not explained: {error}."
+        for row, each in zip(some.tolist(), found, strict=True):
+            highlights = drawn(row, each)
+            size += sum(len(highlight.html) for highlight in highlights)
+            examples.append(Example(names[row], row, *said(row), highlights))
             if size > MOST_BYTES:
                 break
-    return examples, note
+    total = size_of(X)
+    shown = f"{len(examples):,} of {total:,}: {which}."
+    if len(examples) == total:
+        shown = f"All {count(total, content.unit)}."
+    return replace(content, examples=examples, examples_note=shown + note)
 
 
-def paint(found: Explanation, label: Any) -> Markup:
-    """The painted example; of a very long one, a list of the largest contributions."""
+def drawn_for(model: Any, X: Any, wanted: Wanted) -> Drawn:
+    """Draws the examples X for the labels that are wanted; those without an explanation are a line of text."""
+
+    def drawn(row: int, found: Explanation | None) -> list[Highlight]:
+        if found is None:
+            text = example_name(model._read_batch(some_of(X, np.array([row]))), 0, PLAIN)
+            return [Highlight("", Markup('<div class="highlighted">{}</div>').format(text))]
+        return [Highlight(title, highlight(found, label)) for title, label in wanted(row)]
+
+    return drawn
+
+
+def highlight(found: Explanation, label: Any) -> Markup:
+    """The highlighted example; of a very long one, a list of the largest contributions."""
     if len(found.names) == 0:
         return Markup('<p class="empty">(empty: the score is the intercept)</p>')
     if len(found.names) <= MOST_PARTS:
@@ -91,7 +113,7 @@ def paint(found: Explanation, label: Any) -> Markup:
         )
         for part in parts
     )
-    head = f"{count(len(found.names), 'part')}, too many to paint; the {len(parts)} that contribute most:"
+    head = f"{count(len(found.names), 'part')}, too many to highlight; the {len(parts)} that contribute most:"
     return Markup('<p class="empty">{}</p><ul class="parts">{}</ul>').format(head, rows)
 
 
@@ -99,24 +121,3 @@ def _scaled(match: re.Match[str]) -> str:
     """A drawing that shrinks to the width of the page, though not so far that it cannot be read."""
     width = float(match[2])
     return f'{match[1]} style="width: clamp({SMALLEST * width:.0f}px, 100%, {width:.0f}px); height: auto"'
-
-
-def _plain(X: Any, i: int) -> Markup:
-    """An example as a line of text."""
-    try:
-        samples = kind_of(X).summarise(some_of(X, np.array([i])), 1, PLAIN).samples
-    except (InputError, ValueError, TypeError):
-        samples = []
-    return Markup('<div class="painted">{}</div>').format(samples[0]) if samples else Markup("")
-
-
-def selection_note(shown: int, total: int, known: bool) -> str:
-    """Which examples are shown."""
-    if shown == total:
-        return f"All {count(total, 'example')}."
-    kinds = (
-        "the largest errors, the most confident and the least confident"
-        if known
-        else "the most and the least confident"
-    )
-    return f"{shown:,} of {total:,}: {kinds}."

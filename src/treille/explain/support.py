@@ -36,14 +36,14 @@ class SupportShares:
         return self.coefficients * self.values[:, None]
 
     def names(self) -> list[str]:
-        """The support examples, spelt shortly."""
-        return [spelt(self.support, i) for i in range(len(self.support))]
+        """The support examples, shortened."""
+        return [example_name(self.support, i) for i in range(len(self.support))]
 
     def examples(self, function: int) -> list[SupportExample]:
         """The support examples, those with the largest shares in a function first."""
         shares = self.shares()
         order = np.argsort(-np.abs(shares[:, function]), kind="stable").tolist()
-        return [SupportExample(i, spelt(self.support, i), shares[i]) for i in order]
+        return [SupportExample(i, example_name(self.support, i), shares[i]) for i in order]
 
 
 def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
@@ -54,21 +54,21 @@ def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None
     return [SupportShares(functions.support, functions.coefficients, row) for row in values]
 
 
-def spelt(batch: Batch, i: int) -> str:
-    """Example i of a batch in at most 60 characters.
+def example_name(batch: Batch, i: int, width: int = WIDTH) -> str:
+    """Example i of a batch in a line, shortened.
 
     >>> import treille
-    >>> spelt(treille.Strings(["two lines\\nof text"]), 0), spelt(treille.Trees(["(S (NP he) (VP sat))"]), 0)
+    >>> example_name(treille.Strings(["two lines\\nof text"]), 0), example_name(treille.Trees(["(S (NP he) (VP sat))"]), 0)
     ('two lines↵of text', '(S (NP he) (VP sat))')
     """
     if isinstance(batch, KernelValues):  # a model keeps their numbers alone
         return f"training example {int(batch.ids[i])}"
-    return clipped(visible(_text(batch[i]), blanks=False), WIDTH)
+    return clipped(visible(_text(batch[i], width), blanks=False), width)
 
 
-def _text(example: Any) -> str:
+def _text(example: Any, width: int) -> str:
     if isinstance(example, Mapping):
-        return "; ".join(f"{name}: {clipped(_text(value), WIDTH)}" for name, value in example.items())
+        return "; ".join(f"{name}: {clipped(_text(value, width), width)}" for name, value in example.items())
     if isinstance(example, (list, tuple)) and all(isinstance(symbol, str) for symbol in example):
-        return " ".join(example[:WIDTH])
-    return str(example[:WIDTH] if isinstance(example, (str, bytes)) else example)
+        return " ".join(example[:width])
+    return str(example[:width] if isinstance(example, (str, bytes)) else example)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Sequence
 from math import isfinite
@@ -12,10 +11,10 @@ import numpy as np
 from markupsafe import Markup
 
 from treille.data.format import count, seconds, visible, visible_label
-from treille.explain.outputs import names_of, sample, size_of, some_of
+from treille.explain.outputs import sample, size_of, some_of
 from treille.explain.page import Content, Feature, Panel
 from treille.explain.plots import Line, axis_of, plot
-from treille.io.errors import InputError
+from treille.explain.tasks import Task
 from treille.kernels.parse import format_kernel
 from treille.solvers.report import check_outcome
 
@@ -26,13 +25,13 @@ MOST_CLASSES = 40
 SPREAD = 8  # from this ratio on, the objective is shown on a logarithmic axis
 
 
-def of_model(model: Any, met: Sequence[str] = (), examples: Any = None) -> Content:
+def of_model(model: Any, task: Task, met: Sequence[str] = (), examples: Any = None) -> Content:
     """The content of a report without examples; `examples` show where features occur."""
-    panel, note = convergence(model.report_, getattr(model, "tol", 0.0))
-    top, told = features(model, examples) if hasattr(model, "functions_") else ({}, "")
+    panel, note = convergence(model.report_, model.tol)
+    top, told = features(task, examples)
     return Content(
         name="",
-        title=titled(model),
+        title=titled(task),
         kernel=format_kernel(model.plan_.kernel),
         summary=trained_in(model.report_),
         convergence=panel,
@@ -40,16 +39,16 @@ def of_model(model: Any, met: Sequence[str] = (), examples: Any = None) -> Conte
         features=top,
         features_note=told,
         plan=plan(model),
-        warnings=[*met, *of_training(model)],
+        warnings=[*met, *of_training(model, task)],
     )
 
 
-def titled(model: Any, data: str = "") -> str:
+def titled(task: Task, data: str = "") -> str:
     """The heading: the estimator, and the data or the number of classes."""
-    name, labels = type(model).__name__, getattr(model, "classes_", getattr(model, "tags_", None))
+    name = type(task.model).__name__
     if data:
         return f"{name} on {data}"
-    return name if labels is None else f"{name}, {count(len(labels), 'tag' if hasattr(model, 'tags_') else 'class')}"
+    return name if not task.names else f"{name}, {count(len(task.names), task.noun)}"
 
 
 def trained_in(report: Any) -> str:
@@ -67,7 +66,7 @@ def plan(model: Any) -> dict[str, str]:
     several = f", {count(len(report.per_class), 'problem')}" if report.per_class else ""
     known = {"converged": "converged", "stream": "one pass over a stream"}
     ended = known.get(report.status, f"stopped at {report.status}, not converged")
-    reached = f"relative duality gap {report.relative_gap:.1e} (tol {getattr(model, 'tol', 0):g})"
+    reached = f"relative duality gap {report.relative_gap:.1e} (tol {model.tol:g})"
     if report.mistakes:  # a perceptron
         reached = f"{sum(report.mistakes):,} mistakes, {report.mistakes[-1]:,} in the last epoch"
     chosen["training"] = (
@@ -76,24 +75,24 @@ def plan(model: Any) -> dict[str, str]:
     return chosen
 
 
-def of_training(model: Any) -> list[str]:
+def of_training(model: Any, task: Task) -> list[str]:
     """Warnings that the report of the solver gives reason for."""
     report = model.report_
     with warnings.catch_warnings(record=True) as met:  # what `fit` issued, which a model file does not keep
         warnings.simplefilter("always")
         if report.status != "stream":
-            check_outcome(report, getattr(model, "tol", 0.0))
+            check_outcome(report, model.tol)
     said = [str(warning.message) for warning in met]
     if report.approximation_error > 0:
         said.append(f"the space approximates the kernel: {report.approximation_error:.2g} of its trace was lost")
-    if getattr(getattr(model, "features_", None), "n_features", 1) == 0:
+    if task.features is not None and task.features.n_features == 0:
         said.append("no training example has a feature of this kernel, so the model cannot distinguish examples")
     return said
 
 
 def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
     """Primal and dual value over the seconds of training."""
-    points = [p for p in getattr(report, "history", ()) if all(isfinite(v) for v in p)]
+    points = [p for p in report.history if all(isfinite(v) for v in p)]
     if len(points) < 2:
         return (
             None,
@@ -105,10 +104,7 @@ def convergence(report: Any, tol: float) -> tuple[Panel | None, str]:
     values = [*primal.tolist(), *dual[kept].tolist()]
     if log:
         values = [v for v in values if v >= dual[-1] / SPREAD]
-    lines = [
-        Line("model", times.tolist(), primal.tolist()),
-        Line("other", times[kept].tolist(), dual[kept].tolist()),
-    ]
+    lines = [Line("model", times.tolist(), primal.tolist()), Line("other", times[kept].tolist(), dual[kept].tolist())]
     x, y = axis_of("seconds", [0.0, *times.tolist()]), axis_of("objective", values, log)
     drawn = plot("convergence", x, y, lines)
     text = "Primal value, from above, and dual value, from below; the optimum is between them"
@@ -127,47 +123,25 @@ def _gaps(times: np.ndarray, primal: np.ndarray, dual: np.ndarray, report: Any, 
     return [(f"Their relative distance, at the end {report.relative_gap:.1e}; the dashed line is tol, {tol:g}", drawn)]
 
 
-def features(model: Any, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
+def features(task: Task, examples: Any = None) -> tuple[dict[str, list[Feature]], str]:
     """The features with the largest weights, by class or target, and a note. `examples` show where they occur."""
-    if not hasattr(model, "features_"):
-        return fragments(model)
-    if hasattr(model, "top_features"):
-        some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
-        most = min(MOST_FEATURES, max(FEWEST, ALL_FEATURES // len(model.classes_)))
-        top = model.top_features(most, merge=True, examples=some)
-        shown = _by_class(model, top)
-        note = "The largest weights in favour of each class; n-grams that overlap are joined, and their weights added."
-        if any(each.documents is not None for found in shown.values() for each in found):
-            note += f" Occurrences are those in {count(size_of(some), 'example')}."
-    else:
-        weights = np.atleast_2d(model.coef_)
-        orders = [np.argsort(-np.abs(row), kind="stable")[:MOST_FEATURES] for row in weights]
-        name = model.features_.name
-        shown = {
-            f"target {t}" if len(weights) > 1 else "": [
-                Feature(visible(name(i)), float(row[i])) for i in order.tolist() if row[i]
-            ]
-            for t, (row, order) in enumerate(zip(weights, orders, strict=True))
-        }
-        note = "The largest weights, of either sign."
+    if task.features is None:
+        top = _named(task.fragments(MOST_FRAGMENTS))
+        return top, "The tree fragments with the largest weights in favour of each class." if top else task.no_weights
+    some = None if examples is None else some_of(examples, sample(size_of(examples), MOST_READ))
+    most = min(MOST_FEATURES, max(FEWEST, ALL_FEATURES // max(1, len(task.names))))
+    shown = _named(task.top_features(most, merge=True, examples=some))
+    note = task.about_weights
+    if any(each.documents is not None for found in shown.values() for each in found):
+        note += f" Occurrences are those in {count(size_of(some), 'example')}."
     if len(shown) > MOST_CLASSES:
         note += f" The first {MOST_CLASSES} of {len(shown)} classes."
         shown = dict(list(shown.items())[:MOST_CLASSES])
-    return shown, f"{note} {model.features_.n_features:,} features have a weight in all."
+    return shown, f"{note} {task.features.n_features:,} features have a weight in all."
 
 
-def fragments(model: Any) -> tuple[dict[str, list[Feature]], str]:
-    """The heaviest tree fragments of a model without features, if its kernel has such."""
-    if hasattr(model, "fragments"):
-        with contextlib.suppress(InputError):
-            top = model.fragments(MOST_FRAGMENTS)
-            return _by_class(model, top), "The tree fragments with the largest weights in favour of each class."
-    return {}, "The kernel has no explicit features, so there are no weights to list."
-
-
-def _by_class(model: Any, top: dict[Any, Any]) -> dict[str, list[Feature]]:
-    named = zip(names_of(model), top.values(), strict=True)
-    return {visible_label(name): [_feature(*each) for each in found] for name, found in named}
+def _named(top: dict[str, list[Any]]) -> dict[str, list[Feature]]:
+    return {visible_label(name): [_feature(*each) for each in found] for name, found in top.items()}
 
 
 def _feature(name: str, weight: float, documents: int | None = None, place: str | None = None) -> Feature:

@@ -6,6 +6,7 @@ twice counts once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from .records import NumberRows
 
 TITLES = {"crfsuite": "CRFsuite items"}
 SUFFIXES = {"crfsuite": (".crfsuite",)}
+END_OF_SENTENCE = re.compile(rb"\n[ \t\r]*\n")
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +80,19 @@ def read_items(source: Source, encoding: str = "utf-8") -> TokenItems:
     """All tokens of a file."""
     read, name = reader(source, encoding)
     return _items(without_mark(read(-1)), name)
+
+
+def stream_items(source: Source, encoding: str, block: int) -> Iterator[TokenItems]:
+    """The tokens of a file or stream in parts of whole sentences, of about `block` bytes each, or as they arrive in a pipe."""
+    read, name = reader(source, encoding)
+    text, line, end = b"", 1, False
+    while not end:
+        new = read(max(block, len(text)))
+        text, end = text + new, not new
+        cut = len(text) if end else max((found.end() for found in END_OF_SENTENCE.finditer(text)), default=0)
+        if cut:
+            yield _items(without_mark(text[:cut]), name, line)
+            text, line = text[cut:], line + text.count(b"\n", 0, cut)
 
 
 def _items(text: bytes, name: str, first: int = 1) -> TokenItems:

@@ -99,10 +99,10 @@ class GraphFeatureMap(FeatureMap):
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
-        return self.spelled(self.features.pattern_of(id), self)
+        return self.feature_name(self.features.pattern_of(id), self)
 
     @abstractmethod
-    def spelled(self, pattern: int, names: Any) -> str:
+    def feature_name(self, pattern: int, names: Any) -> str:
         """The name of a pattern; ``names.label(code)`` are those of labels of nodes."""
 
     def label(self, code: int) -> str:

@@ -16,7 +16,7 @@ from treille.kernels.tree_kernels import check_choice
 class VertexHistogramMap(GraphFeatureMap):
     """Labels of nodes and their ids."""
 
-    def spelled(self, pattern: int, names: Any) -> str:
+    def feature_name(self, pattern: int, names: Any) -> str:
         (code,) = self.features.key(pattern)
         return "node" if not self.alphabet else self.alphabet[code] if names is self else names.label(code)
 
@@ -56,7 +56,7 @@ class VertexHistogram(GraphPatternKernel):
 class EdgeHistogramMap(GraphFeatureMap):
     """Labels of edges and their ids."""
 
-    def spelled(self, pattern: int, names: Any) -> str:
+    def feature_name(self, pattern: int, names: Any) -> str:
         edge, *ends = self.features.key(pattern)
         if not ends:
             return self.edge_alphabet[edge] if self.edge_alphabet else "edge"

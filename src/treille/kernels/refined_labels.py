@@ -146,7 +146,7 @@ class RoundsMap(FeatureMap):
         refined = self.kernel.refined
         if isinstance(features, GraphFeatureMap) and type(features) is not type(refined):
             names = _Names(refined, features.alphabet)
-            return self.rounds.prefixes[place] + features.spelled(features.features.pattern_of(own), names)
+            return self.rounds.prefixes[place] + features.feature_name(features.features.pattern_of(own), names)
         return self.rounds.prefixes[place] + self._named[place].name(own)
 
     @cached_property
@@ -254,5 +254,5 @@ class _Names(NamedTuple):
     alphabet: list[str]
 
     def label(self, code: int) -> str:
-        name: str = self.refined.spelled(int(self.alphabet[code]), self.refined)
+        name: str = self.refined.feature_name(int(self.alphabet[code]), self.refined)
         return name

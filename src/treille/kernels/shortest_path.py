@@ -28,7 +28,7 @@ MOST_STEPS = 50  # of paths whose number is estimated from walks
 class ShortestPathMap(GraphFeatureMap):
     """Shortest paths and their ids."""
 
-    def spelled(self, pattern: int, names: Any) -> str:
+    def feature_name(self, pattern: int, names: Any) -> str:
         first, second, *length = self.features.key(pattern)
         ends = [names.label(code) if self.alphabet else "*" for code in (first, second)]
         shown = f"{length[0]}" if len(length) == 1 else f"{float(f'{length[0]}e{length[1] - 8}'):.9g}"

@@ -26,12 +26,12 @@ class WeisfeilerLehmanMap(GraphFeatureMap):
     """Refined labels and their ids."""
 
     _speller: Speller | None = None
-    _spelled_labels: Any = None
+    _named_labels: Any = None
 
-    def spelled(self, pattern: int, names: Any) -> str:
-        if self._speller is None or self._spelled_labels is not self.alphabet:
+    def feature_name(self, pattern: int, names: Any) -> str:
+        if self._speller is None or self._named_labels is not self.alphabet:
             self._speller = Speller(self.features.key, self.label, self.edge_label if self.edge_alphabet else None)
-            self._spelled_labels = self.alphabet
+            self._named_labels = self.alphabet
         return self._speller.name(pattern)
 
     def has_edges(self) -> bool:

@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from treille import InputError
-from treille.serve.answers import Served, one
+from treille.explain.tasks import one
+from treille.serve.answers import Served
 from treille.serve.errors import RequestError
 from treille.serve.requests import PredictRequest, explain_request, parsed, predict_request
 
@@ -43,7 +44,7 @@ class Api:
         return answers
 
     def _predicted(self, request: PredictRequest, found: dict[str, list[Any]]) -> bytes:
-        classes = {"classes": self.served.classes} if "scores" in found else {}
+        classes = {"classes": self.served.task.labels} if "scores" in found else {}
         return encoded(classes | (one(found, 0) if request.single else found))
 
     def explain(self, bodies: Sequence[bytes]) -> list[bytes | RequestError]:
@@ -53,7 +54,7 @@ class Api:
     def _explain(self, body: bytes) -> bytes:
         request = explain_request(parsed(body))
         found = self.served.explain(request.examples, request)
-        classes = {"classes": self.served.classes} if "scores" in (found[0] if found else ()) else {}
+        classes = {"classes": self.served.task.labels} if "scores" in (found[0] if found else ()) else {}
         return encoded(classes | (found[0] if request.single else {"explanations": found}))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treille import Batch, Graphs, InputError, Tagger, Trees, Vectors
+from treille import Batch, Graphs, InputError, Trees, Vectors
 from treille.data import Graph
 from treille.features import FeatureMap
 from treille.io import brackets, json_arcs, plf
@@ -62,9 +62,9 @@ def reader_of(model: Any) -> Reader:
     >>> reader.kind, reader.read(["abc"])
     ('texts', ['abc'])
     """
-    if isinstance(model, Tagger):
+    if model.task().reads is Sentences:
         return _reader_of_sentences(model)
-    kernel, reading = model.plan_.kernel, getattr(model, "reading_", {})
+    kernel, reading = model.plan_.kernel, model.reading_
     if isinstance(kernel, Precomputed):
         raise InputError("the model has a precomputed kernel, which reads no examples: it cannot be served")
     columns = {name: _reader(own, reading) for name, own in column_kernels(kernel)}
@@ -165,17 +165,16 @@ def _graphs(values: list[Any]) -> list[Graph]:
     return graphs
 
 
-def _reader_of_sentences(model: Tagger) -> Reader:
+def _reader_of_sentences(model: Any) -> Reader:
     """Tokens are texts, or lists of columns; objects or lists of features for a model that was trained on such."""
-    features = any(str(template) == "items" for template in model.features_.templates)
 
-    def read(values: list[Any]) -> Sentences:
+    def read(values: list[Any]) -> list[Any]:
         for i, value in enumerate(values):
             if not isinstance(value, list):
                 raise InputError(f"item {i} is {_short(value)}, expected {READABLE[SENTENCES]}")
-        return Sentences.of_features(values) if features else Sentences(values)
+        return values
 
-    return Reader(SENTENCES, read, {}, 0 if features else model.features_.n_columns)
+    return Reader(SENTENCES, read, {}, 0 if model.features_.reads_items else model.features_.n_columns)
 
 
 def _names(value: Mapping[str, Any]) -> str:

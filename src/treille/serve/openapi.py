@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import treille
+from treille.explain.tasks import SINGULAR
 from treille.serve.answers import Served
 from treille.serve.errors import KINDS
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
@@ -74,9 +75,8 @@ def description(served: Served, limits: Limits) -> dict[str, Any]:
 
 
 def _schemas(served: Served) -> dict[str, Any]:
-    label = (
-        {"enum": served.classes} if served.classes else {"type": "integer", "description": "The number of a target."}
-    )
+    labels = served.task.labels
+    label = {"enum": labels} if labels else {"type": "integer", "description": "The number of a target."}
     examples = {"example": _ref("Example"), "examples": {"type": "array", "items": _ref("Example")}}
     either = [{"required": ["example"]}, {"required": ["examples"]}]
     options = {"class": label, "html": {"type": "boolean", "default": False}}
@@ -104,18 +104,15 @@ def _example(reader: Reader) -> dict[str, Any]:
 
 def _predictions(served: Served, label: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The answers for one example, and for several."""
-    if served.reader.kind == SENTENCES:
-        tags = {"type": "array", "items": label}
-        return _object({"tags": tags}), _object({"tags": {"type": "array", "items": tags}})
-    if served.classes is None:
-        value = {"type": ["number", "array"], "description": "A number, or one for each target."}
-        return _object({"value": value}), _object({"values": {"type": "array", "items": value}})
-    rows = {"scores": NUMBERS} | ({"probabilities": NUMBERS} if hasattr(served.model, "predict_proba") else {})
-    classes = {"classes": {"type": "array", "items": label, "description": "The order of the scores."}}
+    value = {"type": ["number", "array"], "description": "A number, or one for each target."}
+    tags = {"type": "array", "items": label}
+    known = {"labels": label, "scores": NUMBERS, "probabilities": NUMBERS, "values": value, "tags": tags}
+    rows = {name: known[name] for name in served.task.fields}
+    order = {"classes": {"type": "array", "items": label, "description": "The order of the scores."}}
+    classes = order if "scores" in rows else {}
+    single = {SINGULAR.get(name, name): row for name, row in rows.items()}
     several = {name: {"type": "array", "items": row} for name, row in rows.items()}
-    return _object(classes | {"label": label} | rows), _object(
-        classes | {"labels": {"type": "array", "items": label}} | several
-    )
+    return _object(classes | single), _object(classes | several)
 
 
 def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) -> dict[str, Any]:
@@ -123,7 +120,7 @@ def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) 
     if served.reader.kind == SENTENCES:
         token = _object({"token": TOKEN, "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
-    html = {"type": "string", "description": "The example painted, if asked for."}
+    html = {"type": "string", "description": "The example highlighted, if asked for."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}
     optional["by_support"] = {
         "const": True,

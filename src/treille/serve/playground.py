@@ -8,17 +8,21 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treille
 from treille.io import json_arcs
 from treille.io.graphs import format_graph
-from treille.io.machine import MachineParts
 from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
 from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
 
-STYLES = (("treille.explain", "palette.css"), ("treille.explain", "painting.css"), ("treille.serve", "playground.css"))
+STYLES = (
+    ("treille.explain", "palette.css"),
+    ("treille.explain", "highlighting.css"),
+    ("treille.serve", "playground.css"),
+)
 HINTS = {
     TEXTS: "Type or paste a text",
     TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
@@ -52,16 +56,16 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
         {"name": name, "kind": reader.kind, "hint": _hint(reader), "columns": reader.n_columns}
         for name, reader in readers.items()
     ]
-    can_choose = kind != "tags" and hasattr(served.model, "classes_")
-    setup = {"kind": kind, "fields": fields, "classes": served.classes, "samples": [asdict(each) for each in samples]}
+    task = served.task
+    setup = {"kind": kind, "fields": fields, "classes": task.labels, "samples": [asdict(each) for each in samples]}
     return environment.get_template("playground.html").render(
         name=served.name or type(served.model).__name__,
         estimator=type(served.model).__name__,
         kernel=format_kernel(served.model.plan_.kernel),
-        classes=[str(label) for label in served.classes or []] if can_choose else [],
+        classes=list(map(str, task.labels or ())) if task.any_class else [],
         fields=fields,
         kind=kind,
-        target="the tag" if kind == "tags" else "the class" if served.classes else "a larger number",
+        target=f"the {task.noun}" if task.labels else "a larger number",
         samples=[each.name for each in samples],
         setup=setup,
         version=treille.__version__,
@@ -69,7 +73,7 @@ def page(served: Served, samples: Sequence[Sample] = ()) -> str:
 
 
 def asset(name: str) -> bytes:
-    """A file that the page loads; its style contains that of painted explanations."""
+    """A file that the page loads; its style contains that of highlighted explanations."""
     parts = STYLES if name.endswith(".css") else (("treille.serve", name),)
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
 
@@ -86,18 +90,13 @@ def sample_of(example: Any, name: str, kind: str) -> Sample:
         value = str(example)
     elif kind == GRAPHS:
         value = json.loads(format_graph(example))
-    elif hasattr(example, "parts"):  # an Fst
-        value = json.loads(json_arcs.format_machine(_machine(example)))
-    elif hasattr(example, "tolist"):
+    elif isinstance(example, treille.Fst):
+        value = json.loads(json_arcs.format_machine(example.parts()))
+    elif isinstance(example, (np.ndarray, np.generic)):
         value = example.tolist()
     elif kind == SENTENCES:
         value = [list(token) if isinstance(token, (tuple, set)) else token for token in example]
     return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", value)
-
-
-def _machine(fst: Any) -> MachineParts:
-    parts: MachineParts = fst.parts()
-    return parts
 
 
 def _hint(reader: Reader) -> str:

@@ -24,7 +24,7 @@ class PredictRequest:
 
 @dataclass(frozen=True)
 class ExplainRequest(PredictRequest):
-    """The same, the class to explain, if one is named, and whether the example is wanted painted as HTML."""
+    """The same, the class to explain, if one is named, and whether the example is wanted highlighted as HTML."""
 
     label: Any = None
     has_label: bool = False

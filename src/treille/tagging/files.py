@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +12,8 @@ import numpy as np
 from treille.data.format import count
 from treille.io import conll, crfsuite
 from treille.io.errors import InputError
-from treille.io.open import STANDARD_INPUT, open_bytes, source_name
 from treille.tagging.items import Items
 from treille.tagging.sentences import Column, Origin, Sentences, one_column
-
-END_OF_SENTENCE = re.compile(rb"\n[ \t\r]*\n")
 
 
 def read_sentences(source: conll.Source, *, separator: str | None = None, encoding: str = "utf-8") -> Sentences:
@@ -55,7 +49,10 @@ def read_features(source: conll.Source, *, encoding: str = "utf-8") -> tuple[Sen
     >>> X[0], y[0]
     ([['word=The', 'bias'], ['word=cat', 'bias']], ['DT', 'NN'])
     """
-    read = crfsuite.read_items(source, encoding)
+    return _features(crfsuite.read_items(source, encoding))
+
+
+def _features(read: crfsuite.TokenItems) -> tuple[Sentences, Sentences]:
     origin = Origin(read.source, read.lines)
     for k in np.flatnonzero(read.weights != 1)[:1]:
         line = read.lines[np.searchsorted(read.item_offsets, k, side="right") - 1]
@@ -130,28 +127,12 @@ def stream_features(
 ) -> Iterator[tuple[Sentences, Sentences]]:
     """The same as those of `read_features`, in parts of about `block` bytes; a pipe is read as data arrives.
 
-    Errors name the line at which the part begins, and the line within it.
-
     >>> import io
     >>> from treille.tagging import stream_features
     >>> [y[0] for X, y in stream_features(io.BytesIO(b"DT\\tthe\\n\\nNN\\tcat\\n"), block=4)]
     [['DT'], ['NN']]
     """
-    path = source if isinstance(source, (str, os.PathLike)) else None
-    stream: Any = source if path is None else sys.stdin.buffer if path == STANDARD_INPUT else open_bytes(path)
-    name = str(getattr(source, "name", "stream")) if path is None else source_name(path)
-    pipe = hasattr(stream, "read1") and path in (None, STANDARD_INPUT)
-    text, line, end = b"", 1, False
-    while not end:
-        new = stream.read1(max(block, len(text))) if pipe else stream.read(max(block, len(text)))
-        text, end = text + new, not new
-        cut = len(text) if end else max((found.end() for found in END_OF_SENTENCE.finditer(text)), default=0)
-        if cut:
-            part = io.BytesIO(text[:cut])
-            part.name = name if line == 1 else f"{name} from line {line}"
-            yield read_features(part, encoding=encoding)
-            line += text.count(b"\n", 0, cut)
-            text = text[cut:]
+    return map(_features, crfsuite.stream_items(source, encoding, block))
 
 
 def _sentences(columns: conll.TokenColumns) -> Sentences:

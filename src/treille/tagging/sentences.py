@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data.alphabet import codes_of
-from treille.data.base import as_index, running_sum, selected
-from treille.data.format import count
+from treille.data.base import FlatBatch, Summary, as_index, running_sum, selected
+from treille.data.format import clipped, count
+from treille.io import stored
 from treille.io.errors import InputError
+from treille.registry import register
 from treille.tagging.items import Items, items_of, place
 
 
@@ -37,7 +39,7 @@ class Origin(NamedTuple):
     source_of: np.ndarray | None = None
 
     def select(self, tokens: np.ndarray) -> Origin:
-        """That of some of the tokens."""
+        """The origin of some of the tokens."""
         source_of = None if self.source_of is None else self.source_of[tokens]
         return self._replace(lines=self.lines[tokens], source_of=source_of)
 
@@ -47,7 +49,8 @@ class Origin(NamedTuple):
         return f"{source}, line {self.lines[token]}"
 
 
-class Sentences:
+@register
+class Sentences(FlatBatch):
     """Many sentences in flat arrays: the tokens of sentence i are those from ``offsets[i]`` to ``offsets[i + 1]``.
 
     Parameters
@@ -77,8 +80,8 @@ class Sentences:
     ['The', 'cat', 'Run']
     """
 
+    title = "sentences"
     columns: tuple[Column, ...]
-    offsets: np.ndarray
     items: Items | None
     origin: Origin | None
 
@@ -112,11 +115,11 @@ class Sentences:
         return cls._made((), offsets, items_of(tokens, offsets), None)
 
     @classmethod
-    def joined(cls, parts: Sequence[Sentences]) -> Sentences:
+    def join(cls, parts: Sequence[Sentences]) -> Sentences:
         """The sentences of several files, or of other parts, as one. All must have the same columns.
 
         >>> from treille.tagging import Sentences
-        >>> Sentences.joined([Sentences([["to", "be"]]), Sentences([["be"], ["not"]])])
+        >>> Sentences.join([Sentences([["to", "be"]]), Sentences([["be"], ["not"]])])
         Sentences(3 sentences, 4 tokens, 1 column)
         """
         if len(parts) == 1:
@@ -153,18 +156,10 @@ class Sentences:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def n_tokens(self) -> int:
         """The number of tokens in all sentences."""
         return int(self.offsets[-1])
-
-    @property
-    def shape(self) -> tuple[int]:
-        """One dimension: this is how scikit-learn's splitters learn that sentences can be indexed."""
-        return (len(self),)
 
     def __iter__(self) -> Iterator[list[Any]]:
         tokens, ends = self.tokens(), self.offsets.tolist()
@@ -200,6 +195,10 @@ class Sentences:
         tags = Sentences._made((self.columns[column],), self.offsets, None, self.origin)
         return Sentences._made(rest, self.offsets, self.items, self.origin), tags
 
+    def with_columns(self, n: int) -> Sentences:
+        """The sentences with their first columns only, at most n; those with features as they are."""
+        return Sentences._made(self.columns[:n], self.offsets, self.items, self.origin)
+
     def tokens(self) -> list[Any]:
         """All tokens in one list: str if there is one column, tuples of str otherwise; lists of features if they have some.
 
@@ -213,14 +212,69 @@ class Sentences:
         lists = [list(map(values.__getitem__, codes.tolist())) for codes, values in self.columns]
         return lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
 
-    def chunks(self, n_tokens: int) -> Iterator[Sentences]:
-        """Runs of sentences of about `n_tokens` tokens each, to bound the memory of what is computed from them."""
-        start = 0
-        while start < len(self):
-            stop = int(np.searchsorted(self.offsets, self.offsets[start] + n_tokens, side="right")) - 1
-            stop = max(stop, start + 1)
-            yield self[start:stop]
-            start = stop
+    @classmethod
+    def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
+        batch = data if isinstance(data, cls) else cls(data)
+        columns = (
+            f"{len(batch.items.names):,} different features" if batch.items else count(len(batch.columns), "column")
+        )
+        samples = [clipped(" ".join(batch.part_names(i)), width) for i in range(min(n_samples, len(batch)))]
+        return Summary({"tokens": f"{batch.n_tokens:,}", "columns": columns}, {"tokens": batch.n_tokens}, samples)
+
+    def part_names(self, i: int) -> list[str]:
+        """The words of sentence i; the numbers of its tokens where these have features."""
+        if self.items is not None:
+            return [f"token {t}" for t in range(int(self.offsets[i + 1] - self.offsets[i]))]
+        codes, values = self.columns[0]
+        return [values[code] for code in codes[self.offsets[i] : self.offsets[i + 1]].tolist()]
+
+    def take(self, indices: Sequence[int]) -> Sentences:
+        """The sentences at these positions."""
+        taken: Sentences = self[np.asarray(indices, int)]
+        return taken
+
+    def volume(self) -> int:
+        """The number of tokens, or of their features."""
+        return self.n_tokens if self.items is None else len(self.items.codes)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """A sentence in JSON: a list of tokens, each a text, a list with its columns or features, or an object of features."""
+        text = {"type": "string"}
+        return {"type": "array", "items": {"anyOf": [text, {"type": "array", "items": text}, {"type": "object"}]}}
+
+    @classmethod
+    def from_json(cls, values: Sequence[Any]) -> Sentences:
+        """Sentences as `json_schema` describes them; lists are the columns of a token.
+
+        >>> from treille.tagging import Sentences
+        >>> Sentences.from_json([["The", "cat"]])[0]
+        ['The', 'cat']
+        """
+        return cls(values)
+
+    def _stored_arrays(self) -> dict[str, np.ndarray]:
+        arrays = {f"column{j}": column.codes for j, column in enumerate(self.columns)} | {"offsets": self.offsets}
+        return arrays | ({} if self.items is None else {"items": self.items.codes, "item_offsets": self.items.offsets})
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        values = [column.values for column in self.columns]
+        return {"values": values, "items": self.items and self.items.names}, self._stored_arrays()
+
+    @classmethod
+    def _read_state(cls, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> Sentences:
+        values = [stored.names({"values": each}, "values") for each in stored.value(spec, "values", list)]
+        columns = [Column(stored.indices(arrays, f"column{j}", len(own)), own) for j, own in enumerate(values)]
+        items = None
+        if spec.get("items") is not None:
+            names = stored.names(spec, "items")
+            codes = stored.indices(arrays, "items", len(names))
+            items = Items(codes, stored.offsets(arrays, "item_offsets", len(codes)), names)
+        lengths = {len(column.codes) for column in columns} if items is None else {len(items.offsets) - 1}
+        if len(lengths) != 1:
+            raise InputError("the columns of the sentences have different lengths")
+        offsets = stored.offsets(arrays, "offsets", lengths.pop())
+        return cls._made(tuple(columns), offsets, items, None)
 
     def place(self, token: int) -> str:
         """Where a token is, for messages: file and line, or sentence and position.
@@ -261,7 +315,7 @@ def _merged(parts: Sequence[Column]) -> Column:
 
 
 def _origin(parts: Sequence[Sentences]) -> Origin | None:
-    """That of all parts, where each has one."""
+    """The origin of all parts; None if one of them has none."""
     origins = [part.origin for part in parts if part.origin is not None]
     if len(origins) < len(parts):
         return None

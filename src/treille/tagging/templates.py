@@ -20,6 +20,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from treille.data.format import count
@@ -214,6 +215,29 @@ def _line(text: str, place: str) -> Template:
     return Template._of([*atoms, *([Atom(TAG, "", 1)] if name[0] == "B" else [])], place)
 
 
-def spelled(templates: Sequence[Template]) -> list[str]:
+def template_texts(templates: Sequence[Template]) -> list[str]:
     """Templates as text, for model files."""
     return list(map(str, templates))
+
+
+def described(templates: Sequence[Template]) -> str:
+    """Templates in few words: windows for those that differ in their offsets only.
+
+    >>> from treille.tagging import Template
+    >>> described([Template.parse(text) for text in ("word[-1]", "word[0]", "word[1]", "pos[0]", "word[0]|tag[-1]")])
+    'word[-1..1], pos[0], word[0]|tag[-1]'
+    """
+    windows: dict[str, list[int]] = {}
+    for text in map(str, templates):
+        name, bracket, offset = text.removesuffix("]").rpartition("[")
+        plain = bracket and "|" not in text
+        windows.setdefault(name if plain else text, []).extend([int(offset)] if plain else [])
+    return ", ".join(_window(name, sorted(offsets)) for name, offsets in windows.items())
+
+
+def _window(name: str, offsets: list[int]) -> str:
+    if not offsets:
+        return name
+    if len(offsets) > 1 and all(b == a + 1 for a, b in pairwise(offsets)):
+        return f"{name}[{offsets[0]}..{offsets[-1]}]"
+    return ", ".join(f"{name}[{offset}]" for offset in offsets)

@@ -17,7 +17,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.tagging.attributes import derived
 from treille.tagging.sentences import Column, Sentences, one_column
-from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, spelled
+from treille.tagging.templates import ITEMS, REACH, TAG, Template, as_templates, template_texts
 
 DIRECTIONS = ("forward", "backward")
 NO_CODES, NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
@@ -84,7 +84,7 @@ class TokenFeatures:
         )
         self._codes = [codes_of(each) for each in self.values]
         self._item_codes = codes_of(self.items)
-        self._reads_items = any(map(_reads_items, self.templates))
+        self.reads_items = any(map(_reads_items, self.templates))
         widths = np.array([len(template.atoms) for template in self.templates], np.int64)[feature_templates]
         self._starts = np.cumsum(widths) - widths
 
@@ -171,7 +171,7 @@ class TokenFeatures:
             raise InputError(
                 f"found tokens of {count(len(sentences.columns), 'column')}, expected {self.n_columns} as in training"
             )
-        if sentences.n_tokens and sentences.items is None and self._reads_items:
+        if sentences.n_tokens and sentences.items is None and self.reads_items:
             raise InputError("found tokens with columns, expected tokens with features as in training")
         columns = _compact_columns(sentences)
         columns += [Column(NO_CODES, [])] * (self.n_columns - len(columns))  # without tokens, their columns are unknown
@@ -211,7 +211,7 @@ class TokenFeatures:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model file stores: JSON values, and arrays. `load` is the inverse."""
         spec = {
-            "templates": spelled(self.templates),
+            "templates": template_texts(self.templates),
             "values": self.values,
             "items": self.items,
             "tags": self.tags,

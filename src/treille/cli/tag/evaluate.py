@@ -18,8 +18,7 @@ from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
 from treille.data.format import visible_label
-from treille.explain.report import Source
-from treille.explain.tagger_report import write_tagger_report
+from treille.explain.report import Source, write_report
 from treille.tagging import ChunkScores
 
 MOST_CONFUSED = 10
@@ -47,7 +46,7 @@ def run(
     _print(printer, scores)
     if report is not None:
         source = Source(sentences.source(files), model=str(model), warnings=printer.warnings)
-        write_tagger_report(tagger, X, y, report, source=source)
+        write_report(tagger, X, y, report, source=source)
         printer.note(f"report written to {report}: open it in a browser")
     printer.result({"model": str(model), "file": sentences.source(files)} | scores.as_dict())
 

@@ -25,7 +25,7 @@ from treille.cli.options import argument, option
 from treille.cli.tag import sentences
 from treille.data.format import count, seconds
 from treille.io.open import STANDARD_INPUT, source_name
-from treille.tagging import Sentences, stream_features, stream_sentences
+from treille.tagging import Sentences
 
 STANDARD_OUTPUT = "-"
 END_OF_SENTENCE = re.compile(rb"\n\r?\n\Z")
@@ -80,23 +80,17 @@ def _opened(output: str) -> BinaryIO:
 def _tagged(model: Tagger, paths: Sequence[str], encoding: str) -> Iterator[tuple[bytes, Sentences]]:
     """Text to write, and the tags of its sentences. Sentences of different files stay apart."""
     for i, path in enumerate(paths):
-        ending, name, found = b"", source_name(path), False
-        for text, tags in _blocks(model, path, name, encoding):
+        ending, found = b"", False
+        for X, block in sentences.blocks_for(model, path, encoding):
+            tags = model.tagged(X)
+            text = _lines(tags).encode(encoding) if block is None else block.with_tags(tags)
             found, ending = found or tags.n_tokens > 0, (ending + text)[-3:]
             yield text, tags
         if not found:
-            raise InputError(f"{name}: found no token, expected one per line")
+            raise InputError(f"{source_name(path)}: found no token, expected one per line")
         if i + 1 < len(paths) and not END_OF_SENTENCE.search(ending):
             yield b"\n" if ending.endswith(b"\n") else b"\n\n", Sentences([])
 
 
-def _blocks(model: Tagger, path: str, name: str, encoding: str) -> Iterator[tuple[bytes, Sentences]]:
-    if sentences.reads_features(model):
-        for X, _ in stream_features(path, encoding=encoding):
-            tags = model.tagged(X)
-            yield "".join("\n".join([*each, "", ""]) for each in tags).encode(encoding), tags
-        return
-    for block in stream_sentences(path, encoding=encoding):
-        sentences.check_columns(model, block.sentences, name)
-        tags = model.tagged(block.sentences)
-        yield block.with_tags(tags), tags
+def _lines(tags: Sentences) -> str:
+    return "".join("\n".join([*each, "", ""]) for each in tags)

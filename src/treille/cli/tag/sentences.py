@@ -1,9 +1,9 @@
-"""What the commands of taggers share: files of sentences, models, templates in few words."""
+"""Files of sentences, and models that tag them, for several commands."""
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -14,7 +14,7 @@ from treille.cli.models import load_model, refuse_model
 from treille.cli.options import argument, option
 from treille.data.format import count, listed, shares, visible_label
 from treille.io.open import source_name
-from treille.tagging import Sentences, Template, read_features, read_sentences
+from treille.tagging import SentenceBlock, Sentences, read_features, read_sentences, stream_features, stream_sentences
 
 Format = Literal["conll", "crfsuite"]
 TaggedFiles = Annotated[list[str], argument("FILE", "Tagged sentences; several files; - is standard input.")]
@@ -29,7 +29,7 @@ def read_tagged(
 ) -> tuple[Sentences, Sentences]:
     """The sentences of files and their tags, after notes on how they were understood."""
     parts = [_read(printer, path, format, column, encoding) for path in paths]
-    X, y = Sentences.joined([X for X, _ in parts]), Sentences.joined([y for _, y in parts])
+    X, y = Sentences.join([X for X, _ in parts]), Sentences.join([y for _, y in parts])
     printer.note(f"{source(paths)}: {count(len(X), 'sentence')}, {count(X.n_tokens, 'token')}, {_columns(X, y)}")
     counts = tag_counts(y)
     printer.note(f"{count(len(counts), 'tag')}: {shares(counts)}")
@@ -40,7 +40,7 @@ def read_for(
     printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str
 ) -> tuple[Sentences, Sentences]:
     """The sentences of files and their tags, in the format and with the columns that a model reads."""
-    if reads_features(model):
+    if model.features_.reads_items:
         return read_tagged(printer, paths, "crfsuite", column, encoding)
     X, y = read_tagged(printer, paths, "conll", column, encoding)
     check_columns(model, X, f"{source(paths)} without the tags")
@@ -97,15 +97,28 @@ def tag_counts(y: Sentences) -> dict[str, int]:
 def load_tagger(path: Path, data: Sequence[str], beam: int | None, jobs: int | None) -> Tagger:
     """The tagger of a model file, with the options --beam and --jobs."""
     model = load_model(path, data)
-    if not isinstance(model, Tagger):
+    if model.task().reads is not Sentences:
         kind = type(model).__name__
         raise InputError(f"{path}: is a model of {kind}, expected one of 'treille tag train': use 'treille predict'")
-    return model.set_params(n_jobs=jobs or -1, beam=beam or model.beam)
+    tagger: Tagger = model.set_params(n_jobs=jobs or -1, beam=beam or model.beam)
+    return tagger
 
 
-def reads_features(model: Tagger) -> bool:
-    """Whether tokens have features, as in files of CRFsuite, instead of columns."""
-    return any(str(template) == "items" for template in model.features_.templates)
+def blocks_for(model: Tagger, path: str, encoding: str) -> Iterator[tuple[Sentences, SentenceBlock | None]]:
+    """The sentences of a file that need not be tagged, in blocks as they arrive, and the text of those with columns."""
+    if model.features_.reads_items:
+        yield from ((X, None) for X, _ in stream_features(path, encoding=encoding))
+        return
+    for block in stream_sentences(path, encoding=encoding):
+        check_columns(model, block.sentences, source_name(path))
+        yield block.sentences, block
+
+
+def first_sentences(model: Tagger, paths: Sequence[str], encoding: str, number: int | None) -> list[Any]:
+    """The first sentences of files; without columns that the model does not read."""
+    blocks = (X for path in paths for X, _ in blocks_for(model, path, encoding))
+    found = chain.from_iterable(X.with_columns(model.features_.n_columns) for X in blocks)
+    return list(islice(found, number))
 
 
 def check_columns(model: Tagger, sentences: Sentences, name: str) -> None:
@@ -116,40 +129,3 @@ def check_columns(model: Tagger, sentences: Sentences, name: str) -> None:
             f"{name}: found {count(found, 'column')}, expected {expected} as in training"
             f" ({'word and part of speech' if expected == 2 else 'the same in the same order'}), separated by blanks or tabs"
         )
-
-
-def scheme_of(model: Tagger) -> str:
-    """How tags are understood, in a few words."""
-    if model.own_scheme_ is None:
-        return "plain labels"
-    if model.scheme in ("auto", model.own_scheme_):
-        return f"chunks in the scheme {model.own_scheme_}"
-    return f"chunks in the scheme {model.own_scheme_}, learnt as {model.scheme}"
-
-
-def described(templates: Sequence[Template]) -> str:
-    """Templates in few words: windows for those that differ in their offsets only.
-
-    >>> described([Template.parse(text) for text in ("word[-1]", "word[0]", "word[1]", "pos[0]", "word[0]|tag[-1]")])
-    'word[-1..1], pos[0], word[0]|tag[-1]'
-    """
-    windows: dict[str, list[int]] = {}
-    for text in map(str, templates):
-        name, bracket, offset = text.removesuffix("]").rpartition("[")
-        plain = bracket and "|" not in text
-        windows.setdefault(name if plain else text, []).extend([int(offset)] if plain else [])
-    return ", ".join(_window(name, sorted(offsets)) for name, offsets in windows.items())
-
-
-def _window(name: str, offsets: list[int]) -> str:
-    if not offsets:
-        return name
-    if len(offsets) > 1 and all(b == a + 1 for a, b in pairwise(offsets)):
-        return f"{name}[{offsets[0]}..{offsets[-1]}]"
-    return ", ".join(f"{name}[{offset}]" for offset in offsets)
-
-
-def describe_features(model: Tagger) -> str:
-    """The features of a tagger and their templates, in a line."""
-    features, least = model.features_, "" if model.min_count == 1 else f" that occur {model.min_count} times at least"
-    return f"{features.n_features:,}{least}: {described(features.templates)}"

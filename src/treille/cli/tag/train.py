@@ -35,8 +35,7 @@ from treille.cli.tag.scores import TagScores, compare
 from treille.cli.trained import NOT_CONVERGED, check_scoring, checked, saved, warn_gap
 from treille.cli.training import fit
 from treille.data.format import listed
-from treille.explain.report import Source
-from treille.explain.tagger_report import write_tagger_report
+from treille.explain.report import Source, write_report
 from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
@@ -111,7 +110,7 @@ def run(
         name, file = sentences.source(test or files), str(model or "model.treille")
         source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
         own, (some, tags), trained = shown or (tagger, (None, None), data)
-        write_tagger_report(own, some, tags, report, trained, source)
+        write_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
     _print(printer, tagger, f"{scored} {how}" if scored else "", model)
     printer.result(_as_dict(tagger, sentences.source(files), data, scored) | saved(model))
@@ -156,13 +155,13 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
 
 
 def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> None:
-    plan, report = tagger.plan_, tagger.report_
-    printer.field("tags", f"{listed(tagger.tags_, 10)}: {sentences.scheme_of(tagger)}")
-    printer.field("features", sentences.describe_features(tagger))
+    plan, report, task = tagger.plan_, tagger.report_, tagger.task()
+    printer.field("tags", f"{listed(tagger.tags_, 10)}: {task.scheme}")
+    printer.field("features", task.token_features)
     printer.field("kernel", f"{format_kernel(plan.kernel)}, {plan.kernel_why}")
     printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
     printer.field("sizes", plan.sizes)
-    printer.field("training", describe_report(report, tagger.tol, tagger.multiclass == "pairs"))
+    printer.field("training", describe_report(report, tagger.tol, task.pairs))
     if score:
         printer.field("score", score)
     if report.status != "converged":

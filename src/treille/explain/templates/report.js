@@ -86,9 +86,9 @@ document.addEventListener("click", event => {
   if (button.classList.contains("sort")) sorted(button);
   else if ("copy" in data) copy(button);
   else if (data.cell) lists[data.cell]?.(data.true, data.predicted);
-  else if (data.painting) {
+  else if (data.highlighting) {
     press(button.parentElement, button);
-    all(button.closest("article"), ".canvas").forEach((canvas, i) => { canvas.hidden = i !== +data.painting; });
+    all(button.closest("article"), ".canvas").forEach((canvas, i) => { canvas.hidden = i !== +data.highlighting; });
   } else if (data.model) {
     press(button.parentElement, button);
     for (const model of all(document, ".model")) model.hidden = model.id !== data.model;

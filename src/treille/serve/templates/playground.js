@@ -108,8 +108,8 @@ function show(answer) {
   scores(answer);
   at("explanation").hidden = !answer.html;
   if (!answer.html) return;
-  at("painting").innerHTML = answer.html;  // escaped by the server; the page's policy allows no script in it
-  const listed = Boolean(answer.parts) && !at("painting").querySelector("table");
+  at("highlighting").innerHTML = answer.html;  // escaped by the server; the page's policy allows no script in it
+  const listed = Boolean(answer.parts) && !at("highlighting").querySelector("table");
   for (const id of ["parts", "parts-title"]) at(id).hidden = !listed;
   at("sum").hidden = !answer.parts;
   if (answer.parts) sum(answer);

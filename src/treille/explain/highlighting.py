@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from html import escape
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ from treille.io.units import TextUnit
 
 if TYPE_CHECKING:
     from treille.explain.explanation import Explanation
+    from treille.explain.tagged_sentence import Decision
 
 MOST_BARS, MOST_CHARACTERS, BLOCK = 30, 3000, 200
 LONGEST_NAME = 120  # of a part, in a table
@@ -25,25 +26,25 @@ STEPS = 20  # of the strength of a colour on a text: more cannot be told apart, 
 RESIDUES, SHORTEST = set("ACGTUN"), 8  # a text of at least so many of these letters is DNA or RNA
 
 
-def painted(found: Explanation, label: Any = None) -> str:
+def highlighted(found: Explanation, label: Any = None) -> str:
     """The example with a colour for each part: one kind speaks for the class, by default the predicted one, another against it.
 
-    Texts are painted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
+    Texts are highlighted by character, residues are a logo, trees, graphs and lattices are drawn, anything else is a table. Large
     examples are shown in part, with a note. The fragment has no style of its own: `stylesheet` returns it. A part's strength, from
     0 to 1, is its property `--share`.
     """
     values = found.contributions(label)
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     if found.by_support:
-        return _painting([_support(found.names, values, most)])
+        return _fragment([_support(found.names, values, most)])
     if not len(values):
-        return _painting(
+        return _fragment(
             [note("an example without parts: its score is the intercept" + " and the base" * bool(any(found.base)))]
         )
     text = text_of(found)
     placed = None if text is None else on_characters(text, found, values)
     if text is not None and placed is not None:
-        return _painting([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
+        return _fragment([_sequence(text, placed, found.leaves[0][0] if len(found.leaves) == 1 else None)])
     columns, first, pieces = found.columns or (("", len(values)),), 0, []
     for k, (name, size) in enumerate(columns):
         own = slice(first, first + size)
@@ -52,21 +53,29 @@ def painted(found: Explanation, label: Any = None) -> str:
             pieces.append(f'<p class="column">{escape(visible(name, blanks=False))}</p>')
         pieces.append(_column(found.names[own], values[own], most, leaf))
         first += size
-    return _painting(pieces)
+    return _fragment(pieces)
 
 
-def painted_sentence(decisions: Sequence[Any], truth: Sequence[str] | None = None) -> str:
-    """A tagged sentence, what `treille.Tagger.explain` returned: every token with its tag, and the features behind it on demand.
+def highlighted_sentence(
+    tokens: Sequence[Any],
+    tags: Sequence[str],
+    truth: Sequence[str] | None = None,
+    decisions: Sequence[Decision] | None = None,
+    count: int = MOST_BARS,
+) -> str:
+    """A tagged sentence: every token with its tag, and up to `count` of the features behind it on demand, if they are known.
 
     With the true tags, `truth`, those that differ are marked.
     """
-    true = [None] * len(decisions) if truth is None else truth
-    return _painting([f'<ol class="sentence">{"".join(map(_token, decisions, true))}</ol>'])
+    nothing = [None] * len(tokens)
+    each = zip(tokens, tags, nothing if truth is None else truth, decisions or nothing, strict=True)
+    items = [_token(*token, count) for token in each]
+    return _fragment([f'<ol class="sentence">{"".join(items)}</ol>'])
 
 
 def stylesheet() -> str:
-    """The style of paintings, for a page: all its rules are for elements inside ``.painted``."""
-    return (Path(__file__).parent / "templates" / "painting.css").read_text("utf-8")
+    """The style of highlights, for a page: all its rules are for elements inside ``.highlighted``."""
+    return (Path(__file__).parent / "templates" / "highlighting.css").read_text("utf-8")
 
 
 def span(text: str, value: float, most: float) -> str:
@@ -98,12 +107,12 @@ def bars(parts: Sequence[tuple[str, float]], most: float | None = None, count: i
 
 
 def note(text: str) -> str:
-    """A remark below a painting."""
+    """A remark below a highlighting."""
     return f'<p class="note">{escape(text)}</p>'
 
 
-def _painting(pieces: Sequence[str]) -> str:
-    return f'<div class="painted">{"".join(pieces)}</div>'
+def _fragment(pieces: Sequence[str]) -> str:
+    return f'<div class="highlighted">{"".join(pieces)}</div>'
 
 
 def _attributes(value: float, most: float) -> str:
@@ -111,7 +120,7 @@ def _attributes(value: float, most: float) -> str:
 
 
 def _column(names: list[str], values: np.ndarray, most: float, leaf: tuple[Batch, int] | None) -> str:
-    """The parts of one column, in the way that its kind is painted."""
+    """The parts of one column, in the way that its kind is highlighted."""
     batch = None if leaf is None else leaf[0]
     if isinstance(batch, Strings) and len(names):
         if not TextUnit.of(batch.unit).separator and all(len(name) == 1 for name in names):
@@ -185,31 +194,27 @@ def _support(names: Sequence[str], values: np.ndarray, most: float) -> str:
     return head + bars(list(zip(names, values.tolist(), strict=True)), most)
 
 
-def _token(decision: Any, true: str | None = None) -> str:
-    word, *others = _words(decision.token)
+def _token(token: Any, tag: str, true: str | None, why: Decision | None, count: int) -> str:
+    word, *others = _words(token)
+    plain = " plain" if tag in ("O", "_") else ""
+    wrong = " wrong" if true is not None and true != tag else ""
+    head = f'<span class="word">{escape(word)}</span> <b class="tag{plain}">{escape(visible(tag))}</b>'
+    if wrong:
+        head += f' <span class="tag">true: {escape(visible(str(true)))}</span>'
+    if why is None:
+        return f'<li class="token{wrong}">{head}</li>'
     more = f" <small>{escape(' '.join(others))}</small>" if others else ""
-    tag = escape(visible(str(decision.tag)))
-    plain = " plain" if str(decision.tag) in ("O", "_") else ""
-    table = bars(decision.shares)
-    largest = [(name, value) for name, value in decision.conjunctions if " & " in name]
+    table = bars(why.parts(), count=count)
+    largest = [part for part in why.conjunctions(count) if " & " in part.name]
     if largest:
-        table += note("conjunctions of features") + bars(largest)
-    head = note(f"{decision.tag}: score {decision.score:+.3g}, intercept {decision.intercept:+.3g}; features:")
-    wrong, other = "", ""
-    if true is not None and true != decision.tag:
-        wrong, other = ' class="wrong"', f' <span class="tag">true: {escape(visible(true))}</span>'
+        table += note("conjunctions of features") + bars(largest, count=count)
+    text = note(f"{why.tag}: score {why.scores[0]:+.3g}, intercept {why.intercept[0]:+.3g}; features:")
     return (
-        f'<li{wrong}><details><summary><span class="word">{escape(word)}</span> <b class="tag{plain}">{tag}</b>{other}</summary>'
-        f"<div>{more}{head}{table}</div></details></li>"
+        f'<li class="{wrong.strip()}"><details><summary>{head}</summary><div>{more}{text}{table}</div></details></li>'
     )
 
 
 def _words(token: Any) -> list[str]:
-    """The word of a token, and its other columns."""
-    if isinstance(token, Mapping):
-        parts = [f"{name}={value}" for name, value in token.items()]
-    elif isinstance(token, (list, tuple, Set)) and not isinstance(token, str):
-        parts = [str(part) for part in (sorted(token, key=str) if isinstance(token, Set) else token)]
-    else:
-        parts = [str(token)]
+    """The word of a token, and its other columns; or its first features."""
+    parts = [token] if isinstance(token, str) else token
     return [visible(clipped(part, LONGEST_NAME), blanks=False) for part in parts[:6]] or ["(none)"]

@@ -8,8 +8,8 @@ import pytest
 
 import treille
 from treille.data import Graph
+from treille.explain.highlighting import bars, highlighted, highlighted_sentence, stylesheet
 from treille.explain.logo import logo
-from treille.explain.painting import bars, painted, painted_sentence, stylesheet
 from treille.kernels import Columns, Linear, NGram, Subpath, WeisfeilerLehman
 
 HOSTILE = "</span><script>alert(1)</script> \x1b[31m \u202ertl \x00 \"' onload=x"
@@ -56,27 +56,27 @@ def explain(kernel, X, x, y=(0, 1)):
     return treille.SVC(kernel).fit(X, list(y)).explain(x)
 
 
-def test_a_text_is_painted_by_character_with_hints():
+def test_a_text_is_highlighted_by_character_with_hints():
     found = explain(NGram(1), ["aa", "cc"], "abc")
-    html = painted(found, 1)
+    html = highlighted(found, 1)
     assert read(html).text == "abc"
     assert '<span class="against" style="--share: 1.00" title="-0.5">a</span>b' in html
     assert '<span class="for" style="--share: 1.00" title="+0.5">c</span>' in html
 
 
-def test_words_and_characters_are_painted_together_on_the_text_as_given():
+def test_words_and_characters_are_highlighted_together_on_the_text_as_given():
     kernel = NGram(1, unit="word+lower") + NGram(2, unit="char+lower")
     found = explain(kernel, ["red wine", "pale ale"], "A RED  Ale,\nwith wine")
-    assert read(painted(found)).text == "A RED  Ale,\nwith wine"
+    assert read(highlighted(found)).text == "A RED  Ale,\nwith wine"
 
 
 def test_tokens_are_separated_by_blanks():
     found = explain(NGram(1), [["red", "wine"], ["pale", "ale"]], ["red", "ale", "<b>"])
-    assert read(painted(found)).text == "red ale <b>"
+    assert read(highlighted(found)).text == "red ale <b>"
 
 
 def test_residues_are_a_logo_upwards_for_and_downwards_against():
-    html = painted(explain(NGram(1), ["AAAAAAAAAA", "CCCCCCCCCC"], "AACCGTACGT" * 10), 1)
+    html = highlighted(explain(NGram(1), ["AAAAAAAAAA", "CCCCCCCCCC"], "AACCGTACGT" * 10), 1)
     found = read(html)
     assert html.count("<svg") == 4  # 100 letters in rows of 30
     assert "AACCGTACGT" in found.text
@@ -85,9 +85,9 @@ def test_residues_are_a_logo_upwards_for_and_downwards_against():
     feet = {side: float(foot) for side, _, foot in heights}
     assert feet["for"] < feet["against"]
     assert 'width="' not in html.partition("<svg")[2].partition(">")[0]  # as wide as there is space
-    assert "<svg" not in painted(explain(NGram(1), ["red wine", "ale"], "a red ale"))
+    assert "<svg" not in highlighted(explain(NGram(1), ["red wine", "ale"], "a red ale"))
     model = treille.SVC(NGram(1)).fit(treille.protein(["MKVL", "GGGG"] * 2), [0, 1] * 2)
-    assert "<svg" in painted(model.explain(treille.protein(["MKVLGGGGMK"])))
+    assert "<svg" in highlighted(model.explain(treille.protein(["MKVLGGGGMK"])))
 
 
 def test_long_sequences_are_shown_where_they_contribute_most():
@@ -102,7 +102,7 @@ def test_long_sequences_are_shown_where_they_contribute_most():
 def test_long_texts_are_cut_with_a_note_where_contributions_are_small():
     model = treille.SVC(NGram(1, unit="word")).fit(["red wine", "pale ale"], [0, 1])
     text = "filler " * 10_000 + "wine " + "filler " * 10_000
-    html = painted(model.explain(text))
+    html = highlighted(model.explain(text))
     found = read(html)
     assert "wine" in found.text
     assert "3,000 of 140,005 characters" in found.text
@@ -123,7 +123,7 @@ def test_long_texts_are_cut_with_a_note_where_contributions_are_small():
     ids=["trees", "graphs", "lattices"],
 )
 def test_trees_graphs_and_lattices_are_drawn_in_a_box_that_scrolls(kernel, X, x):
-    html = painted(explain(kernel, X, x))
+    html = highlighted(explain(kernel, X, x))
     found = read(html)
     assert '<div class="scroll" tabindex="0"' in html
     assert "svg" in found.tags
@@ -132,24 +132,24 @@ def test_trees_graphs_and_lattices_are_drawn_in_a_box_that_scrolls(kernel, X, x)
 
 def test_numbers_are_a_table_of_bars_the_largest_first():
     found = explain(Linear(), [{"gc": 1.0, "<b>": 2.0}, {"gc": -1.0}], {"gc": 1.0, "<b>": 3.0})
-    html = painted(found)
+    html = highlighted(found)
     assert re.findall(r'<th scope="row">(.*?)</th>', html) == ["&lt;b&gt;", "gc"]
     assert "and 70 more" in bars([(f"x{i}", 1.0 + i) for i in range(100)])
     assert "x99" in bars([(f"x{i}", 1.0 + i) for i in range(100)])
 
 
-def test_columns_are_painted_one_after_another_with_their_names():
+def test_columns_are_highlighted_one_after_another_with_their_names():
     kernel = Columns({"title": NGram(1, unit="word"), "price": Linear()})
     X = [{"title": "red wine", "price": 3.0}, {"title": "pale ale", "price": 1.0}]
-    html = painted(explain(kernel, X, {"title": "red ale", "price": 2.0}))
+    html = highlighted(explain(kernel, X, {"title": "red ale", "price": 2.0}))
     read(html)
     assert re.findall('<p class="column">(.*?)</p>', html) == ["title", "price"]
     assert html.index("red") < html.index('class="contributions"')
 
 
 def test_an_example_without_parts_says_that_the_score_is_the_intercept():
-    assert "its score is the intercept" in painted(explain(NGram(1), ["a", "b"], ""))
-    assert "no part of it is known" in painted(explain(Linear(), [{"a": 1.0}, {"b": 1.0}], {"c": 1.0}))
+    assert "its score is the intercept" in highlighted(explain(NGram(1), ["a", "b"], ""))
+    assert "no part of it is known" in highlighted(explain(Linear(), [{"a": 1.0}, {"b": 1.0}], {"c": 1.0}))
 
 
 def common_letters(x, y):
@@ -158,7 +158,7 @@ def common_letters(x, y):
 
 def test_explanations_by_support_examples_are_a_list():
     found = explain(common_letters, ["red wine", "<b>ale"], "a red ale")
-    html = painted(found)
+    html = highlighted(found)
     read(html)
     assert "training examples" in html
     assert "&lt;b&gt;ale" in html
@@ -171,35 +171,36 @@ def decisions():
 
 
 def test_sentences_show_tags_and_features_on_demand(decisions):
-    html = painted_sentence(decisions)
+    html = decisions.html()
     found = read(html)
     assert found.tags.count("details") == 2
     assert "B-NP" in found.text
     assert 'class="tag plain">O<' in html
-    assert decisions[0].shares[0][0] in found.text
-    for token in ({"word": "The", "title": True}, {"a", "b"}, [], "x"):
-        read(painted_sentence([decisions[0]._replace(token=token)]))
+    assert decisions[0].names[0] in found.text
+    for token in (("The", "DT"), ["word=the", "title"], [], "x"):
+        read(highlighted_sentence([token], ["O"], None, decisions[:1]))
+        read(highlighted_sentence([token], ["O"], ["B-NP"]))
 
 
 def test_hostile_text_stays_text():
     X = [HOSTILE, "plain"]
     for kernel in (NGram(2), NGram(1, unit="word"), NGram(1, unit="word") + NGram(2)):
-        assert "<script>alert(1)</script>" in read(painted(explain(kernel, X, HOSTILE))).text
-    read(painted(explain(NGram(1), [[HOSTILE], ["b"]], [HOSTILE, "b"])))
-    read(painted(explain(Linear(), [{HOSTILE: 1.0}, {"b": 1.0}], {HOSTILE: 1.0, "b": 1.0})))
+        assert "<script>alert(1)</script>" in read(highlighted(explain(kernel, X, HOSTILE))).text
+    read(highlighted(explain(NGram(1), [[HOSTILE], ["b"]], [HOSTILE, "b"])))
+    read(highlighted(explain(Linear(), [{HOSTILE: 1.0}, {"b": 1.0}], {HOSTILE: 1.0, "b": 1.0})))
     graph = Graph([HOSTILE, "C"], [(0, 1)], edge_labels=[HOSTILE])
-    read(painted(explain(WeisfeilerLehman(1), [graph, Graph(["C", "C"], [(0, 1)], edge_labels=["x"])], graph)))
+    read(highlighted(explain(WeisfeilerLehman(1), [graph, Graph(["C", "C"], [(0, 1)], edge_labels=["x"])], graph)))
     found = treille.SVC(NGram(1)).fit(X, [HOSTILE, "<b>"]).explain(HOSTILE)
     shown = found._repr_html_().partition("</style>")[2]
     assert "<script" not in shown
     assert "\x1b" not in shown
 
 
-def test_all_rules_of_the_style_are_inside_paintings():
+def test_all_rules_of_the_style_are_inside_highlights():
     rules = re.sub(r"/\*.*?\*/", "", stylesheet(), flags=re.S)
     selectors = [each.strip() for rule in re.findall(r"([^{}]+)\{", rules) for each in rule.split(",")]
     assert selectors
-    assert all(selector.startswith(".painted") for selector in selectors)
+    assert all(selector.startswith(".highlighted") for selector in selectors)
 
 
 def luminance(rgb):
@@ -244,7 +245,7 @@ def test_for_and_against_differ_by_more_than_red_and_green():
 def test_notebooks_show_explanations_models_plans_and_reports():
     model = treille.SVC(NGram(1)).fit(["aa", "cc", "bb"], ["left", "right", "<b>"])
     shown = model.explain("abc")._repr_html_()
-    assert '<div class="painted"><div class="text">' in shown
+    assert '<div class="highlighted"><div class="text">' in shown
     assert "<style>" in shown
     assert "Largest contributions" in shown
     html = model._repr_html_()

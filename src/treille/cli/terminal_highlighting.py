@@ -17,7 +17,7 @@ SHADES, LONGEST = 5, 2000  # of each colour; characters of a text
 FOR, AGAINST = ((10, 30, 80), (20, 90, 210)), ((70, 35, 0), (180, 85, 0))  # backgrounds of white text, weak and strong
 
 
-def paint(found: Explanation, label: Any) -> None:
+def highlight(found: Explanation, label: Any) -> None:
     """The example in colours, if standard output is a terminal and it is a text or a tree; nothing otherwise."""
     console = Console(highlight=False)
     if not console.is_terminal or not len(found.names):

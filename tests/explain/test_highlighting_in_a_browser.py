@@ -1,4 +1,4 @@
-"""Paintings of every kind in a real browser: nothing off-screen on a phone, nothing logged, nothing run, keys work."""
+"""Highlights of every kind in a real browser: nothing off-screen on a phone, nothing logged, nothing run, keys work."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def path(tmp_path_factory):
     sentence = [(word, "NN") for word in [*words, HOSTILE]]
     tagger = treille.Tagger(min_count=1).fit([sentence], [["B-NP"] * len(sentence)])
     page = tmp_path_factory.mktemp("page") / "page.html"
-    page.write_text(display.page(HOSTILE, shown, [("sentence 1", tagger.explain(sentence))]), "utf-8")
+    page.write_text(display.page(HOSTILE, [*shown, tagger.explain(sentence).shown(name="sentence 1")]), "utf-8")
     return page
 
 
@@ -54,9 +54,9 @@ def test_nothing_is_off_screen_and_nothing_runs(browser, path, width, scheme):
     page.on("request", lambda request: None if request.url.startswith("file:") else said.append(request.url))
     page.goto(path.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator(".painted .logo svg").count() == 7
-    assert page.locator(".painted .scroll > svg").count() == 3
-    assert page.locator(".painted script, .painted img").count() == 0
+    assert page.locator(".highlighted .logo svg").count() == 7
+    assert page.locator(".highlighted .scroll > svg").count() == 3
+    assert page.locator(".highlighted script, .highlighted img").count() == 0
     for opened in page.locator("summary").all()[:12]:
         opened.focus()
         page.keyboard.press("Enter")
