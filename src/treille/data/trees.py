@@ -15,7 +15,7 @@ from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, r
 from treille.data.format import listed, visible
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
-from treille.io import brackets, marked, stored
+from treille.io import brackets, stored, svmlight_tk
 from treille.io import trees as tree_files
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
@@ -127,7 +127,7 @@ class Trees(FlatBatch):
         text = lines if isinstance(lines, str) else "\n".join(line.rstrip("\r\n") for line in lines)
         if "|BT" in text:
             rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-            found = [(i, tree) for i, line in rows for tree in marked.trees(line, f"line {i}").values()]
+            found = [(i, tree) for i, line in rows for tree in svmlight_tk.trees(line, f"line {i}").values()]
         else:
             found = brackets.split(text)
         texts = [tree for _, tree in found]

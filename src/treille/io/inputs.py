@@ -11,8 +11,8 @@ from .blocks import Limits, split_head
 from .errors import InputError
 from .examples import Examples, Request
 from .guess import FAMILIES, guess
+from .multi_file import Part, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
-from .several import Part, document_blocks, joined_blocks, name_of
 
 Path = str | os.PathLike[str]
 

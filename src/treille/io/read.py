@@ -12,7 +12,7 @@ from .examples import Examples, Request
 from .guess import FAMILIES
 from .inputs import part_of
 from .label_files import Labels, LabelsElsewhere
-from .several import Part
+from .multi_file import Part
 from .symbols import read_symbols
 from .tree_parts import TreeParts
 from .weights import check_kind

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import brackets, conllu, marked, newick
+from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
@@ -64,7 +64,7 @@ def looks_like_tree(line: str) -> bool:
 
 
 def _is_marked(line: str) -> bool:
-    return "|ET|" in line and marked.MARK.search(line) is not None
+    return "|ET|" in line and svmlight_tk.MARK.search(line) is not None
 
 
 def guess_content(line: str, text: str | None) -> str | None:
@@ -81,8 +81,8 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
     head, lines = split_head(whole_lines(stream))
     if request.format == "newick":
         return _newick(head[-1], lines, request, limits)
-    if marked.MARK.search(head[-1]):
-        return marked.blocks(lines, request, limits)
+    if svmlight_tk.MARK.search(head[-1]):
+        return svmlight_tk.blocks(lines, request, limits)
     return _brackets(head[-1], lines, request, limits)
 
 
