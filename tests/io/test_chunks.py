@@ -96,8 +96,8 @@ SAMPLES = {  # the name of a file, its content, and options beside none
 @pytest.fixture(autouse=True)
 def fake_molecules(monkeypatch):
     """SMILES of single bonds, where rdkit is missing."""
+    from treille.data import Graph
     from treille.io import graphs
-    from treille.io.graph_parts import Graph
 
     if "rdkit" not in sys.modules:
         chain = lambda text, place: Graph(list(text), [(i, i + 1) for i in range(len(text) - 1)])  # noqa: E731

@@ -14,13 +14,14 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum
 from treille.data.format import listed, visible
+from treille.data.graph import Graph, graph_picture
 from treille.io import graphs as graph_files
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.graph_arrays import adjacency_graph, edge_index_graph
 from treille.io.graph_checks import check_parts
 from treille.io.graph_objects import graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, graph_picture, pack
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, PlainGraph, pack
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph
 
@@ -393,7 +394,7 @@ def _span(sizes: np.ndarray) -> str:
     return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
 
 
-def _packed(items: Iterable[Any], read: Callable[[Any, str], Graph]) -> GraphParts:
+def _packed(items: Iterable[Any], read: Callable[[Any, str], PlainGraph]) -> GraphParts:
     if not isinstance(items, Iterable) or isinstance(items, (str, bytes, dict)):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return pack(read(item, f"item {i}") for i, item in enumerate(items))

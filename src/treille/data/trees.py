@@ -13,6 +13,7 @@ from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
 from treille.data.format import listed, visible
+from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
 from treille.io import brackets, stored, svmlight_tk
@@ -21,10 +22,9 @@ from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
 from treille.io.errors import InputError
 from treille.io.json_trees import json_tree
-from treille.io.nested_trees import is_nltk, nested_tree
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
-from treille.io.tree_parts import Tree, TreeParts, pack
+from treille.io.tree_parts import Nodes, TreeParts, pack
 from treille.io.xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
@@ -142,7 +142,7 @@ class Trees(FlatBatch):
         >>> str(Trees.from_parents([(["NP", "S", "VP"], [1, -1, 1])])[0])
         '(S (NP) (VP))'
         """
-        return cls(pack(Tree(labels, parents) for labels, parents in trees))
+        return cls(pack(trees))
 
     @classmethod
     def from_arrays(cls, labels: Any, parents: Any, offsets: Any, alphabet: Sequence[str]) -> Trees:
@@ -376,7 +376,7 @@ class Trees(FlatBatch):
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
 
 
-def _packed(documents: Iterable[Any], read: Callable[[Any, str], Tree]) -> TreeParts:
+def _packed(documents: Iterable[Any], read: Callable[[Any, str], Nodes]) -> TreeParts:
     if isinstance(documents, (str, bytes, os.PathLike)):
         raise InputError(f"one {type(documents).__name__} was given, expected a list of them")
     return pack(read(document, f"item {i}") for i, document in enumerate(documents))

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille import _core
-from treille.drawing.graph_layout import Graph as Drawn
-from treille.drawing.graph_layout import draw_graph
-from treille.drawing.svg import Shares
 
 from .errors import InputError
 
@@ -21,16 +18,8 @@ NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
 
 
-class Graph(NamedTuple):
-    """One graph: its nodes, given by their labels or by their number, and its edges as pairs of positions of nodes.
-
-    A str is a list of labels of one character. `edge_labels` and `weights` have one value for each edge, `attributes` one row of
-    numbers for each node. Labels are str or int.
-
-    >>> water = Graph(["O", "H", "H"], [(0, 1), (0, 2)])
-    >>> water.n_nodes, len(water.edges), str(water)
-    (3, 2, '3 nodes O H H, 2 edges 0-1 0-2')
-    """
+class PlainGraph(NamedTuple):
+    """One graph as readers make it: the fields of `treille.data.Graph`, which describes them."""
 
     nodes: Any
     edges: Any
@@ -43,29 +32,6 @@ class Graph(NamedTuple):
     def n_nodes(self) -> int:
         """How many nodes there are."""
         return int(self.nodes) if isinstance(self.nodes, (int, np.integer)) else len(self.nodes)
-
-    def __str__(self) -> str:
-        labels = [] if isinstance(self.nodes, (int, np.integer)) else self.nodes
-        arrow, names = ">" if self.directed else "-", self.edge_labels
-        colons = [""] * len(self.edges) if names is None else [f":{name}" for name in names]
-        edges = [f"{u}{arrow}{v}{colon}" for (u, v), colon in zip(self.edges, colons, strict=True)]
-        counts = (f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}", f"{len(edges)} edge{'s' * (len(edges) != 1)}")
-        return ", ".join(
-            " ".join([count, *map(str, what)]) for count, what in zip(counts, (labels, edges), strict=True)
-        )
-
-    def _repr_svg_(self) -> str:
-        return graph_picture(self, alone=True)
-
-
-def graph_picture(graph: Graph, shares: Any = None, hints: Sequence[str] | None = None, alone: bool = False) -> str:
-    """A drawing of a graph as SVG, with shares of its nodes, then of its edges, from -1 to 1, and a hint for each."""
-    nodes = [
-        str(label) for label in (range(graph.n_nodes) if isinstance(graph.nodes, (int, np.integer)) else graph.nodes)
-    ]
-    edges = [(int(u), int(v)) for u, v in graph.edges]
-    labels = [] if graph.edge_labels is None else [str(label) for label in graph.edge_labels]
-    return draw_graph(Drawn(nodes, edges, labels, bool(graph.directed)), Shares(shares, hints), alone)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +68,7 @@ class GraphParts:
 def joined_graphs(parts: Sequence[GraphParts]) -> GraphParts:
     """The graphs of several files that are `Alike`, over one alphabet.
 
-    >>> one, two = (pack([Graph([label, "b"], [(0, 1)])]) for label in "ca")
+    >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")
     >>> joined_graphs([one, two]).alphabet
     ['a', 'b', 'c']
     """
@@ -166,13 +132,13 @@ def _ranges(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.arange(ends[-1]) + np.repeat(offsets[:-1][rows] - ends[:-1], lengths), ends
 
 
-def pack(graphs: Iterable[Graph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
+def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
     """Graphs as flat arrays; `place(i)` names graph i in messages.
 
     Edges may be listed twice, those of an undirected graph in either direction: they count once. If one graph is directed, all
     are, and an undirected edge is two arcs.
 
-    >>> parts = pack([Graph(["O", "H", "H"], [(0, 1), (0, 2)])])
+    >>> parts = pack([PlainGraph(["O", "H", "H"], [(0, 1), (0, 2)])])
     >>> parts.alphabet, parts.labels.tolist(), parts.arcs.tolist(), parts.targets.tolist()
     (['H', 'O'], [1, 0, 0], [0, 2, 3, 4], [1, 2, 0, 0])
     """
@@ -214,7 +180,7 @@ def running_sum(lengths: Any) -> np.ndarray:
     return offsets
 
 
-def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
+def _n_nodes(graph: PlainGraph, i: int, place: Callable[[int], str]) -> int:
     try:
         n = graph.n_nodes
     except TypeError:
@@ -225,7 +191,7 @@ def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
     return n
 
 
-def _edges(items: Sequence[Graph], place: Callable[[int], str]) -> tuple[np.ndarray, list[int]]:
+def _edges(items: Sequence[PlainGraph], place: Callable[[int], str]) -> tuple[np.ndarray, list[int]]:
     """The edges of all graphs, one row each, and how many each graph has."""
     lists = [graph.edges for graph in items]
     with contextlib.suppress(TypeError, ValueError, OverflowError):  # found again below, with its place
@@ -310,7 +276,7 @@ def _by_size(name: str) -> tuple[bool, int, str]:
     return not is_number, int(name) if is_number else 0, name
 
 
-def _weights(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
+def _weights(items: Sequence[PlainGraph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
     if all(graph.weights is None for graph in items):
         return NO_WEIGHTS
     parts = [NO_WEIGHTS]
@@ -328,7 +294,7 @@ def _weights(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int]
     return np.concatenate(parts)
 
 
-def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
+def _attributes(items: Sequence[PlainGraph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
     having = [i for i, graph in enumerate(items) if graph.attributes is not None and sizes[i]]
     if not having:
         return np.empty((sum(sizes), 0))
@@ -356,7 +322,7 @@ def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[i
     return np.ascontiguousarray(np.concatenate(parts))
 
 
-def _explained(graph: Graph, edge: int, other: int) -> str:
+def _explained(graph: PlainGraph, edge: int, other: int) -> str:
     u, v = (int(node) for node in graph.edges[edge])
     if other < 0:
         n = f"{graph.n_nodes} node{'s' * (graph.n_nodes != 1)}"

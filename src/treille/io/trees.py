@@ -17,7 +17,7 @@ from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
 from .open import COMPRESSED
-from .tree_parts import Tree, TreeParts, pack
+from .tree_parts import Nodes, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
@@ -197,12 +197,12 @@ def _lines(found: Found, source: str) -> Callable[[int], str]:
     return lambda i: f"{source}, the tree on line {found[i][0]}"
 
 
-def _tree_size(tree: Tree) -> int:
-    return 8 * len(tree.labels)
+def _tree_size(tree: Nodes) -> int:
+    return 8 * len(tree[0])
 
 
 def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    rows: Iterable[tuple[int, object, Tree]]
+    rows: Iterable[tuple[int, object, Nodes]]
     if "\t" not in first.partition("(")[0]:
         rows, names = ((at, None, tree) for at, tree in newick.newick_trees(lines, request.source)), ["text"]
     else:
@@ -210,7 +210,7 @@ def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits |
     return _blocks(rows, names, "text", lambda trees, _: pack(trees), _tree_size, request, limits)
 
 
-def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Tree]]:
+def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Nodes]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
