@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille.io.errors import InputError
+from treille.io.flat import running_sum as running_sum
+from treille.io.flat import selected as selected
 from treille.registry import known, registered_name, require
 
 
@@ -194,24 +196,6 @@ def as_index(key: Any, length: int) -> Any:
         key = key[0]
     one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
     return range(length)[int(key)] if one else key
-
-
-def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
-    """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection."""
-    rows = np.arange(len(offsets) - 1)[key]
-    starts, lengths = offsets[rows], np.diff(offsets)[rows]
-    ends = running_sum(lengths)
-    if isinstance(key, slice) and key.step in (None, 1):
-        first = int(starts[0]) if len(rows) else 0
-        return slice(first, first + int(ends[-1])), ends
-    return np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths), ends
-
-
-def running_sum(lengths: Any) -> np.ndarray:
-    """Offsets of examples of these lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def readable_size(n_bytes: int) -> str:

@@ -6,13 +6,15 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from treille import _core
 
 from .errors import InputError
+from .flat import over_one_alphabet, running_sum, selected
+from .parts import PackedExamples
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
@@ -35,9 +37,10 @@ class PlainGraph(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class GraphParts:
+class GraphParts(PackedExamples):
     """Graphs in flat arrays, as a file holds them; `treille.Graphs`, which describes the arrays, is made of them."""
 
+    title: ClassVar[str] = "graphs"
     labels: np.ndarray
     offsets: np.ndarray
     arcs: np.ndarray
@@ -56,80 +59,50 @@ class GraphParts:
         return f"GraphParts({len(self):,} graphs, {len(self.labels):,} nodes)"
 
     def take(self, rows: Any) -> GraphParts:
-        """The graphs at these positions."""
-        nodes, offsets = _ranges(self.offsets, rows)
-        arcs, ends = _ranges(self.arcs, nodes)
+        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        arcs, ends = selected(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
         parts = (self.labels[nodes], offsets, ends, self.targets[arcs], edge_labels, weights, self.attributes[nodes])
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
+    @classmethod
+    def join(cls, each: Sequence[GraphParts]) -> GraphParts:
+        """The graphs of several files that have the same `traits`, over one alphabet.
 
-def joined_graphs(parts: Sequence[GraphParts]) -> GraphParts:
-    """The graphs of several files that are `Alike`, over one alphabet.
-
-    >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")
-    >>> joined_graphs([one, two]).alphabet
-    ['a', 'b', 'c']
-    """
-    sides = [(part.labels, part.alphabet) for part in parts], [(part.edge_labels, part.edge_alphabet) for part in parts]
-    (labels, alphabet), (edge_labels, edge_alphabet) = (_over_one(side) for side in sides)
-    directed = any(part.directed for part in parts)  # undirected edges are two arcs already
-    n_arcs = [len(part.targets) for part in parts]
-    weighted = any(len(part.weights) for part in parts)
-    weights = [part.weights if len(part.weights) else np.ones(n) for part, n in zip(parts, n_arcs, strict=True)]
-    width = max(part.attributes.shape[1] for part in parts)
-    rows = [part.attributes.reshape(len(part.labels), -1) for part in parts if len(part.labels)]
-    return GraphParts(
-        labels,
-        running_sum(np.concatenate([np.diff(part.offsets) for part in parts])),
-        running_sum(np.concatenate([np.diff(part.arcs) for part in parts])),
-        np.concatenate([part.targets for part in parts]),
-        edge_labels,
-        np.concatenate(weights) if weighted else NO_WEIGHTS,
-        np.concatenate([np.empty((0, width)), *rows]),
-        alphabet,
-        edge_alphabet,
-        directed,
-    )
-
-
-class Alike:
-    """Refuses files, or parts of a file, of which some have labels of nodes or edges, or other attributes than the others."""
-
-    def __init__(self) -> None:
-        self._found = dict[str, tuple[int, str]]()  # what the first part has, and its name
-
-    def check(self, part: GraphParts, name: str) -> None:
-        """Compares a part with those before it."""
-        facts = (
-            ("labels of nodes", len(part.labels), bool(part.alphabet)),
-            ("labels of edges", len(part.targets), bool(part.edge_alphabet)),
-            ("attributes", len(part.labels), part.attributes.shape[1]),
+        >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")
+        >>> GraphParts.join([one, two]).alphabet
+        ['a', 'b', 'c']
+        """
+        labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each], in_order)
+        coded = [(part.edge_labels, part.edge_alphabet) for part in each]
+        edge_labels, edge_alphabet = over_one_alphabet(coded, in_order)
+        weights = [part.weights if len(part.weights) else np.ones(len(part.targets)) for part in each]
+        width = max(part.attributes.shape[1] for part in each)
+        rows = [part.attributes.reshape(len(part.labels), -1) for part in each if len(part.labels)]
+        return cls(
+            labels,
+            running_sum(np.concatenate([np.diff(part.offsets) for part in each])),
+            running_sum(np.concatenate([np.diff(part.arcs) for part in each])),
+            np.concatenate([part.targets for part in each]),
+            edge_labels,
+            np.concatenate(weights) if any(len(part.weights) for part in each) else NO_WEIGHTS,
+            np.concatenate([np.empty((0, width)), *rows]),
+            alphabet,
+            edge_alphabet,
+            any(part.directed for part in each),  # undirected edges are two arcs already
         )
-        for what, n, value in facts:
-            known, first = self._found.setdefault(what, (value, name)) if n else (value, name)
-            if known != value:
-                has, lacks = (first, name) if known else (name, first)
-                raise InputError(f"{has} has {what}, but {lacks} has none, or others: give all graphs the same")
 
+    @property
+    def volume(self) -> int:
+        return 8 * (len(self.labels) + len(self.targets))
 
-def _over_one(sides: Sequence[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:
-    """Codes of labels over several alphabets, over the union of these."""
-    alphabet = in_order({name for _, own in sides for name in own})
-    position = {name: code for code, name in enumerate(alphabet)}
-    tables = [np.array([position[name] for name in own], np.int32) for _, own in sides]
-    coded = [
-        table[codes] if len(table) and len(codes) else codes for table, (codes, _) in zip(tables, sides, strict=True)
-    ]
-    return np.concatenate(coded), alphabet
-
-
-def _ranges(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of what belongs to these rows, and their offsets after selection."""
-    lengths = np.diff(offsets)[rows]
-    ends = running_sum(lengths)
-    return np.arange(ends[-1]) + np.repeat(offsets[:-1][rows] - ends[:-1], lengths), ends
+    def traits(self) -> dict[str, str]:
+        """Whether nodes and edges have labels, and how many attributes: nothing of graphs without nodes, or without edges."""
+        nodes = {"labels": f"{'' if self.alphabet else 'no '}labels of nodes"}
+        nodes["attributes"] = f"{self.attributes.shape[1] or 'no'} attributes"
+        edges = {"edge labels": f"{'' if self.edge_alphabet else 'no '}labels of edges"}
+        return (nodes if len(self.labels) else {}) | (edges if len(self.targets) else {})
 
 
 def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
@@ -171,13 +144,6 @@ def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".f
     codes = labels if alphabet else np.zeros(offsets[-1], np.int32)
     shared = (attributes, alphabet, edge_alphabet, bool(directed.any()))
     return GraphParts(codes, offsets, arcs, targets, arc_labels, arc_weights, *shared)
-
-
-def running_sum(lengths: Any) -> np.ndarray:
-    """Offsets of rows of these lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def _n_nodes(graph: PlainGraph, i: int, place: Callable[[int], str]) -> int:

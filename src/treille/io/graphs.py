@@ -21,8 +21,9 @@ from .examples import Examples, Request, against_the_rest, block_ids, counted, n
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
-from .graph_parts import Alike, PlainGraph, pack
+from .graph_parts import PlainGraph, pack
 from .labels import Found, labels_of
+from .parts import Same
 from .smiles import smiles_graph
 
 TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
@@ -75,7 +76,7 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
 def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
-    rows, alike, one_hot = jsonl.records(lines, source), Alike(), None
+    rows, alike, one_hot = jsonl.records(lines, source), Same(), None
     found = None
     for found in text_files.collected(rows, replace(request, text=held), limits, _record_graph):
         assert found.fields is not None

@@ -1,22 +1,28 @@
 """Trees as files hold them: labels and parents of the nodes of one tree, and many trees in flat arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
 from treille import _core
 
 from .errors import InputError
+from .flat import over_one_alphabet, running_sum, selected
+from .parts import PackedExamples
 
 Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
 
 
 @dataclass(frozen=True, repr=False)
-class TreeParts:
+class TreeParts(PackedExamples):
     """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them."""
 
+    title: ClassVar[str] = "trees"
     labels: np.ndarray
     parents: np.ndarray
     offsets: np.ndarray
@@ -27,6 +33,20 @@ class TreeParts:
 
     def __repr__(self) -> str:
         return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
+
+    def take(self, rows: Sequence[int]) -> TreeParts:
+        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
+
+    @classmethod
+    def join(cls, each: Sequence[TreeParts]) -> TreeParts:
+        labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each])
+        offsets = running_sum(np.concatenate([np.diff(part.offsets) for part in each]))
+        return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
+
+    @property
+    def volume(self) -> int:
+        return 8 * len(self.labels)
 
 
 def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format) -> TreeParts:
@@ -50,8 +70,7 @@ def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format)
         i, label = next((i, x) for i, (labels, _) in enumerate(items) for x in labels if not isinstance(x, str))
         raise InputError(f"{place(i)}: a label is {label!r}, expected a str")
     codes = {label: code for code, label in enumerate(alphabet)}
-    offsets = np.zeros(len(items) + 1, np.int64)
-    np.cumsum([len(labels) for labels, _ in items], out=offsets[1:])
+    offsets = running_sum([len(labels) for labels, _ in items])
     coded = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
     given = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
     above = np.clip(given, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
