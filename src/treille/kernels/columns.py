@@ -14,6 +14,7 @@ from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part
 from treille.kernels.algebra import Scaled
 from treille.kernels.base import Kernel
+from treille.kernels.reading import Reads
 from treille.kernels.wrapped import check_is_kernel
 
 
@@ -81,6 +82,10 @@ class Columns(Additive):
                     f"column_weights has the column {column!r}, which has no kernel: there are {self._names()}"
                 )
             check_positive(f"the weight of column {column!r}", weight)
+
+    @property
+    def reads(self) -> Reads:
+        return Reads((Table,), columns={name: kernel.reads for name, kernel in self.kernels.items()})
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Table:
         parts: dict[str, Batch] = {}

@@ -19,7 +19,6 @@ from treille.io.errors import InputError
 from treille.io.units import BASES
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
-from treille.kernels.columns import Columns
 from treille.kernels.expression import Expression
 from treille.registry import known
 
@@ -47,7 +46,7 @@ def parse_kernel(text: str) -> Kernel:
     NGram(n=2, unit='word+lower')
     >>> parse_kernel("(1 + 0.5*ngram(2))**2")
     (1 + 0.5 * NGram(n=2)) ** 2
-    >>> parse_kernel("columns(title=ngram(2), tags=ngram(1, unit=word))").kernels["title"]
+    >>> parse_kernel("columns({title: ngram(2), tags: ngram(1, unit=word)})").kernels["title"]
     NGram(n=2)
     >>> parse_kernel("ngrm(3)")
     Traceback (most recent call last):
@@ -139,9 +138,6 @@ def _kernel(node: ast.expr) -> Kernel:
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
     cls = _class(node.func.id)
     names = [parameter.name for parameter in _parameters(cls)]
-    if cls is Columns and named and not arguments and "kernels" not in named:  # columns(title=ngram(3), body=ngram(5))
-        weights = {"column_weights": named.pop("column_weights")} if "column_weights" in named else {}
-        named = {"kernels": named, **weights}
     for name in named:
         if name not in names:
             own = f"{cls.__name__.lower()} has no parameter {name!r}: it has {', '.join(names) or 'none'}"
