@@ -80,7 +80,8 @@ def looked_up(call):
     """The package whose classes a call of the registry finds: it depends on that package as if it imported it."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     group = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-    return group if name in ("known", "find", "require", "registered_name") and group in registry.GROUPS else None
+    found = name in ("known", "find", "require", "registered_name") and group in registry.GROUPS
+    return {"formats": "io"}.get(group, group) if found else None
 
 
 def imported(path):

@@ -110,7 +110,7 @@ def test_lower_case_dna_is_pointed_to_treille_dna_and_sequences_that_look_like_d
             "ngram has no parameter 'unitt': it has n, min_n, order_weights, unit, counts; did you mean unit=...?",
         ),
         ("ngram(3, zzz=1)", "ngram has no parameter 'zzz': it has n,"),
-        ("columns({title: ngrm(3)})", "did you mean ngram?"),
+        ("columns(title=ngrm(3))", "did you mean ngram?"),
         ("rbf(2)", "The kernels are: "),
     ],
 )

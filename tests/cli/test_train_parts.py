@@ -98,7 +98,7 @@ def test_columns_standard_input_and_several_files_are_trained(cli, tmp_path, big
         f'{{"a": "{each["text"]}", "b": {len(each["text"])}, "label": "{each["label"]}"}}\n' for each in some(90)
     )
     (tmp_path / "columns.jsonl").write_text(rows)
-    kernel = ("--kernel", "columns({a: ngram(3).normalized(), b: linear()})", "--tol", "0.2")
+    kernel = ("--kernel", "columns(a=ngram(3).normalized(), b=linear())", "--tol", "0.2")
     assert cli("train", "columns.jsonl", "--memory", "1GB", *kernel, "--model", "m").code == 0
     assert cli("train", "-", *TRAIN, "--model", "m", stdin=gzip.decompress(big.read_bytes())).code == 0
     written(tmp_path / "more.jsonl", some(40, seed=7))

@@ -70,7 +70,7 @@ class Kernel(BaseEstimator, ABC):
 
     def __repr__(self) -> str:
         """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
-        parameters = signature(type(self)).parameters.values()
+        parameters = [p for p in signature(type(self)).parameters.values() if p.kind is not p.VAR_KEYWORD]
         first = next((p.name for p in parameters), None)
         shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"

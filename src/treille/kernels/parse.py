@@ -46,7 +46,7 @@ def parse_kernel(text: str) -> Kernel:
     NGram(n=2, unit='word+lower')
     >>> parse_kernel("(1 + 0.5*ngram(2))**2")
     (1 + 0.5 * NGram(n=2)) ** 2
-    >>> parse_kernel("columns({title: ngram(2), tags: ngram(1, unit=word)})").kernels["title"]
+    >>> parse_kernel("columns(title=ngram(2), tags=ngram(1, unit=word))").kernels["title"]
     NGram(n=2)
     >>> parse_kernel("ngrm(3)")
     Traceback (most recent call last):
@@ -139,7 +139,7 @@ def _kernel(node: ast.expr) -> Kernel:
     cls = _class(node.func.id)
     names = [parameter.name for parameter in _parameters(cls)]
     for name in named:
-        if name not in names:
+        if name not in names and not _takes_any_name(cls):
             own = f"{cls.__name__.lower()} has no parameter {name!r}: it has {', '.join(names) or 'none'}"
             raise _Misspelt(own, name, names, "{}=...")
     bound = inspect.signature(cls).bind(*arguments, **named)
@@ -210,7 +210,12 @@ class _Misspelt(ValueError):
 
 
 def _parameters(cls: type[Kernel]) -> list[inspect.Parameter]:
-    return list(inspect.signature(cls).parameters.values())
+    return [own for own in inspect.signature(cls).parameters.values() if own.kind is not own.VAR_KEYWORD]
+
+
+def _takes_any_name(cls: type[Kernel]) -> bool:
+    """Whether arguments may have any name, as the columns of `Columns`."""
+    return any(own.kind is own.VAR_KEYWORD for own in inspect.signature(cls).parameters.values())
 
 
 def _format(value: Any) -> str:

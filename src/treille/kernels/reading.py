@@ -42,9 +42,10 @@ class Reads:
 
     def fitted(self, batch: Any) -> Reads:
         """What a model reads that was fitted on this batch: symbols that were given are not split by the kernel's unit."""
+        if not isinstance(batch, Batch):  # but parts of the data, each of which was a batch
+            return self
         columns = {name: own.fitted(batch.columns[name]) for name, own in self.columns.items()}
-        units = batch.units if isinstance(batch, Batch) else self.units
-        return replace(self, units=units, columns=columns)
+        return replace(self, units=batch.units, columns=columns)
 
     def spec(self) -> dict[str, Any]:
         """The names of kinds and units as JSON values, for model files."""
