@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import treille
+from treille import registry
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "treille"
@@ -78,6 +79,14 @@ def is_module(package, name):
     return (place / name).is_dir() or (place / f"{name}.py").is_file() or name == "_core"
 
 
+def looked_up(call):
+    """The package whose classes a call of the registry finds: it depends on that package as if it imported it."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    group = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    found = name in ("known", "find", "require", "registered_name") and group in registry.GROUPS
+    return {"formats": "io"}.get(group, group) if found else None
+
+
 def imported(path):
     """The treille modules that a file imports, at its top or in its functions, with the line of each."""
     package = ["treille", *path.relative_to(PACKAGE).parts[:-1]]
@@ -88,6 +97,8 @@ def imported(path):
             start = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*start, *([node.module] if node.module else [])])
             modules = [f"{base}.{name.name}" if is_module(base, name.name) else base for name in node.names]
+        elif isinstance(node, ast.Call) and (group := looked_up(node)):
+            modules = [f"treille.{group}.{ast.unparse(node)}"]
         else:
             continue
         for module in modules:
@@ -120,6 +131,8 @@ def test_imports_flow_downwards_only(path):
         "from .. import solvers",
         "def f():\n    from treille.estimators import SVC",
         "from treille.kernels import NGram",
+        'kinds = known("solvers")',
+        'solver = registry.require("solvers", "DualCD")',
     ],
 )
 def test_an_import_upwards_is_found_however_it_is_written(line, tmp_path, monkeypatch):

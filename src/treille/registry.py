@@ -1,6 +1,6 @@
 """Classes by name: what model files and the command line look up.
 
-A kernel, solver, estimator or data kind is found by its name if
+A kernel, solver, estimator, data kind or file format is found by its name if
 
 - the package ``treille.kernels``, ``treille.solvers``, ``treille.estimators`` or ``treille.data`` exports it, or
 - it was passed to `register` in this process, or
@@ -16,6 +16,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
+from treille.io import guess
 from treille.io.errors import InputError
 
 # For each group: how messages call its classes, and the method by which a class is recognised as one of them.
@@ -24,6 +25,7 @@ GROUPS = {
     "data": ("data kind", "from_state"),
     "solvers": ("solver", "solve"),
     "estimators": ("estimator", "fit"),
+    "formats": ("file format", "guess_content"),
 }
 
 C = TypeVar("C", bound="type[Any]")
@@ -31,7 +33,7 @@ _registered: dict[tuple[str, str], type[Any]] = {}
 
 
 def register(cls: C) -> C:
-    """Makes a kernel, solver, estimator or data kind known by its name in this process; usable as a decorator.
+    """Makes a kernel, solver, estimator, data kind or file format known in this process; usable as a decorator.
 
     A model with a class of your own can be saved after that, and loaded by any process that registers the class first.
 
@@ -50,7 +52,7 @@ def register(cls: C) -> C:
     if group is None or inspect.isabstract(cls):
         missing = sorted(getattr(cls, "__abstractmethods__", ())) or [method for _, method in GROUPS.values()]
         raise InputError(
-            f"{cls.__name__} is not a kernel, solver, estimator or data kind: "
+            f"{cls.__name__} is not a kernel, solver, estimator or data kind, nor a file format: "
             f"it does not implement {' or '.join(missing)}"
         )
     other = _built_in(group).get(cls.__name__) or _registered.get((group, cls.__name__), cls)
@@ -100,22 +102,24 @@ def registered_name(group: str, thing: Any) -> str:
 
 
 def known(group: str) -> dict[str, type[Any]]:
-    """Every class of a group by name; entry points that cannot be imported are left out.
+    """Every class of a group by name, those of users first; entry points that cannot be imported are left out.
 
     >>> sorted(known("solvers"))[:2]
     ['BlockMinimization', 'BundleMethod']
     """
-    found = dict(_built_in(group))
+    found = {name: cls for (own, name), cls in _registered.items() if own == group}
     for name, point in _entry_points(group).items():
         try:
             found.setdefault(name, _load(point))
         except InputError:
             continue
-    return found | {name: cls for (own, name), cls in _registered.items() if own == group and name not in found}
+    return found | _built_in(group)  # whose names no other class can take
 
 
 def _built_in(group: str) -> dict[str, type[Any]]:
     """The classes that the package of a group exports; its other exports, and abstract classes, are none of them."""
+    if group == "formats":  # those of treille are modules, see `treille.io.guess`
+        return {}
     return _classes(group, tuple(import_module(f"treille.{group}").__all__))
 
 
@@ -143,3 +147,6 @@ def _load(point: EntryPoint) -> type[Any]:
     if not inspect.isclass(cls) or cls.__name__ != point.name:
         raise InputError(f"the entry point {point.name!r} is {point.value}, expected a class of that name")
     return cls
+
+
+guess.find_registered = lambda: known("formats").values()

@@ -11,9 +11,9 @@ from treille.data import Graph
 from treille.data.base import Summary, kind_of
 from treille.estimators.plan import choose_kernel
 from treille.io import read
-from treille.io.read import FORMATS
 from treille.kernels import NGram
 from treille.kernels.parse import default_kernel, parse_kernel
+from treille.kernels.reading import Reads
 
 MACHINE = Fst.from_arcs([(0, "a", "a", 1.0, 1)], {1: 1.0})
 DATA = {
@@ -66,17 +66,11 @@ def test_files_give_examples_of_their_kind_which_is_summarised(name, tmp_path):
     (tmp_path / name).write_text(text)
     examples = read(tmp_path / name)
     assert kind_of(examples.X) is kind
-    assert examples.format in kind.formats
     assert isinstance(examples.X, kind.parts or list)
     summary = kind.summarise(examples.X, 3, 80)
     assert len(summary.samples) == len(examples) == 1
     assert summary.fields
     assert len(kind(examples.X)) == 1
-
-
-def test_every_format_belongs_to_one_kind():
-    formats = [format for kind in registry.known("data").values() for format in kind.formats]
-    assert sorted(formats) == sorted(FORMATS)
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -136,8 +130,7 @@ class Sets(Batch):
 class Overlap(treille.kernels.Kernel):
     """k(x, y) = |x & y|."""
 
-    def batch(self, X, n_jobs=None):
-        return X if isinstance(X, Sets) else Sets(X)
+    reads = Reads((Sets,))
 
     def gram(self, left, right=None, n_jobs=None):
         return np.array([[len(x & y) for y in (left if right is None else right)] for x in left], float)

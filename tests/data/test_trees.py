@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import treille
 from treille import InputError, Trees
-from treille.io.tree_parts import Tree
+from treille.data.tree import Tree
 
 DEEP = 100_000
 

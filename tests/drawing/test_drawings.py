@@ -10,11 +10,11 @@ import pytest
 
 import treille
 from treille.data import Graph, Graphs
+from treille.data.tree import Tree
 from treille.drawing import graph_layout, layers, stress, tidy_tree
 from treille.drawing.layered import Machine, draw_machine
 from treille.drawing.svg import Shares, clipped, readable, text_width
 from treille.drawing.tidy_tree import draw_tree
-from treille.io.tree_parts import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [

@@ -347,8 +347,7 @@ def test_rows_and_kernel_values_learn_the_same():
     class Values(treille.kernels.Kernel):
         """NGram by its values only."""
 
-        def batch(self, X, n_jobs=None):
-            return NGram(2).batch(X, n_jobs)
+        reads = NGram(2).reads
 
         def gram(self, left, right=None, n_jobs=None):
             return NGram(2).gram(left, right, n_jobs)

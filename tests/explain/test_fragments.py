@@ -5,8 +5,8 @@ import pytest
 
 from fragment_twins import fragment_weights, fragments_of
 from treille import SVC, InputError, Trees
+from treille.data.tree import Tree
 from treille.explain import fragments as search
-from treille.io.tree_parts import Tree
 from treille.kernels import NGram, PartialTree, Subsequence, SubsetTree, SubTree
 
 KERNELS = [

@@ -8,7 +8,7 @@ import pytest
 import treille
 from fragment_twins import fragment_shares, fragment_weights
 from treille import SVC, SVR, Ridge, Trees
-from treille.io.tree_parts import Tree
+from treille.data.tree import Tree
 from treille.kernels import (
     AllSubstrings,
     CallableKernel,

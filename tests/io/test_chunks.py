@@ -20,7 +20,7 @@ from treille.io.blocks import Limits
 from treille.io.graph_parts import GraphParts
 from treille.io.lattices import write_lattices
 from treille.io.machine import MachineList, MachineParts
-from treille.io.parts import ColumnParts, concatenated
+from treille.io.parts import ColumnParts, joined
 from treille.io.read import FORMATS
 from treille.io.records import NumberRows
 from treille.io.tree_parts import TreeParts
@@ -96,8 +96,8 @@ SAMPLES = {  # the name of a file, its content, and options beside none
 @pytest.fixture(autouse=True)
 def fake_molecules(monkeypatch):
     """SMILES of single bonds, where rdkit is missing."""
+    from treille.data import Graph
     from treille.io import graphs
-    from treille.io.graph_parts import Graph
 
     if "rdkit" not in sys.modules:
         chain = lambda text, place: Graph(list(text), [(i, i + 1) for i in range(len(text) - 1)])  # noqa: E731
@@ -126,7 +126,7 @@ def content(X):
 
 
 def assert_same(chunks, whole):
-    assert content(concatenated([chunk.X for chunk in chunks], [chunk.source for chunk in chunks])) == content(whole.X)
+    assert content(joined([chunk.X for chunk in chunks])) == content(whole.X)
     for name in ("labels", "ids"):
         values = [getattr(chunk, name) for chunk in chunks]
         expected = getattr(whole, name)

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from treille.io import InputError, read
-from treille.io.several import class_names
+from treille.io.multi_file import class_names
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_it_is_the_kernel_chosen_for_rows_of_numbers():
         ([{"a": 1.0}], [[1.0]], "the columns of the features have names, those of the new rows do not"),
         ([[1.0], [2.0]], [[1.0], [1e200]], "row 1 contains numbers whose squares"),
         ([[1e200]], None, "row 0 contains numbers whose squares overflow: scale"),
-        (treille.Strings(["ab"]), None, r"found Strings\(1 sequences.*expected rows of numbers"),
+        (treille.Strings(["ab"]), None, "found strings, expected rows of numbers"),
     ],
 )
 def test_what_does_not_fit_is_refused(X, Y, message):

@@ -40,6 +40,7 @@ from treille.kernels import (
     SubsetTree,
     WeisfeilerLehman,
 )
+from treille.kernels.reading import Reads
 from treille.scale import Part, Parts, counting, folder, parts
 from treille.solvers import BlockMinimization, DualCD
 from treille.spaces import parts as parts_space
@@ -188,8 +189,7 @@ def test_kernels_that_merge_pass(kernel):
 class Lengths(Kernel):
     """A kernel of users, whose features do not merge."""
 
-    def batch(self, X, n_jobs=None):
-        return X if isinstance(X, Strings) else Strings(X)
+    reads = Reads((Strings,))
 
     def fit_features(self, batch, n_jobs=None):
         features = LengthMap()

@@ -11,7 +11,7 @@ from treille.cli.models import describe_report, warn_unknown
 from treille.cli.options import Data
 from treille.cli.pages import write_training_report
 from treille.cli.parts import hint_memory
-from treille.cli.trained import TrainingJob, Trained
+from treille.cli.trained import Trained, TrainingJob
 from treille.cli.training import HeldOut, choose, fit, fold_splits, held_out, part_split, score
 from treille.data.format import class_counts, count, shares
 from treille.kernels import Kernel
@@ -27,7 +27,12 @@ class Scoring:
 
 
 def train_in_memory(
-    task: TrainingJob, machine: Any, kernels: Sequence[Kernel], Cs: Sequence[float], scoring: Scoring, report: Path | None
+    task: TrainingJob,
+    machine: Any,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    scoring: Scoring,
+    report: Path | None,
 ) -> Trained:
     """Trains on all examples at once, by the best of several kernels and values of C if there is a cross-validation."""
     data, tested = _read(task, machine.kernel)

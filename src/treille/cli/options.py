@@ -24,7 +24,6 @@ from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
 from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
-from treille.kernels.reading import column_names, reads
 
 Loss = Literal["hinge", "squared_hinge", "logistic"]
 Alphabet = Literal["dna", "rna", "protein"]
@@ -124,9 +123,9 @@ class Reading:
             "weights": self.weights,
             "symbols": self.symbols,
             "labels": self.labels,
-            "columns": column_names(kernel),
+            "columns": tuple(kernel.reads.columns) if kernel else (),
             "root_label": self.root_label,
-            "brackets": None if kernel is None or reads(kernel, ["(a (b))"], Trees) else False,
+            "brackets": None if kernel is None or Trees in kernel.reads.kinds else False,
             "skip_unlabelled": self.skip_unlabelled,
         }
 

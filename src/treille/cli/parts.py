@@ -15,7 +15,7 @@ from treille.cli.classes import check_classes
 from treille.cli.console import Printer
 from treille.cli.models import describe_report
 from treille.cli.options import option_errors
-from treille.cli.trained import TrainingJob, Trained
+from treille.cli.trained import Trained, TrainingJob
 from treille.cli.training import fit
 from treille.data.base import available_memory, readable_size
 from treille.data.format import class_counts, count, shares

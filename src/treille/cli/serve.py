@@ -113,34 +113,27 @@ def _logged(line: str) -> None:
 
 def _samples(printer: Printer, estimator: Any, reading: Reading, path: str) -> list[Any]:
     """The first examples of a file, for the page, called by their label and how they begin."""
-    from treille.serve.kinds import COLUMNS, reader_of
-    from treille.serve.playground import Sample, sample_of
+    from treille.serve.kinds import reader_of
+    from treille.serve.playground import sample_of
 
     reader = reader_of(estimator)
     if estimator.task().reads is Sentences:
         X = first_sentences(estimator, [path], reading.encoding, SAMPLES)
-        return [sample_of(each, _name(i, "", each), reader.kind) for i, each in enumerate(X)]
+        return [sample_of(each, _name(i, "", each), reader) for i, each in enumerate(X)]
     kernel = estimator.plan_.kernel
     found = reading.like(estimator).read(printer, [path], None, kernel)
     found = found.take(range(min(SAMPLES, len(found))))
     X, labels = reading.data(printer, found, kernel), found.labels or [""] * len(found)
     names = [f"{found.ids[i]} " if found.ids else "" for i in range(len(found))]
-    if reader.kind == COLUMNS:
+    if reader.columns:
         rows = [{name: column[i] for name, column in X.columns.items()} for i in range(len(found))]
-        kinds = {name: column.kind for name, column in reader.columns.items()}
-        return [
-            Sample(
-                _name(i, labels[i], next(iter(row.values()), "")),
-                {name: sample_of(value, "", kinds[name]).value for name, value in row.items() if name in kinds},
-            )
-            for i, row in enumerate(rows)
-        ]
+        return [sample_of(row, _name(i, labels[i], next(iter(row.values()), "")), reader) for i, row in enumerate(rows)]
     batch: Any = found.X
     if not isinstance(batch, Sequence):
         kind: Any = kind_of(batch)
         batch = kind(batch)
     items = [batch[i] for i in range(len(found))]
-    return [sample_of(each, _name(i, names[i] + labels[i], each), reader.kind) for i, each in enumerate(items)]
+    return [sample_of(each, _name(i, names[i] + labels[i], each), reader) for i, each in enumerate(items)]
 
 
 def _name(i: int, label: str, example: Any) -> str:

@@ -1,6 +1,7 @@
 """Batches: many structured examples packed in flat arrays, validated on construction, then immutable."""
 
 from treille.data.base import Batch
+from treille.data.graph import Graph
 from treille.data.graphs import Graphs
 from treille.data.lattice_summary import LatticeReport
 from treille.data.lattices import Lattices
@@ -9,11 +10,10 @@ from treille.data.sequences import dna, protein, reverse_complement
 from treille.data.strings import Strings
 from treille.data.table import Table
 from treille.data.texts import Texts
+from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.data.vectors import Vectors
 from treille.data.xbw import XBW
-from treille.io.graph_parts import Graph
-from treille.io.tree_parts import Tree
 
 __all__ = [
     "XBW",

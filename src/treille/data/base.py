@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treille.io.errors import InputError
+from treille.io.flat import running_sum as running_sum
+from treille.io.flat import selected as selected
+from treille.io.parts import PackedExamples
 from treille.registry import known, registered_name, require
 
 
@@ -25,7 +28,7 @@ class Summary:
     samples: list[str] = field(default_factory=list)
 
 
-class Batch(ABC):
+class Batch(PackedExamples):
     """Many structured examples of one kind, packed in flat arrays.
 
     A subclass is a data kind. The class attributes and class methods describe it to the estimators and to the command line; the
@@ -36,14 +39,17 @@ class Batch(ABC):
     True
     """
 
-    title: ClassVar[str] = "examples"  # the plural noun in messages, such as "trees"
     parts: ClassVar[type[Any] | None] = None  # what `treille.io.read` returns for files of this kind, if it has a class
-    formats: ClassVar[tuple[str, ...]] = ()  # the file formats that hold this kind
 
     @classmethod
     def recognises(cls, data: Any) -> bool:
         """Whether `data` is of this kind, and of no other: the default kernel of the kind is used then."""
         return isinstance(data, cls) or (cls.parts is not None and isinstance(data, cls.parts))
+
+    @classmethod
+    def of(cls, data: Any, n_jobs: int | None = None) -> Any:
+        """`data` as a batch of this kind: the constructor, which validates, if it is not one. `n_jobs` threads may do it."""
+        return data if isinstance(data, cls) else cls(data)  # type: ignore[call-arg]
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
@@ -58,8 +64,40 @@ class Batch(ABC):
         """A description of data of this kind, with up to `n_samples` examples of up to `width` characters."""
         return Summary({"examples": f"{len(data):,}"})
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        """What an example is in JSON, as a JSON schema, for `treille serve`; `units` say how texts are split.
+
+        Its ``title`` names the kind for clients, its ``description`` is said in messages after "expected", and its ``$comment`` is
+        what the page shows in an empty field.
+        """
+        raise InputError(f"{cls.title} have no form in JSON: give the kind json_schema and read_json")
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Any:
+        """Values of JSON as examples, which kernels read; `reading` is how the examples of the model were read from files."""
+        return values
+
+    @classmethod
+    def write_json(cls, example: Any) -> Any:
+        """One example as `read_json` reads it."""
+        return example.tolist() if isinstance(example, np.ndarray) else example
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return self[np.asarray(rows, np.int64)]
+
+    @classmethod
+    def join(cls, each: Sequence[Any]) -> Any:
+        return cls([example for batch in each for example in batch])  # type: ignore[call-arg]
+
+    @property
+    def volume(self) -> int:
+        return self.nbytes
+
+    @property
+    def units(self) -> tuple[Any, ...]:
+        """How the texts of this batch were split into symbols; nothing for other kinds."""
+        return ()
 
     @abstractmethod
     def __getitem__(self, key: Any) -> Any:
@@ -165,20 +203,18 @@ def kind_of(data: Any) -> type[Batch]:
     return next((kind for kind in kinds.values() if kind.recognises(data)), kinds["Strings"])
 
 
-def refuse_other_kind(data: Any, cls: type[Batch]) -> None:
-    """Raises an `InputError` if `data` is a batch, or was read from a file, of another kind than `cls`."""
-    parts = (kind for kind in known("data").values() if kind.parts is not None and isinstance(data, kind.parts))
-    kind: type[Batch] = type(data) if isinstance(data, Batch) else next(parts, cls)
-    trees: type[Batch] = known("data")["Trees"]
-    if kind is cls and not issubclass(trees, cls) and trees.recognises(data):
-        kind = trees
-    if not issubclass(kind, cls):
-        hint = ""
-        if kind.parts:
-            readers = [name for name, other in known("kernels").items() if kind.title in getattr(other, "reads", ())]
-            others = f"; {', '.join(readers)} read {kind.title}" if readers else ""
-            hint = f": the default kernel for {kind.title} is {kind.default_kernels(data)[0][0]}{others}"
-        raise InputError(f"found {kind.title}, expected {cls.title}{hint}")
+def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
+    """The kind of data that is certainly not of the kind `cls`; None if it may be.
+
+    Rows of numbers, lists of words and columns of a DataFrame may be meant as sequences: the constructor of `cls` says what is
+    wrong.
+    """
+    first = first_item(data)
+    flat = isinstance(first, (list, tuple, np.ndarray)) and not any(isinstance(each, (list, tuple)) for each in first)
+    if (flat or is_frame(data)) and not isinstance(data, PackedExamples):
+        return None
+    kind = kind_of(data)
+    return None if issubclass(kind, cls) else kind
 
 
 def first_item(data: Any) -> Any:
@@ -194,24 +230,6 @@ def as_index(key: Any, length: int) -> Any:
         key = key[0]
     one = isinstance(key, (int, np.integer)) or (isinstance(key, np.ndarray) and key.ndim == 0)
     return range(length)[int(key)] if one else key
-
-
-def selected(offsets: np.ndarray, key: Any) -> tuple[Any, np.ndarray]:
-    """The positions of the symbols of the examples that `key` selects, and the offsets of these examples after selection."""
-    rows = np.arange(len(offsets) - 1)[key]
-    starts, lengths = offsets[rows], np.diff(offsets)[rows]
-    ends = running_sum(lengths)
-    if isinstance(key, slice) and key.step in (None, 1):
-        first = int(starts[0]) if len(rows) else 0
-        return slice(first, first + int(ends[-1])), ends
-    return np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths), ends
-
-
-def running_sum(lengths: Any) -> np.ndarray:
-    """Offsets of examples of these lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def readable_size(n_bytes: int) -> str:

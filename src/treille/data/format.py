@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
@@ -29,6 +30,23 @@ def legend(texts: Iterable[str]) -> str:
     characters = set().union(*texts)
     used = [f"{mark} is {MEANING[c]}" for c, mark in MARKS.items() if c in characters]
     return f"; {', '.join(used)}" if used else ""
+
+
+def short_json(value: Any) -> str:
+    """A value of JSON in a few words, for messages.
+
+    >>> short_json({"b": 1}), short_json([1]), short_json(0.5)
+    ("an object of 'b'", 'a list', 'the number 0.5')
+    """
+    if isinstance(value, dict):
+        return f"an object of {', '.join(map(repr, list(value)[:10])) or 'nothing'}"
+    kinds: Sequence[tuple[Any, str]] = (
+        (bool, "true or false"),
+        (str, "a text"),
+        (list, "a list"),
+        (type(None), "null"),
+    )
+    return next((words for kind, words in kinds if isinstance(value, kind)), f"the number {value!r}"[:40])
 
 
 def one_line(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -13,18 +14,35 @@ import numpy as np
 from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum
-from treille.data.format import listed, visible
-from treille.io import graphs as graph_files
+from treille.data.format import listed, short_json, visible
+from treille.data.graph import Graph, graph_picture
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.graph_arrays import adjacency_graph, edge_index_graph
 from treille.io.graph_checks import check_parts
-from treille.io.graph_objects import graph_of, is_graph
-from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, Graph, GraphParts, graph_picture, pack
+from treille.io.graph_objects import dict_graph, graph_of, is_graph
+from treille.io.graph_parts import NO_CODES, NO_WEIGHTS, GraphParts, PlainGraph, pack
+from treille.io.graphs import check_sizes, format_graph
 from treille.io.networkx_graphs import networkx_graph, to_networkx
 from treille.io.smiles import smiles_graph
 
 T = TypeVar("T")
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+JSON_GRAPH = {
+    "type": "object",
+    "properties": {
+        "nodes": {"description": "The labels of the nodes, or their number.", "type": ["array", "integer"]},
+        "edges": {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+        },
+        "edge_labels": {"type": "array"},
+        "weights": NUMBERS,
+        "node_attr": {"type": "array", "items": NUMBERS},
+        "directed": {"type": "boolean"},
+    },
+    "required": ["edges"],
+}
 Labels = Literal["all", "nodes", "edges", "none"]
 CoreArrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -76,7 +94,6 @@ class Graphs(FlatBatch):
 
     title = "graphs"
     parts = GraphParts
-    formats = tuple(graph_files.TITLES)
     stored = ("labels", "offsets", "arcs", "targets", "edge_labels", "weights", "attributes")
     labels: np.ndarray
     arcs: np.ndarray
@@ -96,6 +113,32 @@ class Graphs(FlatBatch):
         (True, True, False)
         """
         return isinstance(data, (Graphs, GraphParts)) or is_graph(first_item(data))
+
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        example = {"nodes": ["C", "O"], "edges": [[0, 1]]}
+        words = {"title": "graphs", "description": f"an object with nodes and edges, such as {example}"}
+        words["$comment"] = f"{json.dumps(example)}, or SMILES"
+        return words | {"anyOf": [JSON_GRAPH, {"type": "string", "description": "SMILES"}]}
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> list[Graph]:
+        graphs = []
+        for i, value in enumerate(values):
+            if isinstance(value, str):
+                made = smiles_graph(value, f"item {i}")
+            elif isinstance(value, dict) and is_graph(value):
+                made = (edge_index_graph if "edge_index" in value else dict_graph)(value, f"item {i}")
+            else:
+                expected = f"{cls.json_schema()['description']}, or SMILES as a text"
+                raise InputError(f"item {i} is {short_json(value)}, expected {expected}")
+            graphs.append(Graph(*made))
+        check_sizes(graphs, "item {}".format)
+        return graphs
+
+    @classmethod
+    def write_json(cls, example: Any) -> Any:
+        return json.loads(format_graph(example))
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
@@ -393,7 +436,7 @@ def _span(sizes: np.ndarray) -> str:
     return f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,.0f}, {sizes.sum():,} in all"
 
 
-def _packed(items: Iterable[Any], read: Callable[[Any, str], Graph]) -> GraphParts:
+def _packed(items: Iterable[Any], read: Callable[[Any, str], PlainGraph]) -> GraphParts:
     if not isinstance(items, Iterable) or isinstance(items, (str, bytes, dict)):
         raise InputError(f"one {type(items).__name__} was given, expected a list of them")
     return pack(read(item, f"item {i}") for i, item in enumerate(items))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,18 +12,33 @@ import numpy as np
 from treille import _core
 from treille.automata import Fst
 from treille.data.base import FlatBatch, Summary, as_index, first_item, running_sum, selected
+from treille.data.format import short_json
 from treille.data.lattice_summary import LatticeReport, draw_lattice, summarise_machines
 from treille.data.machines import FlatMachines, flatten, is_machine, machine_parts
 from treille.data.strings import Strings
+from treille.io import json_arcs, plf, stored
 from treille.io import lattices as lattice_formats
-from treille.io import stored
 from treille.io.errors import InputError
-from treille.io.machine import EPSILON, MachineList, MachineParts
+from treille.io.machine import EPSILON, SEMIRINGS, MachineList, MachineParts
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.io.read import read
-from treille.io.units import TextUnit
+from treille.io.symbols import over_one_table
+from treille.io.units import TextUnit, split_texts
+from treille.io.weights import KINDS
 
 ARRAYS = ("states", "offsets", "sources", "symbols", "targets", "weights", "finals")
+JSON_LATTICE = {
+    "type": "object",
+    "description": "A lattice: arcs are [source, label, weight, target], finals the final weights of states.",
+    "properties": {
+        "arcs": {"type": "array", "items": {"type": "array", "minItems": 4, "maxItems": 5}},
+        "finals": {"type": "object", "additionalProperties": {"type": "number"}},
+        "start": {"type": "integer", "minimum": 0},
+        "semiring": {"enum": list(SEMIRINGS)},
+        "plf": {"type": "string", "description": "The lattice in PLF instead."},
+        "weights": {"enum": list(KINDS), "description": "What the numbers of PLF are."},
+    },
+}
 NEAR_ONE = 1e-6  # how far a total may be from 1 and still be called 1
 
 
@@ -77,7 +93,6 @@ class Lattices(FlatBatch):
 
     title = "lattices"
     parts = MachineList
-    formats = tuple(lattice_formats.TITLES)
     stored = (*ARRAYS, "log_totals", "lost")
     states: np.ndarray
     sources: np.ndarray
@@ -123,6 +138,43 @@ class Lattices(FlatBatch):
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
         why = "expected counts of single symbols and pairs, weighted by idf, suit most lattices"
         return (("ngram(2, min_n=1, unit=word).weighted(idf).normalized()", why),)
+
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        schema = Strings.json_schema(units)
+        if split_texts(units):
+            return schema
+        words = "Tokens with blanks between them, a lattice in PLF, or as JSON: "
+        schema["description"] += ", or a lattice: an object with arcs and finals, or with plf"
+        schema["$comment"] = words + '{"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1}}'
+        return schema | {"anyOf": [*schema["anyOf"], JSON_LATTICE]}
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Any:
+        """Objects with arcs, or with PLF, as lattices; anything else as `Strings`."""
+        if not all(isinstance(value, dict) for value in values) or not values or not {"arcs", "plf"} & set(values[0]):
+            return Strings.read_json(values, reading)
+        machines, weights = list[MachineParts](), reading.get("weights")
+        for i, value in enumerate(values):
+            if isinstance(value.get("plf"), str):
+                kind = value.get("weights", weights)
+                if kind is not None and kind not in KINDS:
+                    raise InputError(f"item {i}: weights is {short_json(kind)}, expected {', '.join(KINDS)}")
+                machines += plf.parse([value["plf"]], [f"item {i}"], f"item {i}", kind)[0]
+            elif "arcs" in value:
+                machines += json_arcs.parse([value], [f"item {i}"], weights)
+            else:
+                raise InputError(f"item {i} is {short_json(value)}, expected arcs and finals, or plf")
+        return MachineList(over_one_table(machines))
+
+    @classmethod
+    def write_json(cls, example: Any) -> Any:
+        is_lattice = isinstance(example, Fst)
+        return json.loads(json_arcs.format_machine(example.parts())) if is_lattice else Strings.write_json(example)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (self.unit,)
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
@@ -192,8 +244,8 @@ class Lattices(FlatBatch):
         ['vine']
         """
         examples = read(path, format=format, text=text, weights=weights, labelled=False)
-        if examples.format not in cls.formats:
-            expected = f"lattices: name their format, one of {', '.join(cls.formats)}"
+        if not isinstance(examples.X, MachineList):
+            expected = f"lattices: name their format, one of {', '.join(lattice_formats.TITLES)}"
             raise InputError(f"{examples.source}: was read as {examples.format}, expected {expected}")
         return cls(examples.X, normalize, scale, n_jobs)
 

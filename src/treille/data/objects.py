@@ -61,7 +61,7 @@ class KernelValues(Batch):
     (2, 2, [1])
     """
 
-    title = "kernel values"
+    title = "precomputed kernel values"
     values: np.ndarray
     ids: np.ndarray
     n_columns: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -17,16 +17,17 @@ from treille.data.base import (
     as_index,
     first_item,
     is_frame,
+    other_kind,
     per_column,
-    refuse_other_kind,
     running_sum,
     selected,
 )
-from treille.data.format import count, visible
-from treille.io import columnar, stored, text_files
+from treille.data.format import count, short_json, visible
+from treille.io import stored
 from treille.io.errors import InputError
+from treille.io.fields import Fields
 from treille.io.parameters import effective_n_jobs
-from treille.io.units import TextUnit, canonical
+from treille.io.units import TextUnit, canonical, split_texts
 
 SHOWN = 40  # symbols of the alphabet in a summary
 DNA = "gappedkmer(10, k=6, skip=N, reverse_complement=True)"
@@ -92,7 +93,6 @@ class Strings(FlatBatch):
     """
 
     title = "strings"
-    formats = (*text_files.TITLES, *columnar.TITLES)
     stored = ("symbols", "offsets")
     symbols: np.ndarray
     alphabet: list[Any]
@@ -130,10 +130,44 @@ class Strings(FlatBatch):
         if TextUnit.of(first.unit).separator:
             unit = first.unit if TextUnit.of(first.unit).splits_texts else "word"
             return ((f"2*{_weighted(2, unit, 1)}", "single symbols and pairs, weighted by idf, suit words and events"),)
-        if first is data or first.unit != "char":
+        if first.unit != "char":
             return ((f"2*{_weighted(5, first.unit)}", "5-grams, weighted by idf, suit texts given as characters"),)
         both = f"{_weighted(2, 'word+lower', 1)} + {_weighted(5, 'char+lower')}"
         return ((both, "words, pairs of words and 5-grams of characters, weighted by idf, suit most texts"),)
+
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        symbols = {"type": "array", "items": {"type": ["string", "integer"]}}
+        if split_texts(units):
+            words = {"title": "texts", "description": "a text", "$comment": "Type or paste a text"}
+        else:
+            words = {
+                "title": "tokens",
+                "description": "a list of tokens",
+                "$comment": "Tokens with blanks between them",
+            }
+        return words | {"anyOf": [{"type": "string"}, symbols]}
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Any:
+        """Texts and lists of symbols as they are; the fields of an object are joined as in training."""
+        objects = [isinstance(value, dict) for value in values]
+        if not any(objects):
+            return values
+        if not all(objects):
+            i = objects.index(not objects[0])
+            found, before = ("an object", "text") if objects[i] else ("text", "objects")
+            raise InputError(
+                f"item {i} is {found}, the items before it are {before}: send them in requests of their own"
+            )
+        if "text" not in reading:
+            raise InputError(f"item 0 is {short_json(values[0])}, expected a text, or arcs and finals")
+        fields = Fields(tuple(name.strip() for name in reading["text"].split("+")))
+        return [fields.text(value, f"item {i}") for i, value in enumerate(values)]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (self.unit,)
 
     @classmethod
     def summarise(cls, data: Any, n_samples: int, width: int) -> Summary:
@@ -252,7 +286,6 @@ def checked(data: Any) -> tuple[list[Any], str]:
     """The items as a list, all of one kind: "text", "bytes", "tokens" or "integers"."""
     if isinstance(data, (str, bytes)):
         raise InputError(f"one {type(data).__name__} was given, expected a list of them: write [text]")
-    refuse_other_kind(data, Strings)
     if not isinstance(data, Iterable) or isinstance(data, (dict, set, frozenset)):
         raise InputError(
             f"found {type(data).__name__}, expected a list of strings, of token lists or of integer arrays"
@@ -263,6 +296,8 @@ def checked(data: Any) -> tuple[list[Any], str]:
         raise InputError(f"found a DataFrame, expected a sequence per entry: {per_column(data)}")
     if len(shape) != 1 and not integer_matrix:
         raise InputError(f"found an array of shape {shape}, expected one dimension: a sequence per entry")
+    if (other := other_kind(data, Strings)) is not None:
+        raise InputError(f"found {other.title}, expected strings")
     items = data.tolist() if isinstance(data, np.ndarray) and data.dtype.kind in "US" else list(data)
     if not items:
         return items, "text"

@@ -33,6 +33,10 @@ class Texts(AlignedBatches):
     title = "texts"
     noun = "unit"
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(part.unit for part in self.columns.values())
+
     @staticmethod
     def split(data: Any, units: Sequence[str | Callable[[str], Iterable[str]]], n_jobs: int | None) -> Texts | Strings:
         """Texts split by every unit. Token lists and integer arrays are already split: `Strings`, whatever the units."""

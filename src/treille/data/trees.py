@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,19 +12,19 @@ import numpy as np
 from treille import _core
 from treille.data.alphabet import align
 from treille.data.base import Batch, FlatBatch, Summary, as_index, first_item, running_sum, selected
-from treille.data.format import listed, visible
+from treille.data.format import listed, short_json, visible
+from treille.data.tree import Tree, is_nltk, nested_tree
 from treille.drawing.svg import Shares
 from treille.drawing.tidy_tree import draw_tree
-from treille.io import brackets, marked, stored
-from treille.io import trees as tree_files
+from treille.io import brackets, stored, svmlight_tk
 from treille.io.ast_trees import ast_tree
 from treille.io.conllu import sentences
 from treille.io.errors import InputError
 from treille.io.json_trees import json_tree
-from treille.io.nested_trees import is_nltk, nested_tree
 from treille.io.newick import newick_trees
 from treille.io.parameters import effective_n_jobs
-from treille.io.tree_parts import Tree, TreeParts, pack
+from treille.io.tree_parts import Nodes, TreeParts, pack
+from treille.io.trees import without_root
 from treille.io.xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
@@ -69,7 +69,6 @@ class Trees(FlatBatch):
 
     title = "trees"
     parts = TreeParts
-    formats = tuple(tree_files.TITLES)
     stored = ("labels", "parents", "offsets")
     labels: np.ndarray
     parents: np.ndarray
@@ -93,6 +92,27 @@ class Trees(FlatBatch):
         if not isinstance(first, (tuple, list)) or len(first) < 2 or not isinstance(first[0], str):
             return False
         return any(isinstance(child, (tuple, list)) for child in first[1:])
+
+    @classmethod
+    def of(cls, data: Any, n_jobs: int | None = None) -> Trees:
+        return data if isinstance(data, cls) else cls(data, n_jobs)
+
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        example = "(S (NP he) (VP (V sat)))"
+        words = {"title": "trees", "description": f"a tree in brackets, such as {example!r}", "$comment": example}
+        return words | {"type": "string"}
+
+    @classmethod
+    def read_json(cls, values: list[Any], reading: Mapping[str, Any]) -> Any:
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise InputError(f"item {i} is {short_json(value)}, expected {cls.json_schema()['description']}")
+        return cls(without_root(brackets.parse(values))[1]) if reading.get("root_label") else values
+
+    @classmethod
+    def write_json(cls, example: Any) -> str:
+        return str(example)
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:
@@ -127,7 +147,7 @@ class Trees(FlatBatch):
         text = lines if isinstance(lines, str) else "\n".join(line.rstrip("\r\n") for line in lines)
         if "|BT" in text:
             rows = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-            found = [(i, tree) for i, line in rows for tree in marked.trees(line, f"line {i}").values()]
+            found = [(i, tree) for i, line in rows for tree in svmlight_tk.trees(line, f"line {i}").values()]
         else:
             found = brackets.split(text)
         texts = [tree for _, tree in found]
@@ -142,7 +162,7 @@ class Trees(FlatBatch):
         >>> str(Trees.from_parents([(["NP", "S", "VP"], [1, -1, 1])])[0])
         '(S (NP) (VP))'
         """
-        return cls(pack(Tree(labels, parents) for labels, parents in trees))
+        return cls(pack(trees))
 
     @classmethod
     def from_arrays(cls, labels: Any, parents: Any, offsets: Any, alphabet: Sequence[str]) -> Trees:
@@ -376,7 +396,7 @@ class Trees(FlatBatch):
         return f"Trees({len(self):,} trees, {len(self.labels):,} nodes, {len(self.alphabet):,} labels)"
 
 
-def _packed(documents: Iterable[Any], read: Callable[[Any, str], Tree]) -> TreeParts:
+def _packed(documents: Iterable[Any], read: Callable[[Any, str], Nodes]) -> TreeParts:
     if isinstance(documents, (str, bytes, os.PathLike)):
         raise InputError(f"one {type(documents).__name__} was given, expected a list of them")
     return pack(read(document, f"item {i}") for i, document in enumerate(documents))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from treille.data.alphabet import codes_of
 from treille.data.base import FlatBatch, Summary, as_index, first_item, is_frame, per_column, running_sum
 from treille.data.format import count, listed
-from treille.io import crfsuite, stored, svmlight
+from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.records import NumberRows
 
@@ -61,7 +61,6 @@ class Vectors(FlatBatch):
 
     title = "rows of numbers"
     parts = NumberRows
-    formats = (*svmlight.TITLES, *crfsuite.TITLES)
     stored = ("values", "columns", "offsets")
     values: np.ndarray
     columns: np.ndarray
@@ -90,6 +89,14 @@ class Vectors(FlatBatch):
         if isinstance(first, (list, tuple, np.ndarray)):
             return any(isinstance(v, (float, np.floating)) for v in first)
         return isinstance(first, Mapping) or (isinstance(first, Set) and all(isinstance(v, str) for v in first))
+
+    @classmethod
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
+        words = {"title": "vectors", "description": "a list of numbers, or an object of numbers by name"}
+        words["$comment"] = 'Numbers with blanks or commas between them, or JSON: {"name": 1.5}'
+        number = {"type": "number"}
+        names = {"type": "array", "items": {"type": "string"}}
+        return words | {"anyOf": [{"type": "array", "items": number}, {"type": "object"}, names, number]}
 
     @classmethod
     def default_kernels(cls, data: Any) -> tuple[tuple[str, str], ...]:

@@ -11,12 +11,13 @@ import numpy as np
 from treille import _core
 from treille.data.alphabet import codes_of
 from treille.data.base import Batch, as_index
+from treille.data.tree import Tree
 from treille.data.trees import Trees
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import read_model, write_model
 from treille.io.parameters import effective_n_jobs
-from treille.io.tree_parts import Tree, TreeParts
+from treille.io.tree_parts import TreeParts
 
 
 class XBW(Batch):

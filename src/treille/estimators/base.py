@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treille.data import Batch
+from treille.data import Batch, Vectors
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
@@ -31,6 +31,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
+from treille.kernels.reading import Reads
 from treille.scale.cluster import LocalClusterWarning, connected
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import ClusterParts, count_on_cluster
@@ -70,6 +71,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     functions_: Functions
     n_iter_: int
     _task: ClassVar[type[Task]]
+    reads_: Reads  # the kinds of data, and the units of the training examples
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
     def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
@@ -198,11 +200,12 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         self.n_iter_ = self.report_.epochs
         residues = getattr(batch, "residues", None)
         self.reading_ = {"alphabet": residues} if residues else {}
+        self.reads_ = kernel.reads.fitted(batch)
         self.plan_ = replace(chosen, kernel=kernel, representation=self.report_.representation, sizes=space.sizes())
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
-        if not kernel.reads_numbers or not (hasattr(X, "__array__") or issparse(X)):
+        if Vectors not in kernel.reads.kinds or not (hasattr(X, "__array__") or issparse(X)):
             return X
         try:
             # The batch reads a DataFrame itself, and names the column that is not of numbers.
@@ -339,7 +342,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         """
         check_is_fitted(self, "functions_")
         spec = estimator_spec(self)
-        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict()}
+        spec |= {"kernel": self.plan_.kernel.spec(), "report": self.report_.as_dict(), "reads": self.reads_.spec()}
         stored.check_depth(spec["kernel"])  # so that nothing is written that could not be read
         functions_spec, arrays = self.functions_.state(representation)
         spec |= functions_spec | self._extra() | ({"reading": self.reading_} if self.reading_ else {})
@@ -363,6 +366,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         self.report_ = Report.from_dict(stored.value(spec, "report", dict))
         self.n_iter_ = self.report_.epochs
         self.reading_ = check_reading(spec.get("reading", {}))
+        self.reads_ = self.kernel.reads.restored(spec.get("reads"))
         self.plan_ = Plan(self.kernel, "from the model file", sizes=self.functions_.sizes())
 
     def __sklearn_tags__(self) -> Any:
@@ -371,7 +375,7 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             kernel = as_kernel(self.kernel)
         except InputError:  # `fit` will say so
             kernel = None
-        numbers = kernel is not None and kernel.reads_numbers
+        numbers = kernel is not None and Vectors in kernel.reads.kinds
         tags.input_tags.two_d_array = tags.input_tags.sparse = numbers
         tags.input_tags.string = not numbers
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)

@@ -235,6 +235,7 @@ class Perceptron(TrainingParameters, Classifier):
             "plan_": replace(chosen, sizes=functions.sizes()),
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
+            "reads_": kernel.reads.fitted(batch),
             "reading_": self.__dict__.get("reading_", {}) | ({"alphabet": residues} if residues else {}),
             "n_iter_": 1,
         }

@@ -5,18 +5,18 @@ import warnings
 from typing import Any
 
 from .errors import InputError
-from .tree_parts import Tree
+from .tree_parts import Nodes
 
 
-def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Tree:
+def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Nodes:
     """The syntax tree of Python source: labels are the names of its nodes' classes, such as ``Assign``.
 
     With `names`, identifiers and constants are leaves below the node they belong to.
 
-    >>> str(ast_tree("x = 1"))
-    '(Module (Assign (Name) (Constant)))'
-    >>> str(ast_tree("x = 1", names=True))
-    '(Module (Assign (Name x) (Constant 1)))'
+    >>> ast_tree("x = 1")
+    (['Module', 'Assign', 'Name', 'Constant'], [-1, 0, 1, 1])
+    >>> ast_tree("x = 1", names=True)[0]
+    ['Module', 'Assign', 'Name', 'x', 'Constant', '1']
     """
     labels, parents = list[str](), list[int]()
     waiting: list[tuple[Any, int]] = [(_parsed(source, place), -1)]
@@ -35,7 +35,7 @@ def ast_tree(source: str, names: bool = False, place: str = "item 0") -> Tree:
                 elif names and (value is not None or (isinstance(node, ast.Constant) and name == "value")):
                     children.append(value if isinstance(value, str) else _written(value, place))
         waiting += [(child, at) for child in reversed(children)]
-    return Tree(labels, parents)
+    return labels, parents
 
 
 def _written(value: Any, place: str) -> str:

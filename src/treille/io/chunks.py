@@ -9,9 +9,9 @@ from .blocks import FIRST, Limits
 from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples
+from .multi_file import Part, Size, emptied
 from .parts import volume
 from .read import Path, ReadingPlan
-from .several import Part, Size, emptied
 
 AT_ONCE = ("tu", "xml", "gml", "graphml")  # formats whose files, or sets of files, are one object
 

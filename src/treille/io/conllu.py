@@ -4,21 +4,21 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from .errors import InputError
-from .tree_parts import Tree
+from .tree_parts import Nodes
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 LABELS = ("form", "lemma", "upos", "xpos", "deprel")
 
 
-def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Iterator[tuple[int, dict[str, str], Tree]]:
+def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Iterator[tuple[int, dict[str, str], Nodes]]:
     """The line each sentence begins on, its comments ``# name = value``, and its tree, labelled with the column `label`.
 
     Children are in the order of the sentence. If a sentence has several heads, they get a common root ``ROOT``.
     Ranges of tokens (``1-2``) and empty nodes (``1.1``) are left out.
 
     >>> text = ["# label = yes", "1\\the\\t_\\t_\\t_\\t_\\t2\\tnsubj\\t_\\t_", "2\\tsat\\t_\\t_\\t_\\t_\\t0\\troot\\t_\\t_"]
-    >>> [(line, comments, str(tree)) for line, comments, tree in sentences(text, "cats.conllu")]
-    [(1, {'label': 'yes'}, '(root nsubj)')]
+    >>> list(sentences(text, "cats.conllu"))
+    [(1, {'label': 'yes'}, (['nsubj', 'root'], [1, -1]))]
     """
     if label not in LABELS:
         raise InputError(f"label is {label!r}, expected one of {', '.join(LABELS)}")
@@ -44,7 +44,7 @@ def sentences(lines: Iterable[str], source: str, label: str = "deprel") -> Itera
             begun, comments, rows = 0, {}, []
 
 
-def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Tree:
+def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Nodes:
     places = {cells[0]: place for place, (_, cells) in enumerate(rows)}
     parents = list[int]()
     for number, cells in rows:
@@ -55,8 +55,8 @@ def _tree(rows: list[tuple[int, list[str]]], source: str, column: int) -> Tree:
     _check(rows, parents, source)
     labels = [cells[column] for _, cells in rows]
     if parents.count(-1) == 1:
-        return Tree(labels, parents)
-    return Tree([*labels, "ROOT"], [*(len(rows) if parent == -1 else parent for parent in parents), -1])
+        return labels, parents
+    return [*labels, "ROOT"], [*(len(rows) if parent == -1 else parent for parent in parents), -1]
 
 
 def _check(rows: list[tuple[int, list[str]]], parents: list[int], source: str) -> None:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .errors import InputError
 from .graph_arrays import adjacency_graph, is_matrix
-from .graph_parts import Graph, is_label
+from .graph_parts import PlainGraph, is_label
 
 Arc = tuple[Hashable, Hashable]
 NEAR = (Mapping, list, tuple, set, frozenset)
@@ -47,7 +47,7 @@ def _parts(item: Any) -> tuple[Any, Any, Any]:
         return item.get_edge_dictionary(), *read
 
 
-def grakel_graph(item: Any, place: str) -> Graph:
+def grakel_graph(item: Any, place: str) -> PlainGraph:
     """Edges and labels as GraKeL has them. Edges in both directions are undirected, if one is not, all are directed."""
     edges, labels, edge_labels = _parts(item) if is_grakel(item) else (*item, None, None)[:3]
     if is_matrix(edges) or sp.issparse(edges):
@@ -73,7 +73,7 @@ def grakel_graph(item: Any, place: str) -> Graph:
             missing = u if u not in position else v
             raise InputError(f"{place}, edge {(u, v)}: there is no node {missing!r}: label every node, or none")
     pairs = [(position[u], position[v]) for u, v in arcs]
-    return Graph(nodes, pairs, own, weights, attributes, directed)
+    return PlainGraph(nodes, pairs, own, weights, attributes, directed)
 
 
 def _arcs(edges: Any, place: str) -> dict[Arc, float]:

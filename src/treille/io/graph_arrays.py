@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .graph_parts import Graph
+from .graph_parts import PlainGraph
 
 
 def is_matrix(item: Any) -> bool:
@@ -21,11 +21,12 @@ def is_matrix(item: Any) -> bool:
     return all(len(row) == len(item) and all(isinstance(v, (int, float)) for v in row) for row in item)
 
 
-def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool | None = None) -> Graph:
+def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool | None = None) -> PlainGraph:
     """The graph of an adjacency matrix. It is undirected if the matrix is symmetric, weighted if a value is neither 0 nor 1.
 
-    >>> str(adjacency_graph([[0, 1], [1, 0]], "item 0"))
-    '2 nodes, 1 edge 0-1'
+    >>> graph = adjacency_graph([[0, 1], [1, 0]], "item 0")
+    >>> graph.nodes, graph.edges.tolist()
+    (2, [[0, 1]])
     """
     try:
         coo = sp.coo_matrix(matrix if sp.issparse(matrix) else np.asarray(matrix, np.float64), copy=True)
@@ -47,7 +48,7 @@ def adjacency_graph(matrix: Any, place: str, labels: Any = None, directed: bool 
         upper = ends[:, 0] <= ends[:, 1]
         ends, values = ends[upper], values[upper]
     weights = None if (values == 1).all() else values
-    return Graph(nodes, ends, None, weights, None, bool(directed or not symmetric))
+    return PlainGraph(nodes, ends, None, weights, None, bool(directed or not symmetric))
 
 
 def _is_symmetric(ends: np.ndarray, values: np.ndarray) -> bool:
@@ -85,7 +86,7 @@ def has_columns(item: Any) -> bool:
     return any(isinstance(rows, list) and rows and isinstance(rows[0], list) and len(rows[0]) > 1 for rows in found)
 
 
-def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
+def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> PlainGraph:
     """The graph of an object or a dict with `edge_index`, as in PyTorch Geometric. Arcs in both directions are undirected edges.
 
     >>> graph = edge_index_graph({"edge_index": [[0, 1, 1, 2], [1, 0, 2, 1]], "x": [[6], [8], [6]]}, "item 0")
@@ -114,7 +115,7 @@ def edge_index_graph(item: Any, place: str, one_hot: bool = False) -> Graph:
     codes = np.zeros(len(ends)) if edge_labels is None else np.asarray(edge_labels)
     values = np.ones(len(ends)) if weights is None else weights
     undirected = len(codes) == len(values) == len(ends) and _is_symmetric(ends, values) and _is_symmetric(ends, codes)
-    return Graph(int(n) if labels is None else labels, ends, edge_labels, weights, attributes, not undirected)
+    return PlainGraph(int(n) if labels is None else labels, ends, edge_labels, weights, attributes, not undirected)
 
 
 def _labels(array: np.ndarray | None, one_hot: bool, what: str) -> tuple[list[int] | None, np.ndarray | None]:

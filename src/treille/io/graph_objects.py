@@ -11,20 +11,20 @@ import scipy.sparse as sp
 from .errors import InputError
 from .grakel_graphs import grakel_graph, is_grakel, is_tuple
 from .graph_arrays import adjacency_graph, edge_index_graph, field, is_matrix
-from .graph_parts import Graph
+from .graph_parts import PlainGraph
 from .networkx_graphs import is_networkx, networkx_graph
 
 EXPECTED = "expected a graph: treille.data.Graph, a networkx graph, an adjacency matrix, a tuple of edges and labels"
 
 
-def graph_of(item: Any, place: str) -> Graph:
+def graph_of(item: Any, place: str) -> PlainGraph:
     """One graph, from whatever holds one; `place` names it in messages.
 
     >>> graph = graph_of(([(0, 1), (1, 0)], {0: "C", 1: "O"}), "item 0")
     >>> graph.nodes, graph.directed
     (['C', 'O'], False)
     """
-    if isinstance(item, Graph):
+    if isinstance(item, PlainGraph):
         return item
     if is_networkx(item):
         return networkx_graph(item, place)
@@ -45,7 +45,7 @@ def is_graph(item: Any) -> bool:
     >>> is_graph(np.eye(3)), is_graph(({(0, 1): 1}, {0: "a", 1: "b"})), is_graph({"nodes": 2, "edges": []}), is_graph([(0, 1)])
     (True, True, True, False)
     """
-    if isinstance(item, Graph) or is_networkx(item) or sp.issparse(item):
+    if isinstance(item, PlainGraph) or is_networkx(item) or sp.issparse(item):
         return True
     if isinstance(item, np.ndarray):
         return is_matrix(item)
@@ -57,13 +57,13 @@ def is_graph(item: Any) -> bool:
     )
 
 
-def dict_graph(record: Mapping[str, Any], place: str) -> Graph:
+def dict_graph(record: Mapping[str, Any], place: str) -> PlainGraph:
     """The graph of a dict, as in JSON lines: edges, and perhaps nodes, edge_labels, weights, node_attr, directed.
 
     Nodes are labels, or their number; or dicts with an id, as networkx and D3 write them.
 
-    >>> str(dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0"))
-    '2 nodes C O, 1 edge 0-1:2'
+    >>> dict_graph({"nodes": ["C", "O"], "edges": [[0, 1]], "edge_labels": [2]}, "item 0")[:3]
+    (['C', 'O'], [[0, 1]], [2])
     """
     nodes, edges, directed = (
         record.get("nodes"),
@@ -83,10 +83,10 @@ def dict_graph(record: Mapping[str, Any], place: str) -> Graph:
     labels, weights, attributes = given
     if not (labels is None or isinstance(labels, (Sequence, np.ndarray))) or isinstance(labels, str):
         raise InputError(f"{place}: the field 'edge_labels' is {labels!r}, expected a list")
-    return Graph(nodes, edges, labels, weights, attributes, directed)
+    return PlainGraph(nodes, edges, labels, weights, attributes, directed)
 
 
-def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> Graph:
+def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> PlainGraph:
     for k, node in enumerate(nodes):
         if not isinstance(node, Mapping) or not isinstance(node.get("id"), Hashable) or node.get("id") is None:
             raise InputError(f"{place}, node {k}: found {str(node)[:40]}, expected an object with an id")
@@ -106,7 +106,7 @@ def _node_link(nodes: Sequence[Any], edges: Any, directed: bool, place: str) -> 
     names = [node.get("label") for node in nodes]
     known = len(nodes) if all(name is None for name in names) else names
     edge_labels = None if all(label is None for label in labels) else labels
-    return Graph(known, pairs, edge_labels, _all_or_none(weights, place), None, directed)
+    return PlainGraph(known, pairs, edge_labels, _all_or_none(weights, place), None, directed)
 
 
 def _all_or_none(weights: list[Any], place: str) -> list[Any] | None:

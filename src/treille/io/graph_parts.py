@@ -6,31 +6,22 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from treille import _core
-from treille.drawing.graph_layout import Graph as Drawn
-from treille.drawing.graph_layout import draw_graph
-from treille.drawing.svg import Shares
 
 from .errors import InputError
+from .flat import over_one_alphabet, running_sum, selected
+from .parts import PackedExamples
 
 NO_CODES, NO_WEIGHTS = np.empty(0, np.int32), np.empty(0)
 LIMIT = 2**31  # of the nodes of one graph
 
 
-class Graph(NamedTuple):
-    """One graph: its nodes, given by their labels or by their number, and its edges as pairs of positions of nodes.
-
-    A str is a list of labels of one character. `edge_labels` and `weights` have one value for each edge, `attributes` one row of
-    numbers for each node. Labels are str or int.
-
-    >>> water = Graph(["O", "H", "H"], [(0, 1), (0, 2)])
-    >>> water.n_nodes, len(water.edges), str(water)
-    (3, 2, '3 nodes O H H, 2 edges 0-1 0-2')
-    """
+class PlainGraph(NamedTuple):
+    """One graph as readers make it: the fields of `treille.data.Graph`, which describes them."""
 
     nodes: Any
     edges: Any
@@ -44,34 +35,12 @@ class Graph(NamedTuple):
         """How many nodes there are."""
         return int(self.nodes) if isinstance(self.nodes, (int, np.integer)) else len(self.nodes)
 
-    def __str__(self) -> str:
-        labels = [] if isinstance(self.nodes, (int, np.integer)) else self.nodes
-        arrow, names = ">" if self.directed else "-", self.edge_labels
-        colons = [""] * len(self.edges) if names is None else [f":{name}" for name in names]
-        edges = [f"{u}{arrow}{v}{colon}" for (u, v), colon in zip(self.edges, colons, strict=True)]
-        counts = (f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}", f"{len(edges)} edge{'s' * (len(edges) != 1)}")
-        return ", ".join(
-            " ".join([count, *map(str, what)]) for count, what in zip(counts, (labels, edges), strict=True)
-        )
-
-    def _repr_svg_(self) -> str:
-        return graph_picture(self, alone=True)
-
-
-def graph_picture(graph: Graph, shares: Any = None, hints: Sequence[str] | None = None, alone: bool = False) -> str:
-    """A drawing of a graph as SVG, with shares of its nodes, then of its edges, from -1 to 1, and a hint for each."""
-    nodes = [
-        str(label) for label in (range(graph.n_nodes) if isinstance(graph.nodes, (int, np.integer)) else graph.nodes)
-    ]
-    edges = [(int(u), int(v)) for u, v in graph.edges]
-    labels = [] if graph.edge_labels is None else [str(label) for label in graph.edge_labels]
-    return draw_graph(Drawn(nodes, edges, labels, bool(graph.directed)), Shares(shares, hints), alone)
-
 
 @dataclass(frozen=True, repr=False)
-class GraphParts:
+class GraphParts(PackedExamples):
     """Graphs in flat arrays, as a file holds them; `treille.Graphs`, which describes the arrays, is made of them."""
 
+    title: ClassVar[str] = "graphs"
     labels: np.ndarray
     offsets: np.ndarray
     arcs: np.ndarray
@@ -90,89 +59,59 @@ class GraphParts:
         return f"GraphParts({len(self):,} graphs, {len(self.labels):,} nodes)"
 
     def take(self, rows: Any) -> GraphParts:
-        """The graphs at these positions."""
-        nodes, offsets = _ranges(self.offsets, rows)
-        arcs, ends = _ranges(self.arcs, nodes)
+        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        arcs, ends = selected(self.arcs, nodes)
         edge_labels = self.edge_labels[arcs] if len(self.edge_labels) else self.edge_labels
         weights = self.weights[arcs] if len(self.weights) else self.weights
         parts = (self.labels[nodes], offsets, ends, self.targets[arcs], edge_labels, weights, self.attributes[nodes])
         return GraphParts(*parts, self.alphabet, self.edge_alphabet, self.directed)
 
+    @classmethod
+    def join(cls, each: Sequence[GraphParts]) -> GraphParts:
+        """The graphs of several files that have the same `traits`, over one alphabet.
 
-def joined_graphs(parts: Sequence[GraphParts]) -> GraphParts:
-    """The graphs of several files that are `Alike`, over one alphabet.
-
-    >>> one, two = (pack([Graph([label, "b"], [(0, 1)])]) for label in "ca")
-    >>> joined_graphs([one, two]).alphabet
-    ['a', 'b', 'c']
-    """
-    sides = [(part.labels, part.alphabet) for part in parts], [(part.edge_labels, part.edge_alphabet) for part in parts]
-    (labels, alphabet), (edge_labels, edge_alphabet) = (_over_one(side) for side in sides)
-    directed = any(part.directed for part in parts)  # undirected edges are two arcs already
-    n_arcs = [len(part.targets) for part in parts]
-    weighted = any(len(part.weights) for part in parts)
-    weights = [part.weights if len(part.weights) else np.ones(n) for part, n in zip(parts, n_arcs, strict=True)]
-    width = max(part.attributes.shape[1] for part in parts)
-    rows = [part.attributes.reshape(len(part.labels), -1) for part in parts if len(part.labels)]
-    return GraphParts(
-        labels,
-        running_sum(np.concatenate([np.diff(part.offsets) for part in parts])),
-        running_sum(np.concatenate([np.diff(part.arcs) for part in parts])),
-        np.concatenate([part.targets for part in parts]),
-        edge_labels,
-        np.concatenate(weights) if weighted else NO_WEIGHTS,
-        np.concatenate([np.empty((0, width)), *rows]),
-        alphabet,
-        edge_alphabet,
-        directed,
-    )
-
-
-class Alike:
-    """Refuses files, or parts of a file, of which some have labels of nodes or edges, or other attributes than the others."""
-
-    def __init__(self) -> None:
-        self._found = dict[str, tuple[int, str]]()  # what the first part has, and its name
-
-    def check(self, part: GraphParts, name: str) -> None:
-        """Compares a part with those before it."""
-        facts = (
-            ("labels of nodes", len(part.labels), bool(part.alphabet)),
-            ("labels of edges", len(part.targets), bool(part.edge_alphabet)),
-            ("attributes", len(part.labels), part.attributes.shape[1]),
+        >>> one, two = (pack([PlainGraph([label, "b"], [(0, 1)])]) for label in "ca")
+        >>> GraphParts.join([one, two]).alphabet
+        ['a', 'b', 'c']
+        """
+        labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each], in_order)
+        coded = [(part.edge_labels, part.edge_alphabet) for part in each]
+        edge_labels, edge_alphabet = over_one_alphabet(coded, in_order)
+        weights = [part.weights if len(part.weights) else np.ones(len(part.targets)) for part in each]
+        width = max(part.attributes.shape[1] for part in each)
+        rows = [part.attributes.reshape(len(part.labels), -1) for part in each if len(part.labels)]
+        return cls(
+            labels,
+            running_sum(np.concatenate([np.diff(part.offsets) for part in each])),
+            running_sum(np.concatenate([np.diff(part.arcs) for part in each])),
+            np.concatenate([part.targets for part in each]),
+            edge_labels,
+            np.concatenate(weights) if any(len(part.weights) for part in each) else NO_WEIGHTS,
+            np.concatenate([np.empty((0, width)), *rows]),
+            alphabet,
+            edge_alphabet,
+            any(part.directed for part in each),  # undirected edges are two arcs already
         )
-        for what, n, value in facts:
-            known, first = self._found.setdefault(what, (value, name)) if n else (value, name)
-            if known != value:
-                has, lacks = (first, name) if known else (name, first)
-                raise InputError(f"{has} has {what}, but {lacks} has none, or others: give all graphs the same")
+
+    @property
+    def volume(self) -> int:
+        return 8 * (len(self.labels) + len(self.targets))
+
+    def traits(self) -> dict[str, str]:
+        """Whether nodes and edges have labels, and how many attributes: nothing of graphs without nodes, or without edges."""
+        nodes = {"labels": f"{'' if self.alphabet else 'no '}labels of nodes"}
+        nodes["attributes"] = f"{self.attributes.shape[1] or 'no'} attributes"
+        edges = {"edge labels": f"{'' if self.edge_alphabet else 'no '}labels of edges"}
+        return (nodes if len(self.labels) else {}) | (edges if len(self.targets) else {})
 
 
-def _over_one(sides: Sequence[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:
-    """Codes of labels over several alphabets, over the union of these."""
-    alphabet = in_order({name for _, own in sides for name in own})
-    position = {name: code for code, name in enumerate(alphabet)}
-    tables = [np.array([position[name] for name in own], np.int32) for _, own in sides]
-    coded = [
-        table[codes] if len(table) and len(codes) else codes for table, (codes, _) in zip(tables, sides, strict=True)
-    ]
-    return np.concatenate(coded), alphabet
-
-
-def _ranges(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of what belongs to these rows, and their offsets after selection."""
-    lengths = np.diff(offsets)[rows]
-    ends = running_sum(lengths)
-    return np.arange(ends[-1]) + np.repeat(offsets[:-1][rows] - ends[:-1], lengths), ends
-
-
-def pack(graphs: Iterable[Graph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
+def pack(graphs: Iterable[PlainGraph], place: Callable[[int], str] = "item {}".format) -> GraphParts:
     """Graphs as flat arrays; `place(i)` names graph i in messages.
 
     Edges may be listed twice, those of an undirected graph in either direction: they count once. If one graph is directed, all
     are, and an undirected edge is two arcs.
 
-    >>> parts = pack([Graph(["O", "H", "H"], [(0, 1), (0, 2)])])
+    >>> parts = pack([PlainGraph(["O", "H", "H"], [(0, 1), (0, 2)])])
     >>> parts.alphabet, parts.labels.tolist(), parts.arcs.tolist(), parts.targets.tolist()
     (['H', 'O'], [1, 0, 0], [0, 2, 3, 4], [1, 2, 0, 0])
     """
@@ -207,14 +146,7 @@ def pack(graphs: Iterable[Graph], place: Callable[[int], str] = "item {}".format
     return GraphParts(codes, offsets, arcs, targets, arc_labels, arc_weights, *shared)
 
 
-def running_sum(lengths: Any) -> np.ndarray:
-    """Offsets of rows of these lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
-def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
+def _n_nodes(graph: PlainGraph, i: int, place: Callable[[int], str]) -> int:
     try:
         n = graph.n_nodes
     except TypeError:
@@ -225,7 +157,7 @@ def _n_nodes(graph: Graph, i: int, place: Callable[[int], str]) -> int:
     return n
 
 
-def _edges(items: Sequence[Graph], place: Callable[[int], str]) -> tuple[np.ndarray, list[int]]:
+def _edges(items: Sequence[PlainGraph], place: Callable[[int], str]) -> tuple[np.ndarray, list[int]]:
     """The edges of all graphs, one row each, and how many each graph has."""
     lists = [graph.edges for graph in items]
     with contextlib.suppress(TypeError, ValueError, OverflowError):  # found again below, with its place
@@ -310,7 +242,7 @@ def _by_size(name: str) -> tuple[bool, int, str]:
     return not is_number, int(name) if is_number else 0, name
 
 
-def _weights(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
+def _weights(items: Sequence[PlainGraph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
     if all(graph.weights is None for graph in items):
         return NO_WEIGHTS
     parts = [NO_WEIGHTS]
@@ -328,7 +260,7 @@ def _weights(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int]
     return np.concatenate(parts)
 
 
-def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
+def _attributes(items: Sequence[PlainGraph], sizes: Sequence[int], place: Callable[[int], str]) -> np.ndarray:
     having = [i for i, graph in enumerate(items) if graph.attributes is not None and sizes[i]]
     if not having:
         return np.empty((sum(sizes), 0))
@@ -356,7 +288,7 @@ def _attributes(items: Sequence[Graph], sizes: Sequence[int], place: Callable[[i
     return np.ascontiguousarray(np.concatenate(parts))
 
 
-def _explained(graph: Graph, edge: int, other: int) -> str:
+def _explained(graph: PlainGraph, edge: int, other: int) -> str:
     u, v = (int(node) for node in graph.edges[edge])
     if other < 0:
         n = f"{graph.n_nodes} node{'s' * (graph.n_nodes != 1)}"

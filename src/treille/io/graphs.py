@@ -21,8 +21,9 @@ from .examples import Examples, Request, against_the_rest, block_ids, counted, n
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
-from .graph_parts import Alike, Graph, pack
+from .graph_parts import PlainGraph, pack
 from .labels import Found, labels_of
+from .parts import Same
 from .smiles import smiles_graph
 
 TITLES = {"graphs": "JSON lines of graphs", "tu": "TU set", **networkx_graphs.TITLES, "smiles": "SMILES"}
@@ -75,7 +76,7 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
 def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
     source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
-    rows, alike, one_hot = jsonl.records(lines, source), Alike(), None
+    rows, alike, one_hot = jsonl.records(lines, source), Same(), None
     found = None
     for found in text_files.collected(rows, replace(request, text=held), limits, _record_graph):
         assert found.fields is not None
@@ -94,7 +95,7 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
         raise InputError(f"{source}: holds no graph, expected at least one")
 
 
-def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Graph | Mapping[str, Any]:
+def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
     """The graph of a record, or of the object in the field that the user named; with `edge_index`, the object as it is."""
     name = fields.texts[0]
     held = fields.get(record, name, place)
@@ -111,20 +112,20 @@ def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> Grap
 
 
 def _indexed(
-    items: Sequence[Graph | Mapping[str, Any]], place: Callable[[int], str], one_hot: bool | None
-) -> tuple[list[Graph], bool | None]:
+    items: Sequence[PlainGraph | Mapping[str, Any]], place: Callable[[int], str], one_hot: bool | None
+) -> tuple[list[PlainGraph], bool | None]:
     """The graphs of all records, with rows of `x` and `edge_attr` as labels if all are one-hot; and whether these are.
 
     `one_hot` is what was found for earlier records; None if these have no such rows.
     """
 
-    def graphs(one_hot: bool) -> list[Graph]:
+    def graphs(one_hot: bool) -> list[PlainGraph]:
         return [
-            item if isinstance(item, Graph) else edge_index_graph(item, place(i), one_hot)
+            item if isinstance(item, PlainGraph) else edge_index_graph(item, place(i), one_hot)
             for i, item in enumerate(items)
         ]
 
-    if one_hot is None and any(not isinstance(item, Graph) and has_columns(item) for item in items):
+    if one_hot is None and any(not isinstance(item, PlainGraph) and has_columns(item) for item in items):
         with contextlib.suppress(InputError):
             return graphs(one_hot=True), True
         return graphs(one_hot=False), False
@@ -135,7 +136,7 @@ def _lines(found: Found, source: str) -> Callable[[int], str]:
     return lambda i: f"{source}, line {found[i][0]}"
 
 
-def check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
+def check_sizes(graphs: Sequence[PlainGraph], place: Callable[[int], str]) -> None:
     """Refuses a small file that asks for much memory by the numbers of nodes that it states."""
     allowed = UNLISTED
     for i, graph in enumerate(graphs):
@@ -150,7 +151,7 @@ def check_sizes(graphs: Sequence[Graph], place: Callable[[int], str]) -> None:
 
 
 def _examples(
-    graphs: Sequence[Graph],
+    graphs: Sequence[PlainGraph],
     found: Found,
     fields: Fields,
     request: Request,
@@ -191,17 +192,17 @@ def _smiles(stream: Iterator[str], request: Request, limits: Limits | None) -> I
         yield _examples([graph for _, _, graph in rows], found, fields, request, _lines(found, source), names, ids)
 
 
-def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, Graph]]:
+def _molecules(stream: Iterator[str], source: str) -> Iterator[tuple[int, str | None, PlainGraph]]:
     for number, line in enumerate(stream, 1):
         if line.strip():
             text, *rest = line.split(None, 1)
             yield number, rest[0].strip() if rest else None, smiles_graph(text, f"{source}, line {number}")
 
 
-def format_graph(graph: Graph, label: str | None = None) -> str:
+def format_graph(graph: PlainGraph, label: str | None = None) -> str:
     """A graph as a line of JSON, as `read` understands it.
 
-    >>> format_graph(Graph(["C", "O"], [(0, 1)]), "alcohol")
+    >>> format_graph(PlainGraph(["C", "O"], [(0, 1)]), "alcohol")
     '{"label": "alcohol", "nodes": ["C", "O"], "edges": [[0, 1]]}'
     """
     nodes, edges, edge_labels, weights, attributes, directed = graph
@@ -212,12 +213,14 @@ def format_graph(graph: Graph, label: str | None = None) -> str:
     return json.dumps(record | {name: value for name, value in optional.items() if value is not None})
 
 
-def write_graphs(path: str | os.PathLike[str], graphs: Sequence[Graph], labels: Sequence[str] | None = None) -> None:
+def write_graphs(
+    path: str | os.PathLike[str], graphs: Sequence[PlainGraph], labels: Sequence[str] | None = None
+) -> None:
     """Writes graphs as JSON lines, zipped if the name ends in .gz.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
-    >>> write_graphs(path, [Graph(2, [(0, 1)])])
+    >>> write_graphs(path, [PlainGraph(2, [(0, 1)])])
     >>> path.read_text()
     '{"nodes": 2, "edges": [[0, 1]]}\\n'
     """

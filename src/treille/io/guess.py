@@ -1,12 +1,24 @@
 """Recognise the format of a file by its name, otherwise by its first line that is not blank."""
 
 import os
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from . import crfsuite, graphs, svmlight, text_files, trees
 from .open import COMPRESSED
 
-FAMILIES = (graphs, trees, svmlight, crfsuite, text_files)  # modules with TITLES, SUFFIXES, guess_content and read
-SUFFIXES = {format: suffixes for family in FAMILIES for format, suffixes in family.SUFFIXES.items()}
+Format = (
+    Any  # a module with TITLES, SUFFIXES, guess_content and blocks, or a class of users with the same, see CONTRIBUTING
+)
+BUILT_IN: tuple[Format, ...] = (graphs, trees, svmlight, crfsuite, text_files)
+find_registered: Callable[[], Iterable[Format]] = (
+    tuple  # `treille.registry`, which this package does not import, sets it
+)
+
+
+def families() -> tuple[Format, ...]:
+    """All formats of text files, in the order in which they are asked: those of users before our own."""
+    return (*find_registered(), *BUILT_IN)
 
 
 def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
@@ -18,9 +30,10 @@ def guess(name: str, line: str, text: str | None = None) -> tuple[str, str]:
     (('csv', 'name'), ('tsv', 'content'), ('lines', 'content'))
     """
     stem = COMPRESSED.sub("", os.path.basename(name).lower())
-    named = next((format for format, suffixes in SUFFIXES.items() if stem.endswith(suffixes)), None)
+    suffixes = ((format, ends) for family in families() for format, ends in family.SUFFIXES.items())
+    named = next((format for format, ends in suffixes if stem.endswith(ends)), None)
     holds_others = {"tsv": trees, "jsonl": graphs}.get(named or "")
     if named is not None and not (holds_others and holds_others.guess_content(line, text)):
         return named, "name"
-    guesses = (family.guess_content(line, text) for family in FAMILIES)
+    guesses = (family.guess_content(line, text) for family in families())
     return next(format for format in guesses if format is not None), "content"

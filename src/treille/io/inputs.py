@@ -10,9 +10,9 @@ from .archive import Member, archive_members, is_many
 from .blocks import Limits, split_head
 from .errors import InputError
 from .examples import Examples, Request
-from .guess import FAMILIES, guess
+from .guess import families, guess
+from .multi_file import Part, document_blocks, joined_blocks, name_of
 from .open import COMPRESSED, STANDARD_INPUT, Text, open_text, source_name
-from .several import Part, document_blocks, joined_blocks, name_of
 
 Path = str | os.PathLike[str]
 
@@ -50,7 +50,7 @@ def _stream_blocks(stream: Text, request: Request, limits: Limits | None) -> Ite
         return columnar.blocks(stream.buffer, request, limits)
     if request.format in lattices.TITLES:
         return lattice_files.blocks([Member(request.source, "", lambda: stream.buffer)], request, limits)
-    family = next(family for family in FAMILIES if request.format in family.TITLES)
+    family = next(family for family in families() if request.format in family.TITLES)
     return family.blocks(lines, request, limits)
 
 
@@ -110,7 +110,7 @@ def _joined(parts: Sequence[Part], request: Request, folders: Sequence[str] | No
 
 def is_named(name: str) -> bool:
     """Whether the suffix of a name tells the format of a file."""
-    known = (*(suffix for family in (*FAMILIES, columnar) for own in family.SUFFIXES.values() for suffix in own),)
+    known = (*(suffix for family in (*families(), columnar) for own in family.SUFFIXES.values() for suffix in own),)
     return COMPRESSED.sub("", name.lower()).endswith(known)
 
 

@@ -4,16 +4,16 @@ import json
 from typing import Any
 
 from .errors import InputError
-from .tree_parts import Tree
+from .tree_parts import Nodes
 
 
-def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Tree:
+def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Nodes:
     """A document, parsed or as text, as a tree: the root is ``$``, members have their keys as labels, items of arrays ``[]``.
 
     A string, a number, true, false or null is a leaf below that, as itself or, without `values`, as its kind.
 
-    >>> str(json_tree('{"vine": {"age": 3, "rows": [1, 2]}}'))
-    '($ (vine (age 3) (rows ([] 1) ([] 2))))'
+    >>> json_tree('{"vine": {"age": 3, "red": true}}')
+    (['$', 'vine', 'age', '3', 'red', 'true'], [-1, 0, 1, 2, 1, 4])
     """
     if isinstance(document, (str, bytes)):
         document = _parsed(document, place)
@@ -31,7 +31,7 @@ def json_tree(document: Any, values: bool = True, place: str = "item 0") -> Tree
         else:
             labels.append(_leaf(value, values, place))
             parents.append(node)
-    return Tree(labels, parents)
+    return labels, parents
 
 
 def _parsed(text: str | bytes, place: str) -> Any:

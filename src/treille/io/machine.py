@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .errors import InputError
+from .parts import PackedExamples
 
 SEMIRINGS = ("real", "log", "tropical")
 EPSILON = "<eps>"  # the symbol of label 0
@@ -100,7 +101,7 @@ class MachineParts:
         return [symbols[label] if label else "" for label in labels.tolist()]
 
 
-class MachineList(Sequence[Any]):
+class MachineList(PackedExamples, Sequence[Any]):
     """The machines of files of lattices: `machines`, as the files hold them.
 
     An item is a `treille.Fst`, made when it is asked for, and an acceptor: a lattice of two sides, such as Kaldi's, is read by
@@ -111,6 +112,7 @@ class MachineList(Sequence[Any]):
     (MachineList(1 machine), <Fst: 2 states, 1 arcs, 1 final, no symbols, real>, [1])
     """
 
+    title = "lattices"
     make_item: ClassVar[
         Callable[[MachineParts], Any]
     ]  # `treille.automata`, which this package does not import, sets it
@@ -132,3 +134,16 @@ class MachineList(Sequence[Any]):
 
     def __repr__(self) -> str:
         return f"MachineList({len(self):,} machine{'s' * (len(self) != 1)})"
+
+    def take(self, rows: Sequence[int]) -> MachineList:
+        return MachineList([self.machines[i] for i in rows])
+
+    @classmethod
+    def join(cls, each: Sequence[MachineList]) -> MachineList:
+        from .symbols import over_one_table  # which is made of machines
+
+        return cls(over_one_table([machine for part in each for machine in part.machines]))
+
+    @property
+    def volume(self) -> int:
+        return 30 * sum(len(machine.sources) for machine in self.machines)

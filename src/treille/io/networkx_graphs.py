@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .graph_parts import Graph
+from .graph_parts import PlainGraph
 
 TITLES = {"gml": "GML", "graphml": "GraphML"}
 
@@ -34,14 +34,14 @@ def networkx_graph(
     edge_label: str | None = "label",
     weight: str | None = "weight",
     attributes: str | Sequence[str] | None = None,
-) -> Graph:
+) -> PlainGraph:
     """The nodes in their order, with labels, weights and numbers from the data of nodes and edges, where these have them.
 
     >>> import networkx as nx
     >>> water = nx.Graph([("o", "h1"), ("o", "h2")])
     >>> nx.set_node_attributes(water, {"o": "O", "h1": "H", "h2": "H"}, "label")
-    >>> str(networkx_graph(water, "item 0"))
-    '3 nodes O H H, 2 edges 0-1 0-2'
+    >>> networkx_graph(water, "item 0")[:2]
+    (['O', 'H', 'H'], [(0, 1), (0, 2)])
     """
     if not is_networkx(graph):
         raise InputError(f"{place} is {type(graph).__name__}, expected a graph of networkx")
@@ -61,7 +61,7 @@ def networkx_graph(
         for (what, _), value in zip(of_edges, weights, strict=True):
             if not isinstance(value, (int, float, np.number)):
                 raise InputError(f"{place}, {what}: its {weight} is {value!r}, expected a number")
-    return Graph(
+    return PlainGraph(
         len(nodes) if labels is None else labels,
         pairs,
         _values(of_edges, edge_label, place),
@@ -96,7 +96,7 @@ def _rows(columns: Sequence[list[Any]], items: Sequence[tuple[str, Any]], place:
     return np.array(rows).reshape(len(rows), -1) if rows else np.empty((0, 0))
 
 
-def to_networkx(graphs: Iterable[Graph]) -> list[Any]:
+def to_networkx(graphs: Iterable[PlainGraph]) -> list[Any]:
     """Graphs of networkx, with `label`, `weight` and `attributes` as the data of nodes and edges."""
     nx = networkx()
     made = []
@@ -116,13 +116,13 @@ def to_networkx(graphs: Iterable[Graph]) -> list[Any]:
     return made
 
 
-def parse(text: str, format: str, source: str, label: str | None = None) -> Graph:
+def parse(text: str, format: str, source: str, label: str | None = None) -> PlainGraph:
     """The graph of a file; the data of nodes called `label` are the labels.
 
     The field `label` of GML, which networkx writes for every node, holds labels if it is not the id of each.
 
-    >>> str(parse('graph [ node [ id 1 label "C" ] node [ id 5 label "O" ] edge [ source 1 target 5 ] ]', "gml", "a.gml"))
-    '2 nodes C O, 1 edge 0-1'
+    >>> parse('graph [ node [ id 1 label "C" ] node [ id 5 label "O" ] edge [ source 1 target 5 ] ]', "gml", "a.gml")[:2]
+    (['C', 'O'], [(0, 1)])
     """
     nx = networkx()
     try:

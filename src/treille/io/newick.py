@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .errors import InputError
-from .tree_parts import Tree
+from .tree_parts import Nodes
 
 UNNAMED = "*"
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+")
 
 
-def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: int = 1) -> Iterator[tuple[int, Tree]]:
+def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: int = 1) -> Iterator[tuple[int, Nodes]]:
     """The trees of a text, and the line each begins on. Branch lengths are dropped; a node without a name is called ``*``.
 
     The text, or its lines, which are read as they are needed, begins at `line` and `column` of its file.
 
-    >>> [(line, str(tree)) for line, tree in newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0")]
-    [(1, '(* (C (A) (B)) (D_e))')]
+    >>> list(newick_trees("((A:0.1,B:0.2)C:0.3,'D e');", "item 0"))
+    [(1, (['*', 'C', 'A', 'B', 'D e'], [-1, 0, 1, 1, 0]))]
     """
     reader, begun, first = _Reader(), 0, line
     unread = iter([text] if isinstance(text, str) else text)
@@ -36,7 +36,7 @@ def newick_trees(text: str | Iterable[str], source: str, line: int = 1, column: 
                     place = f"line {line}, column {before + (column if line == first else 1)}"
                     raise InputError(f"{source}, {place}: {wrong}")
                 if token == ";":
-                    yield begun, Tree(reader.labels, reader.parents)
+                    yield begun, (reader.labels, reader.parents)
                     reader, begun = _Reader(), 0
             line, at = line + token.count("\n"), at + len(token)
     if begun:

@@ -9,16 +9,15 @@ from . import columnar, lattices, trees
 from .blocks import Limits
 from .errors import InputError
 from .examples import Examples, Request
-from .guess import FAMILIES
+from .guess import BUILT_IN, families
 from .inputs import part_of
 from .label_files import Labels, LabelsElsewhere
-from .several import Part
+from .multi_file import Part
 from .symbols import read_symbols
 from .tree_parts import TreeParts
 from .weights import check_kind
 
-TITLES = {format: title for family in (*FAMILIES[::-1], columnar, lattices) for format, title in family.TITLES.items()}
-FORMATS = tuple(TITLES)
+FORMATS = tuple(format for family in (*BUILT_IN[::-1], columnar, lattices) for format in family.TITLES)
 Path = str | os.PathLike[str]
 
 
@@ -175,8 +174,9 @@ def request_of(
     **options: Any,
 ) -> Request:
     """The arguments of `read` that say how a file is read, checked."""
-    if format is not None and format not in FORMATS:
-        raise InputError(f"unknown format {format!r}, expected one of {', '.join(FORMATS)}")
+    known = dict.fromkeys((*FORMATS, *(name for family in families() for name in family.TITLES)))
+    if format is not None and format not in known:
+        raise InputError(f"unknown format {format!r}, expected one of {', '.join(known)}")
     check_kind(weights)
     table = read_symbols(symbols)
     return Request("", format or "", weights=weights, symbols=table, columns=tuple(columns), **options)

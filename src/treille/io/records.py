@@ -1,18 +1,25 @@
 """Examples as named fields, each with the line it begins on, and rows of numbers."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 import scipy.sparse as sp
+
+from .parts import PackedExamples
 
 Record = tuple[int, Mapping[str, object]]
 Records = Iterator[Record]
 
 
 @dataclass(frozen=True, repr=False)
-class NumberRows:
+class NumberRows(PackedExamples):
     """Rows of numbers with names of their columns, as a file holds them; `treille.Vectors` is made of them."""
 
+    title: ClassVar[str] = "rows of numbers"
     matrix: sp.csr_matrix
     names: list[str]
 
@@ -21,3 +28,23 @@ class NumberRows:
 
     def __repr__(self) -> str:
         return f"NumberRows({len(self):,} rows, {len(self.names):,} columns)"
+
+    def take(self, rows: Sequence[int]) -> NumberRows:
+        return NumberRows(self.matrix[np.asarray(rows, np.int64)], self.names)
+
+    @classmethod
+    def join(cls, each: Sequence[NumberRows]) -> NumberRows:
+        names = sorted({name for part in each for name in part.names}, key=lambda name: (len(name), name))
+        codes = {name: code for code, name in enumerate(names)}
+        blocks = []
+        for part in each:
+            columns = np.array([codes[name] for name in part.names], np.int64)[part.matrix.indices]
+            shape = (len(part), len(names))
+            blocks.append(sp.csr_matrix((part.matrix.data, columns, part.matrix.indptr), shape=shape))
+        matrix = sp.csr_matrix(sp.vstack(blocks))
+        matrix.sort_indices()
+        return cls(matrix, names)
+
+    @property
+    def volume(self) -> int:
+        return 10 * int(self.matrix.nnz)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import InputError
-from .graph_parts import Graph
+from .graph_parts import PlainGraph
 
 
-def smiles_graph(text: Any, place: str) -> Graph:
+def smiles_graph(text: Any, place: str) -> PlainGraph:
     """The graph of a molecule, hydrogen atoms left out unless they are written as atoms."""
     try:
         from rdkit import Chem, rdBase
@@ -23,4 +23,4 @@ def smiles_graph(text: Any, place: str) -> Graph:
     atoms = [atom.GetSymbol() for atom in molecule.GetAtoms()]
     bonds = list(molecule.GetBonds())
     ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds]
-    return Graph(atoms, ends, [str(bond.GetBondType()).lower() for bond in bonds])
+    return PlainGraph(atoms, ends, [str(bond.GetBondType()).lower() for bond in bonds])

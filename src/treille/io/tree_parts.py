@@ -1,41 +1,28 @@
-"""Trees as files hold them: a single tree, and many trees in flat arrays."""
+"""Trees as files hold them: labels and parents of the nodes of one tree, and many trees in flat arrays."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from treille import _core
-from treille.drawing.tidy_tree import draw_tree
 
 from .errors import InputError
+from .flat import over_one_alphabet, running_sum, selected
+from .parts import PackedExamples
 
-
-class Tree(NamedTuple):
-    """One tree: the labels of its nodes and the parent of each, -1 for the root. As a str, it is in brackets.
-
-    >>> tree = Tree(["S", "NP", "he", "VP", "V", "PP"], [-1, 0, 1, 0, 3, 3])
-    >>> str(tree)
-    '(S (NP he) (VP (V) (PP)))'
-    """
-
-    labels: Sequence[str]
-    parents: Sequence[int]
-
-    def __str__(self) -> str:
-        return spell(self.labels, self.parents)
-
-    def _repr_svg_(self) -> str:
-        tree = pack([self])  # in preorder
-        return draw_tree([tree.alphabet[label] for label in tree.labels], tree.parents.tolist(), alone=True)
+Nodes = tuple[Sequence[str], Sequence[int]]  # of one tree: the label of each, and its parent, -1 for the root
 
 
 @dataclass(frozen=True, repr=False)
-class TreeParts:
+class TreeParts(PackedExamples):
     """Trees in flat arrays, as a file holds them; `treille.Trees` is made of them."""
 
+    title: ClassVar[str] = "trees"
     labels: np.ndarray
     parents: np.ndarray
     offsets: np.ndarray
@@ -47,11 +34,25 @@ class TreeParts:
     def __repr__(self) -> str:
         return f"TreeParts({len(self):,} trees, {len(self.labels):,} nodes)"
 
+    def take(self, rows: Sequence[int]) -> TreeParts:
+        nodes, offsets = selected(self.offsets, np.asarray(rows, np.int64))
+        return TreeParts(self.labels[nodes], self.parents[nodes], offsets, self.alphabet)
 
-def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) -> TreeParts:
+    @classmethod
+    def join(cls, each: Sequence[TreeParts]) -> TreeParts:
+        labels, alphabet = over_one_alphabet([(part.labels, part.alphabet) for part in each])
+        offsets = running_sum(np.concatenate([np.diff(part.offsets) for part in each]))
+        return cls(labels, np.concatenate([part.parents for part in each]), offsets, alphabet)
+
+    @property
+    def volume(self) -> int:
+        return 8 * len(self.labels)
+
+
+def pack(trees: Iterable[Nodes], place: Callable[[int], str] = "item {}".format) -> TreeParts:
     """Trees of nodes in any order, as flat arrays in preorder; `place(i)` names tree i in messages.
 
-    >>> parts = pack([Tree(["NP", "S", "VP"], [1, -1, 1])])
+    >>> parts = pack([(["NP", "S", "VP"], [1, -1, 1])])
     >>> parts.alphabet, parts.labels.tolist(), parts.parents.tolist()
     (['NP', 'S', 'VP'], [1, 0, 2], [-1, 0, 0])
     """
@@ -69,8 +70,7 @@ def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) 
         i, label = next((i, x) for i, (labels, _) in enumerate(items) for x in labels if not isinstance(x, str))
         raise InputError(f"{place(i)}: a label is {label!r}, expected a str")
     codes = {label: code for code, label in enumerate(alphabet)}
-    offsets = np.zeros(len(items) + 1, np.int64)
-    np.cumsum([len(labels) for labels, _ in items], out=offsets[1:])
+    offsets = running_sum([len(labels) for labels, _ in items])
     coded = np.fromiter((codes[label] for names, _ in items for label in names), np.int32, count=offsets[-1])
     given = np.fromiter(chain.from_iterable(above for _, above in items), np.int64, count=offsets[-1])
     above = np.clip(given, -2, 2**31 - 1).astype(np.int32)  # what is beyond is no node of its tree either
@@ -83,35 +83,3 @@ def pack(trees: Iterable[Tree], place: Callable[[int], str] = "item {}".format) 
     if len(order):
         coded, above = coded[order], in_order
     return TreeParts(coded, above, offsets, alphabet)
-
-
-def spell(labels: Sequence[str], parents: Sequence[int]) -> str:
-    """A tree in brackets. An only child that is a leaf is written as a word: ``(NN vine)``.
-
-    Brackets in a label are written ``-LRB-`` and ``-RRB-`` as in the Penn Treebank, blanks ``_``, no label ``_``.
-
-    >>> spell(["f", "(", "x y"], [-1, 0, 0])
-    '(f (-LRB-) (x_y))'
-    """
-    children: list[list[int]] = [[] for _ in labels]
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(node)
-    parts, waiting = list[str](), [(parents.index(-1), False)]
-    while waiting:
-        node, is_word = waiting.pop()
-        if node < 0:
-            parts.append(")")
-            continue
-        shown = labels[node] if labels[node].isalnum() else _shown(labels[node])
-        parts.append(f" {shown}" if is_word else f" ({shown}")
-        if not is_word:
-            below = children[node]
-            waiting.append((-1, False))
-            waiting += [(child, len(below) == 1 and not children[child]) for child in reversed(below)]
-    return "".join(parts)[1:]
-
-
-def _shown(label: str) -> str:
-    plain = label.replace("(", "-LRB-").replace(")", "-RRB-")
-    return "_".join(plain.split()) if plain.split() else "_"

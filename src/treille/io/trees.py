@@ -10,14 +10,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import brackets, conllu, marked, newick
+from . import brackets, conllu, newick, svmlight_tk
 from .blocks import Limits, runs, split_head, whole_lines
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import choose
 from .labels import Found, labels_of
 from .open import COMPRESSED
-from .tree_parts import Tree, TreeParts, pack
+from .tree_parts import Nodes, TreeParts, pack
 from .xml_trees import html_tree, xml_tree
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ def looks_like_tree(line: str) -> bool:
 
 
 def _is_marked(line: str) -> bool:
-    return "|ET|" in line and marked.MARK.search(line) is not None
+    return "|ET|" in line and svmlight_tk.MARK.search(line) is not None
 
 
 def guess_content(line: str, text: str | None) -> str | None:
@@ -81,8 +81,8 @@ def blocks(stream: Iterator[str], request: Request, limits: Limits | None) -> It
     head, lines = split_head(whole_lines(stream))
     if request.format == "newick":
         return _newick(head[-1], lines, request, limits)
-    if marked.MARK.search(head[-1]):
-        return marked.blocks(lines, request, limits)
+    if svmlight_tk.MARK.search(head[-1]):
+        return svmlight_tk.blocks(lines, request, limits)
     return _brackets(head[-1], lines, request, limits)
 
 
@@ -197,12 +197,12 @@ def _lines(found: Found, source: str) -> Callable[[int], str]:
     return lambda i: f"{source}, the tree on line {found[i][0]}"
 
 
-def _tree_size(tree: Tree) -> int:
-    return 8 * len(tree.labels)
+def _tree_size(tree: Nodes) -> int:
+    return 8 * len(tree[0])
 
 
 def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits | None) -> Iterator[Examples]:
-    rows: Iterable[tuple[int, object, Tree]]
+    rows: Iterable[tuple[int, object, Nodes]]
     if "\t" not in first.partition("(")[0]:
         rows, names = ((at, None, tree) for at, tree in newick.newick_trees(lines, request.source)), ["text"]
     else:
@@ -210,7 +210,7 @@ def _newick(first: str, lines: Iterator[str], request: Request, limits: Limits |
     return _blocks(rows, names, "text", lambda trees, _: pack(trees), _tree_size, request, limits)
 
 
-def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Tree]]:
+def _labelled_newick(lines: Iterable[str], source: str) -> Iterator[tuple[int, object, Nodes]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -16,7 +16,8 @@ from .archive import Member
 from .errors import InputError
 from .examples import Examples, Request, against_the_rest, counted, note
 from .fields import Fields, choose
-from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order, running_sum
+from .flat import running_sum
+from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
 from .labels import Found, labels_of
 from .open import COMPRESSED
 

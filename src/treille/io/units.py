@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -81,6 +82,11 @@ class TextUnit:
 
     def __str__(self) -> str:
         return "+".join((self.base, *self.modifiers))
+
+
+def split_texts(units: Sequence[Any]) -> bool:
+    """Whether texts were split by these units, rather than sequences of symbols given, or made by functions."""
+    return all(isinstance(unit, str) and TextUnit.of(unit).splits_texts for unit in units)
 
 
 def canonical(unit: Any) -> Any:

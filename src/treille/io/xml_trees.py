@@ -6,7 +6,7 @@ from xml.parsers import expat
 
 from .errors import InputError
 from .open import open_text
-from .tree_parts import Tree
+from .tree_parts import Nodes
 
 
 class Elements:
@@ -45,22 +45,22 @@ class Elements:
         self.parents.append(self.above[-1])
         return len(self.labels) - 1
 
-    def tree(self) -> Tree:
-        return Tree(self.labels, self.parents)
+    def tree(self) -> Nodes:
+        return self.labels, self.parents
 
 
 def xml_tree(
     document: str | bytes | os.PathLike[str], attributes: bool = False, text: bool = False, place: str = ""
-) -> Tree:
+) -> Nodes:
     """The elements of an XML document, any depth. A str or bytes is the document; an `os.PathLike` names a file.
 
     With `attributes`, each is a child ``@name`` with its value below it; with `text`, each word is a leaf. Names are without
     their namespace.
 
-    >>> str(xml_tree('<vine age="3">green <leaf/></vine>'))
-    '(vine leaf)'
-    >>> str(xml_tree('<vine age="3">green <leaf/></vine>', attributes=True, text=True))
-    '(vine (@age 3) (green) (leaf))'
+    >>> xml_tree('<vine age="3">green <leaf/></vine>')
+    (['vine', 'leaf'], [-1, 0])
+    >>> xml_tree('<vine age="3">green <leaf/></vine>', attributes=True, text=True)
+    (['vine', '@age', '3', 'green', 'leaf'], [-1, 0, 1, 0, 0])
     """
     content, place = _content(document, place)
     elements = Elements(attributes, text)
@@ -79,7 +79,7 @@ def xml_tree(
 
 def html_tree(
     document: str | bytes | os.PathLike[str], attributes: bool = False, text: bool = False, place: str = ""
-) -> Tree:
+) -> Nodes:
     """The elements of an HTML document, repaired by lxml, which reads elements down to a depth of about 250."""
     try:
         from lxml import etree

@@ -22,6 +22,7 @@ from treille.kernels.polynomial import Polynomial
 from treille.kernels.precomputed import Precomputed
 from treille.kernels.random_walk import RandomWalk
 from treille.kernels.rational import Rational
+from treille.kernels.reading import Reads
 from treille.kernels.root_paths import RootPaths
 from treille.kernels.shortest_path import ShortestPath
 from treille.kernels.subpath import Subpath
@@ -59,6 +60,7 @@ __all__ = [
     "Product",
     "RandomWalk",
     "Rational",
+    "Reads",
     "RootPaths",
     "Scaled",
     "ShortestPath",

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from treille.data import Batch, Lattices, Table, Texts
+from treille.data import Batch, Lattices, Strings, Table, Texts
 from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, Rows
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.io.units import canonical
 from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
+from treille.kernels.reading import Reads
 from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
 
 
@@ -37,12 +37,14 @@ class Pair(Expression, Kernel):
             kernel.check()
 
     @property
-    def reads_numbers(self) -> bool:
-        return all(k.reads_numbers for k in (self.left, self.right) if not isinstance(k, Constant))
+    def reads(self) -> Reads:
+        return self.left.reads.both(self.right.reads)
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
         X = list(X) if isinstance(X, Iterator) else X
-        units = _units(self)
+        units = self.reads.units
+        if len(units) > 1 and isinstance(X, Strings) and X.unit == "char" and X.residues is None:
+            X = list(X)  # its characters are the whole texts, which may be split otherwise
         if len(units) > 1 and not isinstance(X, Batch) and not Lattices.recognises(X):
             X = Texts.split(X, units, n_jobs)
         # A constant kernel reads any batch, but cannot build one.
@@ -246,6 +248,8 @@ class Constant(Kernel):
     def __init__(self, value: float = 1.0):
         self.value = value
 
+    reads = Reads()
+
     def check(self) -> None:
         check_positive("the value of a constant kernel", self.value)
 
@@ -321,15 +325,6 @@ def raise_to(values: np.ndarray, degree: int) -> np.ndarray:
                 if bit == "1":
                     row *= base
     return values
-
-
-def _units(kernel: Kernel) -> list[Any]:
-    """The different units of the parts of a kernel. Columns are not examined: each has its own texts."""
-    units: list[Any] = []
-    for name, value in vars(kernel).items():  # those of get_params, which inspects signatures: every prediction asks
-        found = [canonical(value)] if name == "unit" else _units(value) if isinstance(value, Kernel) else []
-        units += [unit for unit in found if unit not in units]
-    return units
 
 
 def _plain(value: Any) -> Any:

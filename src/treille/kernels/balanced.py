@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from treille.data import Batch
 from treille.kernels.additive import Additive
 from treille.kernels.algebra import Scaled, Sum
 from treille.kernels.base import Kernel
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.ngram import NGram
 from treille.kernels.normalized import Normalized
+from treille.kernels.reading import Reads
 from treille.kernels.weighted import Weighted
 
 
@@ -44,7 +44,11 @@ class Parts(Additive):
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    @property
+    def reads(self) -> Reads:
+        return self.kernel.reads
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         return self.kernel.batch(X, n_jobs)
 
     def terms(self) -> list[tuple[str, Kernel]]:

@@ -22,6 +22,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.reading import Reads, refuse_other_kinds
 from treille.registry import registered_name, require
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ class Kernel(BaseEstimator, ABC):
     """A positive semi-definite similarity of structured examples.
 
     Parameters follow scikit-learn's conventions (``get_params``, ``set_params``, ``clone``) and are checked by `check`. A subclass
-    implements `batch` and at least one of two pairs: `fit_features` and `load_features` if it has explicit features; `gram` and
-    `diagonal` if it has none, or computes the kernel matrix faster than by multiplying features. `fit_product` is for kernels that
-    multiply their matrix by a vector faster than they write it out.
+    declares what it `reads`, and implements at least one of two pairs: `fit_features` and `load_features` if it has explicit
+    features; `gram` and `diagonal` if it has none, or computes the kernel matrix faster than by multiplying features.
+    `fit_product` is for kernels that multiply their matrix by a vector faster than they write it out.
 
     >>> from treille.kernels import NGram
     >>> NGram(2)(["abab", "ba"], ["ab"]).tolist()
@@ -69,7 +70,7 @@ class Kernel(BaseEstimator, ABC):
 
     def __repr__(self) -> str:
         """Like scikit-learn's, but always with the first parameter: ``NGram(n=5)``."""
-        parameters = signature(type(self)).parameters.values()
+        parameters = [p for p in signature(type(self)).parameters.values() if p.kind is not p.VAR_KEYWORD]
         first = next((p.name for p in parameters), None)
         shown = [p.name for p in parameters if p.name == first or not _same(getattr(self, p.name), p.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
@@ -78,17 +79,20 @@ class Kernel(BaseEstimator, ABC):
     def _get_param_names(cls) -> list[str]:
         return _param_names(cls)
 
+    @property
     @abstractmethod
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    def reads(self) -> Reads:
+        """What this kernel reads: kinds of data and, for texts, units. A class attribute where parameters do not matter."""
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         """`X` as a batch that this kernel reads. Raises an `InputError` for bad input."""
+        kinds = self.reads.kinds
+        if isinstance(X, Batch) and not isinstance(X, kinds):
+            refuse_other_kinds(X, kinds[0])
+        return X if isinstance(X, kinds) else kinds[0].of(X, n_jobs)
 
     def check(self) -> None:
         """Raises an `InputError` if a parameter is out of its range; called before any work is done."""
-
-    @property
-    def reads_numbers(self) -> bool:
-        """Whether examples are rows of numbers, as for most estimators of scikit-learn, whose tags follow it."""
-        return False
 
     @property
     def has_features(self) -> bool:

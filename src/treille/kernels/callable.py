@@ -9,6 +9,7 @@ from treille.data import Batch, Objects
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
 from treille.kernels.precomputed import Precomputed, check_symmetric
+from treille.kernels.reading import Reads
 
 
 class CallableKernel(Kernel):
@@ -24,15 +25,14 @@ class CallableKernel(Kernel):
     [[1.0, 2.0], [2.0, 4.0]]
     """
 
+    reads = Reads((Objects,))
+
     def __init__(self, function: Callable[[Any, Any], Any]):
         self.function = function
 
     def check(self) -> None:
         if not callable(self.function):
             raise InputError(f"function is {self.function!r}, expected a function k(X, Y) or k(x, y)")
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Objects:
-        return X if isinstance(X, Objects) else Objects(X)
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         other = left if right is None else right

@@ -14,6 +14,7 @@ from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part
 from treille.kernels.algebra import Scaled
 from treille.kernels.base import Kernel
+from treille.kernels.reading import Reads
 from treille.kernels.wrapped import check_is_kernel
 
 
@@ -26,7 +27,8 @@ class Columns(Additive):
     Parameters
     ----------
     kernels : dict of str to Kernel
-        One kernel per column. In a grid search, ``kernel__title__n`` is the parameter n of the kernel of the column "title".
+        One kernel per column; ``Columns(title=NGram(2))`` is ``Columns({"title": NGram(2)})``. In a grid search,
+        ``kernel__title__n`` is the parameter n of the kernel of the column "title".
     column_weights : dict of str to float, or None
         The weight in k of each column; 1 for columns not in the dict.
 
@@ -38,8 +40,15 @@ class Columns(Additive):
     [[2.0, 1.275], [1.275, 1.5]]
     """
 
-    def __init__(self, kernels: dict[str, Kernel], column_weights: dict[str, float] | None = None):
-        self.kernels = kernels
+    def __init__(
+        self,
+        kernels: dict[str, Kernel] | None = None,
+        column_weights: dict[str, float] | None = None,
+        **columns: Kernel,
+    ):
+        if columns and kernels is not None:
+            raise InputError("kernels is given, and columns by their names, too: give all in the dict, or all by name")
+        self.kernels: dict[str, Kernel] = columns if kernels is None else kernels
         self.column_weights = column_weights
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -81,6 +90,10 @@ class Columns(Additive):
                     f"column_weights has the column {column!r}, which has no kernel: there are {self._names()}"
                 )
             check_positive(f"the weight of column {column!r}", weight)
+
+    @property
+    def reads(self) -> Reads:
+        return Reads((Table,), columns={name: kernel.reads for name, kernel in self.kernels.items()})
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Table:
         parts: dict[str, Batch] = {}

@@ -21,6 +21,7 @@ from treille.kernels.conjunction_features import (
 )
 from treille.kernels.linear import Linear
 from treille.kernels.polynomial import Polynomial
+from treille.kernels.reading import Reads
 
 
 class Conjunctions(Kernel):
@@ -58,6 +59,8 @@ class Conjunctions(Kernel):
     ['constant', 'red', 'red & round', 'round']
     """
 
+    reads = Reads((Vectors,))
+
     def __init__(self, degree: int = 2, min_support: int | float = 1, coef0: float = 1.0):
         self.degree = degree
         self.min_support = min_support
@@ -75,10 +78,6 @@ class Conjunctions(Kernel):
             )
 
     @property
-    def reads_numbers(self) -> bool:
-        return True
-
-    @property
     def needs_features(self) -> bool:
         return not self._is_exact()
 
@@ -91,7 +90,7 @@ class Conjunctions(Kernel):
         super().check_parts()
 
     def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
-        batch = Linear().batch(X, n_jobs)
+        batch: Vectors = super().batch(X, n_jobs)
         if not is_binary(batch):
             raise not_binary(batch)
         return batch

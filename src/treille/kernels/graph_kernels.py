@@ -1,20 +1,18 @@
 """The common base of graph kernels: reading examples, and which labels count."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from treille.data import Graphs
 from treille.data.graphs import Labels
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
+from treille.kernels.reading import Reads
 
 
 class GraphKernel(Kernel):
     """A kernel of graphs."""
 
-    reads: ClassVar[tuple[str, ...]] = (Graphs.title,)
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Graphs:
-        return X if isinstance(X, Graphs) else Graphs(X, n_jobs=n_jobs)
+    reads = Reads((Graphs,))
 
 
 def check_labels(labels: Any) -> Labels:

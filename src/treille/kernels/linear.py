@@ -18,6 +18,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel
+from treille.kernels.reading import Reads
 
 DENSE = 0.1  # share of nonzero numbers from which a dense product is faster
 
@@ -36,14 +37,7 @@ class Linear(Kernel):
     [[6.0]]
     """
 
-    @property
-    def reads_numbers(self) -> bool:
-        return True
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
-        if isinstance(X, Batch) and not isinstance(X, Vectors):
-            raise InputError(f"found {X!r}, expected rows of numbers, such as treille.Vectors")
-        return X if isinstance(X, Vectors) else Vectors(X)
+    reads = Reads((Vectors,))
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[ColumnMap, Rows]:
         assert isinstance(batch, Vectors)

@@ -19,7 +19,6 @@ from treille.io.errors import InputError
 from treille.io.units import BASES
 from treille.kernels.algebra import Constant
 from treille.kernels.base import Kernel
-from treille.kernels.columns import Columns
 from treille.kernels.expression import Expression
 from treille.registry import known
 
@@ -139,11 +138,8 @@ def _kernel(node: ast.expr) -> Kernel:
         raise ValueError(f"found {ast.unparse(node.func)!r}, expected the name of a kernel")
     cls = _class(node.func.id)
     names = [parameter.name for parameter in _parameters(cls)]
-    if cls is Columns and named and not arguments and "kernels" not in named:  # columns(title=ngram(3), body=ngram(5))
-        weights = {"column_weights": named.pop("column_weights")} if "column_weights" in named else {}
-        named = {"kernels": named, **weights}
     for name in named:
-        if name not in names:
+        if name not in names and not _takes_any_name(cls):
             own = f"{cls.__name__.lower()} has no parameter {name!r}: it has {', '.join(names) or 'none'}"
             raise _Misspelt(own, name, names, "{}=...")
     bound = inspect.signature(cls).bind(*arguments, **named)
@@ -214,7 +210,12 @@ class _Misspelt(ValueError):
 
 
 def _parameters(cls: type[Kernel]) -> list[inspect.Parameter]:
-    return list(inspect.signature(cls).parameters.values())
+    return [own for own in inspect.signature(cls).parameters.values() if own.kind is not own.VAR_KEYWORD]
+
+
+def _takes_any_name(cls: type[Kernel]) -> bool:
+    """Whether arguments may have any name, as the columns of `Columns`."""
+    return any(own.kind is own.VAR_KEYWORD for own in inspect.signature(cls).parameters.values())
 
 
 def _format(value: Any) -> str:

@@ -20,6 +20,7 @@ from treille.kernels.base import Kernel, changeable
 from treille.kernels.conjunction_features import MOST_DEGREE, ConjunctionMap, Powers, depends_on_numbers, is_binary
 from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductKernel, ProductMap
+from treille.kernels.reading import Reads
 
 
 class Polynomial(ProductKernel):
@@ -50,6 +51,8 @@ class Polynomial(ProductKernel):
     ['constant', 'red', 'red & round', 'round']
     """
 
+    reads = Reads((Vectors,))
+
     def __init__(self, degree: int = 2, coef0: float = 1.0):
         self.degree = degree
         self.coef0 = coef0
@@ -58,13 +61,6 @@ class Polynomial(ProductKernel):
         check_whole("degree", self.degree)
         if not isinstance(self.coef0, Real) or isinstance(self.coef0, bool) or not 0 <= float(self.coef0) < inf:
             raise InputError(f"coef0 is {self.coef0!r}, expected a number of at least 0")
-
-    @property
-    def reads_numbers(self) -> bool:
-        return True
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Vectors:
-        return Linear().batch(X, n_jobs)
 
     def factors(self) -> list[Kernel]:
         return [Sum(Constant(float(self.coef0)), Linear()) if self.coef0 else Linear()]

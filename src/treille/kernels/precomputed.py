@@ -8,6 +8,7 @@ import numpy as np
 from treille.data import Batch, KernelValues
 from treille.io.errors import InputError
 from treille.kernels.base import Kernel
+from treille.kernels.reading import Reads
 
 EXACT, STEPS = 1000, 10  # number of examples up to which all eigenvalues are computed; steps of Lanczos beyond
 TILE = 256
@@ -23,8 +24,7 @@ class Precomputed(Kernel):
     ['x']
     """
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> KernelValues:
-        return X if isinstance(X, KernelValues) else KernelValues(X)
+    reads = Reads((KernelValues,))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
         assert isinstance(left, KernelValues)

@@ -1,37 +1,82 @@
-"""What a kernel reads: which kind of data, and which columns."""
+"""What kernels read: kinds of data, the units of texts, and columns."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treille.data import Batch
+from treille.data.base import other_kind
+from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels.base import Kernel
-from treille.kernels.columns import Columns
+from treille.io.units import TextUnit
+from treille.registry import known
 
 
-def column_kernels(kernel: Any) -> Iterator[tuple[str, Kernel]]:
-    """The columns that a kernel reads, with their kernels.
+@dataclass(frozen=True)
+class Reads:
+    """What a kernel reads. Its batches, command line, server, model files and scikit-learn's tags follow this declaration.
 
+    >>> from treille import Lattices, Strings
     >>> from treille.kernels import Linear, NGram
-    >>> [name for name, _ in column_kernels(Columns({"title": NGram(2), "year": Linear()}).normalized())]
-    ['title', 'year']
+    >>> NGram(2, unit="word").reads == Reads((Strings, Lattices), ("word",))
+    True
+    >>> (NGram(2) + NGram(1, unit="word")).normalized().reads.units
+    ('char', 'word')
     """
-    if isinstance(kernel, Columns):
-        yield from kernel.kernels.items()
-    elif isinstance(kernel, Kernel):
-        for value in kernel.get_params(deep=False).values():
-            for part in value if isinstance(value, (list, tuple)) else [value]:
-                yield from column_kernels(part)
+
+    kinds: tuple[type[Batch], ...] = ()  # other data become the first; the last describes all in JSON; none: any batch
+    units: tuple[Any, ...] = ()  # how texts are split into symbols: names, or functions; none where there are no texts
+    columns: Mapping[str, Reads] = field(default_factory=dict)  # of examples with several columns
+
+    def both(self, other: Reads) -> Reads:
+        """What two kernels read of the same examples."""
+        if not self.kinds or not other.kinds:  # one of them reads everything
+            return self if self.kinds else other
+        shared = tuple(kind for kind in self.kinds if kind in other.kinds)
+        columns = {**self.columns, **other.columns}
+        for name in self.columns.keys() & other.columns.keys():
+            columns[name] = self.columns[name].both(other.columns[name])
+        return Reads(shared or self.kinds, tuple(dict.fromkeys(self.units + other.units)), columns)
+
+    def fitted(self, batch: Any) -> Reads:
+        """What a model reads that was fitted on this batch: symbols that were given are not split by the kernel's unit."""
+        if not isinstance(batch, Batch):  # but parts of the data, each of which was a batch
+            return self
+        columns = {name: own.fitted(batch.columns[name]) for name, own in self.columns.items()}
+        return replace(self, units=batch.units, columns=columns)
+
+    def spec(self) -> dict[str, Any]:
+        """The names of kinds and units as JSON values, for model files."""
+        units = [unit for unit in self.units if isinstance(unit, str)]
+        columns = {"columns": {name: own.spec() for name, own in self.columns.items()}} if self.columns else {}
+        return {"kinds": [kind.__name__ for kind in self.kinds], "units": units} | columns
+
+    def restored(self, spec: Any) -> Reads:
+        """What a model reads, from its file; files of earlier versions hold nothing of it, so that the kernel's units hold."""
+        if spec is None:
+            return self
+        units = stored.names(spec, "units")
+        for unit in units:
+            TextUnit.of(unit)  # which refuses an unknown one
+        columns = stored.value(spec, "columns", dict) if self.columns else {}
+        return replace(
+            self, units=tuple(units), columns={name: own.restored(columns[name]) for name, own in self.columns.items()}
+        )
 
 
-def column_names(kernel: Kernel | None) -> tuple[str, ...]:
-    """The names of the columns that a kernel reads; none for a kernel of whole examples."""
-    return tuple(dict(column_kernels(kernel)))
+def refuse_other_kinds(data: Any, kind: type[Batch]) -> None:
+    """Raises an `InputError` for data of another kind, which names the kernels that read it."""
+    other = other_kind(data, kind)
+    if other is not None:
+        readers = [name for name, cls in known("kernels").items() if _declares(cls, other)]
+        others = f"; {', '.join(readers)} read {other.title}" if readers else ""
+        default = other.default_kernels(data)[0][0] if other.parts else ""
+        hint = f": the default kernel for {other.title} is {default}{others}" if default else ""
+        raise InputError(f"found {other.title}, expected {kind.title}{hint}")
 
 
-def reads(kernel: Kernel, X: Any, kind: type[Batch]) -> bool:
-    """Whether a kernel reads X as this kind of data."""
-    try:
-        return isinstance(kernel.batch(X), kind)
-    except (InputError, TypeError, ValueError):
-        return False
+def _declares(kernel: type[Any], kind: type[Batch]) -> bool:
+    """Whether all kernels of a class read this kind, whatever their parameters."""
+    return isinstance(kernel.reads, Reads) and kind in kernel.reads.kinds

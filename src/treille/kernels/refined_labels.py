@@ -22,6 +22,7 @@ from treille.kernels.graph_features import GraphFeatureMap
 from treille.kernels.graphlets import GraphletMap
 from treille.kernels.node_attributes import NodeAttributesMap
 from treille.kernels.product_features import ProductMap
+from treille.kernels.reading import Reads
 from treille.kernels.walks import WalkMap
 from treille.kernels.wrapped import WrappedMap
 
@@ -104,7 +105,11 @@ class Rounds(Additive):
         self.base = base
         self.refined = refined
 
-    def batch(self, X: Any, n_jobs: int | None = None) -> Batch:
+    @property
+    def reads(self) -> Reads:
+        return self.base.reads
+
+    def batch(self, X: Any, n_jobs: int | None = None) -> Any:
         return self.base.batch(X, n_jobs)
 
     def terms(self) -> list[tuple[str, Kernel]]:

@@ -20,6 +20,7 @@ from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.io.units import TextUnit, canonical
 from treille.kernels.base import Kernel
 from treille.kernels.counts import Counts, lattices_to_count
+from treille.kernels.reading import Reads, refuse_other_kinds
 
 Unit = str | Callable[[str], Iterable[str]]  # how texts are split into symbols, see `treille.Strings`
 
@@ -31,6 +32,10 @@ class SequenceKernel(Kernel):
     """
 
     unit: Unit
+
+    @property
+    def reads(self) -> Reads:
+        return Reads((Strings, Lattices) if self.reads_lattices else (Strings,), (canonical(self.unit),))
 
     @property
     def reads_lattices(self) -> bool:
@@ -56,6 +61,7 @@ class SequenceKernel(Kernel):
         if isinstance(X, Texts):
             return X.part(self.unit)
         if not isinstance(X, (Strings, Lattices)):
+            refuse_other_kinds(X, Strings)
             return Strings(X, self.unit, n_jobs)
         named = isinstance(canonical(self.unit), str) and TextUnit.of(X.unit).splits_texts
         if named and X.unit != canonical(self.unit):

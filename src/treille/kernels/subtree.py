@@ -10,13 +10,13 @@ from treille import _core
 from treille.data import Batch, Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
+from treille.data.tree import spell
 from treille.features import FeatureMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_records
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
-from treille.io.tree_parts import spell
 from treille.kernels.counts import Counts, check_counts
 from treille.kernels.tree_kernels import TreeKernel, check_choice
 

@@ -12,6 +12,7 @@ from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
+from treille.kernels.reading import Reads
 
 PAIRS = 1 << 27  # of nodes whose values are in memory at a time, at most
 
@@ -19,10 +20,7 @@ PAIRS = 1 << 27  # of nodes whose values are in memory at a time, at most
 class TreeKernel(Kernel):
     """A kernel of trees."""
 
-    reads: ClassVar[tuple[str, ...]] = (Trees.title,)
-
-    def batch(self, X: Any, n_jobs: int | None = None) -> Trees:
-        return X if isinstance(X, Trees) else Trees(X, n_jobs=n_jobs)
+    reads = Reads((Trees,))
 
 
 class MatchedNodes(TreeKernel):

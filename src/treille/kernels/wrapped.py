@@ -13,6 +13,7 @@ from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expression import Expression
 from treille.kernels.fit_once import fit_once
+from treille.kernels.reading import Reads
 
 
 class WrappedKernel(Expression, Kernel):
@@ -58,8 +59,8 @@ class WrappedKernel(Expression, Kernel):
         self.kernel.check_parts()
 
     @property
-    def reads_numbers(self) -> bool:
-        return self.kernel.reads_numbers
+    def reads(self) -> Reads:
+        return self.kernel.reads
 
     @property
     def has_features(self) -> bool:

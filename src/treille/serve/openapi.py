@@ -8,48 +8,12 @@ import treille
 from treille.explain.tasks import SINGULAR
 from treille.serve.answers import Served
 from treille.serve.errors import KINDS
-from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
+from treille.serve.kinds import SENTENCES, TOKEN
 from treille.serve.limits import Limits
 
 FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
 NUMBERS = {"type": "array", "items": NUMBER}
-LATTICE = {
-    "type": "object",
-    "description": "A lattice: arcs are [source, label, weight, target], finals the final weights of states.",
-    "properties": {
-        "arcs": {"type": "array", "items": {"type": "array", "minItems": 4, "maxItems": 5}},
-        "finals": {"type": "object", "additionalProperties": NUMBER},
-        "start": {"type": "integer", "minimum": 0},
-        "semiring": {"enum": ["real", "log", "tropical"]},
-        "plf": {"type": "string", "description": "The lattice in PLF instead."},
-        "weights": {"enum": ["cost", "logprob", "prob"], "description": "What the numbers of PLF are."},
-    },
-}
-GRAPH = {
-    "type": "object",
-    "properties": {
-        "nodes": {"description": "The labels of the nodes, or their number.", "type": ["array", "integer"]},
-        "edges": {
-            "type": "array",
-            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
-        },
-        "edge_labels": {"type": "array"},
-        "weights": NUMBERS,
-        "node_attr": {"type": "array", "items": NUMBERS},
-        "directed": {"type": "boolean"},
-    },
-    "required": ["edges"],
-}
-TOKEN = {"anyOf": [TEXT, {"type": "array", "items": TEXT}, {"type": "object"}]}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    TEXTS: {"anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "integer"]}}]},
-    TOKENS: {"anyOf": [TEXT, {"type": "array", "items": {"type": ["string", "integer"]}}, LATTICE]},
-    TREES: TEXT,
-    GRAPHS: {"anyOf": [GRAPH, {"type": "string", "description": "SMILES"}]},
-    "vectors": {"anyOf": [NUMBERS, {"type": "object"}, {"type": "array", "items": TEXT}, NUMBER]},
-    SENTENCES: {"type": "array", "items": TOKEN},
-}
 
 
 def description(served: Served, limits: Limits) -> dict[str, Any]:
@@ -84,7 +48,7 @@ def _schemas(served: Served) -> dict[str, Any]:
     single, several = _predictions(served, label)
     explanation = _explanation(served, label, single)
     return {
-        "Example": _example(served.reader) | {"description": served.reader.expected},
+        "Example": dict(served.reader.schema),
         "PredictRequest": _object(examples, required=False) | {"oneOf": either, "additionalProperties": False},
         "ExplainRequest": _object(examples | options, required=False)
         | {"oneOf": either, "additionalProperties": False},
@@ -94,12 +58,6 @@ def _schemas(served: Served) -> dict[str, Any]:
         "Explanations": _object({"explanations": {"type": "array", "items": _ref("Explanation")}}),
         "Error": _object({"error": error}),
     }
-
-
-def _example(reader: Reader) -> dict[str, Any]:
-    if reader.kind == COLUMNS:
-        return _object({name: _example(column) for name, column in reader.columns.items()})
-    return dict(SCHEMAS[reader.kind])
 
 
 def _predictions(served: Served, label: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import treille
-from treille.io import json_arcs
-from treille.io.graphs import format_graph
 from treille.kernels.parse import format_kernel
 from treille.serve.answers import Served
-from treille.serve.kinds import COLUMNS, GRAPHS, SENTENCES, TEXTS, TOKENS, TREES, Reader
+from treille.serve.kinds import COLUMNS, SENTENCES, Reader
 
 STYLES = (
     ("treille.explain", "palette.css"),
     ("treille.explain", "highlighting.css"),
     ("treille.serve", "playground.css"),
 )
-HINTS = {
-    TEXTS: "Type or paste a text",
-    TOKENS: "Tokens with blanks between them, a lattice in PLF, or as JSON: "
-    '{"arcs": [[0, "vine", 0.5, 1]], "finals": {"1": 1}}',
-    TREES: "(S (NP he) (VP (V sat)))",
-    GRAPHS: '{"nodes": ["C", "O"], "edges": [[0, 1]]}, or SMILES',
-    "vectors": 'Numbers with blanks or commas between them, or JSON: {"name": 1.5}',
-    SENTENCES: "A sentence, with blanks between its tokens",
-}
 SEVERAL = "One token per line, {n} columns with blanks between them; or in one line as a/b"
 FEATURES = "JSON: a list with a list of features for each token"
 LONGEST_NAME = 60
@@ -78,28 +65,18 @@ def asset(name: str) -> bytes:
     return b"\n".join((files(package) / "templates" / part).read_bytes() for package, part in parts)
 
 
-def sample_of(example: Any, name: str, kind: str) -> Sample:
-    """An example as files hold it, as a sample of this kind.
+def sample_of(example: Any, name: str, reader: Reader) -> Sample:
+    """An example as files hold it, as a sample for a reader.
 
-    >>> import treille
-    >>> sample_of(treille.Trees(["(S (NP he))"])[0], "first", "trees")
+    >>> from treille import Trees
+    >>> trees = Trees(["(S (NP he))"])
+    >>> sample_of(trees[0], "first", Reader(Trees.json_schema(), Trees, Trees.write_json))
     Sample(name='first', value='(S (NP he))')
     """
-    value = example
-    if kind == TREES:
-        value = str(example)
-    elif kind == GRAPHS:
-        value = json.loads(format_graph(example))
-    elif isinstance(example, treille.Fst):
-        value = json.loads(json_arcs.format_machine(example.parts()))
-    elif isinstance(example, (np.ndarray, np.generic)):
-        value = example.tolist()
-    elif kind == SENTENCES:
-        value = [list(token) if isinstance(token, (tuple, set)) else token for token in example]
-    return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", value)
+    return Sample(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…", reader.write(example))
 
 
 def _hint(reader: Reader) -> str:
     if reader.kind == SENTENCES and reader.n_columns != 1:
         return SEVERAL.format(n=reader.n_columns) if reader.n_columns else FEATURES
-    return HINTS[reader.kind]
+    return str(reader.schema.get("$comment", reader.expected))

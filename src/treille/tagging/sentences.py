@@ -228,30 +228,26 @@ class Sentences(FlatBatch):
         codes, values = self.columns[0]
         return [values[code] for code in codes[self.offsets[i] : self.offsets[i + 1]].tolist()]
 
-    def take(self, indices: Sequence[int]) -> Sentences:
-        """The sentences at these positions."""
-        taken: Sentences = self[np.asarray(indices, int)]
-        return taken
-
+    @property
     def volume(self) -> int:
         """The number of tokens, or of their features."""
         return self.n_tokens if self.items is None else len(self.items.codes)
 
     @classmethod
-    def json_schema(cls) -> dict[str, Any]:
+    def json_schema(cls, units: Sequence[Any] = ()) -> dict[str, Any]:
         """A sentence in JSON: a list of tokens, each a text, a list with its columns or features, or an object of features."""
         text = {"type": "string"}
-        return {"type": "array", "items": {"anyOf": [text, {"type": "array", "items": text}, {"type": "object"}]}}
+        return {
+            "title": "sentences",
+            "description": "a list of tokens, or of lists with the columns of each token",
+            "$comment": "A sentence, with blanks between its tokens",
+            "type": "array",
+            "items": {"anyOf": [text, {"type": "array", "items": text}, {"type": "object"}]},
+        }
 
     @classmethod
-    def from_json(cls, values: Sequence[Any]) -> Sentences:
-        """Sentences as `json_schema` describes them; lists are the columns of a token.
-
-        >>> from treille.tagging import Sentences
-        >>> Sentences.from_json([["The", "cat"]])[0]
-        ['The', 'cat']
-        """
-        return cls(values)
+    def write_json(cls, example: Any) -> list[Any]:
+        return [list(token) if isinstance(token, (tuple, set)) else token for token in example]
 
     def _stored_arrays(self) -> dict[str, np.ndarray]:
         arrays = {f"column{j}": column.codes for j, column in enumerate(self.columns)} | {"offsets": self.offsets}

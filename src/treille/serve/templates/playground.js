@@ -22,10 +22,10 @@ function typed({ name, kind, columns, box }) {
   const text = box.value, begin = text.trimStart()[0];
   if (!begin && kind !== "texts") throw new SyntaxError(`${name} is empty`);
   if (kind === "tokens") return begin === "{" ? JSON.parse(text) : begin === "(" ? { plf: text } : blanks(text);
-  if (kind === "graphs") return begin === "{" ? JSON.parse(text) : text.trim();
   if (kind === "sentences") return sentence(text, columns);
-  if (kind !== "vectors") return text;
+  if (kind === "texts") return text;
   if (begin === "{" || begin === "[") return JSON.parse(text);
+  if (kind !== "vectors") return text.trim();
   const numbers = text.split(/[\s,;]+/).filter(Boolean).map((cell) => {
     if (!Number.isFinite(Number(cell))) throw new SyntaxError(`${cell} is not a number`);
     return Number(cell);

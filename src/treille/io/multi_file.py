@@ -15,7 +15,7 @@ from .distinct import Distinct
 from .errors import InputError
 from .examples import Examples, Request, unique
 from .open import COMPRESSED
-from .parts import Same, concatenated, volume
+from .parts import Same, joined, volume
 
 T = TypeVar("T")
 FIRST_WORDS = ("lines", "fasta", "fastq")  # their labels are first words, not a field that is named
@@ -173,7 +173,7 @@ class _Joining:
         ids = None
         if self.prefixed is not None:
             ids = [f"{self.sources[i]}:{id}" if self.prefixed else id for i, part in blocks for id in part.ids or ()]
-        X = concatenated([part.X for part in parts], [part.source for part in parts])
+        X = joined([part.X for part in parts])
         source, first = name_of([part.source for part in parts]), parts[0]
         title = f"{len(X):,} examples in {len(parts):,} file{'s' * (len(parts) > 1)}"
         note = f"{source}: {title}, each as: {_without_label(first)}, {how}"
