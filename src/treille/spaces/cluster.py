@@ -52,6 +52,9 @@ class Cluster:
         """The value of ``add(*values)``, computed in a tree."""
         raise NotImplementedError
 
+    def release(self, futures: Sequence[Any]) -> None:
+        """Frees the memory of values that are not used again, except to compute others anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClusterSpace:
