@@ -203,8 +203,8 @@ def test_a_grid_search_sets_the_weights():
 
 def test_a_fitted_model_holds_no_labels():
     model = SVC(words().weighted("nb").normalized()).fit(TEXTS, CLASSES)
-    assert model.plan_.kernel.kernel._labels is None
-    assert b"_labels" not in pickle.dumps(SVC(words().weighted("nb").balanced()).fit(TEXTS, CLASSES))
+    assert vars(model.plan_.kernel.kernel).keys() == {"kernel", "weights", "missing"}
+    assert b"FitContext" not in pickle.dumps(SVC(words().weighted("nb").balanced()).fit(TEXTS, CLASSES))
     assert repr(clone(model)) == repr(SVC(words().weighted("nb").normalized()))
 
 

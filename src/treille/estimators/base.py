@@ -30,6 +30,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.scale.cluster import LocalClusterWarning, connected
 from treille.scale.counting import checkpointed, count_parts
 from treille.scale.dask_counting import ClusterParts, count_on_cluster
@@ -46,6 +47,12 @@ from treille.spaces import PartsSpace
 from treille.spaces.functions import Functions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+
+
+def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
+    """What the features of the examples of a problem may depend on: their classes, and how often each example counts."""
+    labels = None if problem.classes is None else problem.targets
+    return FitContext(labels, problem.classes, counts, known or KnownFeatures())
 
 
 class KernelMachine(LearnedDisplay, BaseEstimator):
@@ -157,17 +164,13 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise InputError("there are no examples: fit needs at least one")
         return kernel, why, batch
 
-    def _planned(self, kernel: Kernel, why: str, batch: Any, problem: Problem) -> tuple[Plan, Any]:
-        """The solver chosen, and the space that it works on, built."""
-        bound = self._bound(kernel, problem)
+    def _planned(
+        self, kernel: Kernel, why: str, batch: Any, problem: Problem, known: KnownFeatures | None = None
+    ) -> tuple[Plan, Any]:
+        """The solver chosen, and the space that it works on, built; features that are `known` are not computed again."""
+        space, context = getattr(self, "space", "auto"), fit_context(problem, known=known)
         with stage("computing features", getattr(self, "verbose", 0)):
-            return plan(bound, why, batch, problem, self.solver, getattr(self, "space", "auto"), self.n_jobs)
-
-    def _bound(self, kernel: Kernel, problem: Problem) -> Kernel:
-        """The kernel with the labels of the training examples, where it needs them."""
-        if kernel.needs_labels and problem.classes is not None:
-            return kernel.bound_to(problem.targets, problem.classes)
-        return kernel
+            return plan(kernel, why, batch, problem, self.solver, space, self.n_jobs, context)
 
     def _solve(self, kernel: Kernel, batch: Any, problem: Problem, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""

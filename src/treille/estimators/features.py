@@ -15,6 +15,7 @@ from treille.features import FeatureRows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.scale.counting import count_parts
 from treille.scale.dask_parts import is_collection
 from treille.scale.folder import opened_folder
@@ -80,8 +81,8 @@ class Features(TransformerMixin, BaseEstimator):
             counted, _ = count_parts(
                 parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs
             )
-            kernel = self._bound(labels.y(), len(counted)) if self.kernel.needs_labels else self.kernel
-            self.feature_map_, _ = counted.fitted(kernel, self.n_jobs)
+            context = self._context(labels.y() if self.kernel.needs_labels else None, len(counted))
+            self.feature_map_, _ = counted.fitted(self.kernel, context, self.n_jobs)
 
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
@@ -91,13 +92,14 @@ class Features(TransformerMixin, BaseEstimator):
         batch = self.kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        kernel = self._bound(y, len(batch)) if self.kernel.needs_labels and y is not None else self.kernel
-        self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
+        self.feature_map_, rows = self._context(y, len(batch)).fit(self.kernel, batch, self.n_jobs)
         return rows
 
-    def _bound(self, y: Any, n: int) -> Kernel:
+    def _context(self, y: Any, n: int) -> FitContext:
+        if y is None or not self.kernel.needs_labels:
+            return FitContext()
         classes, labels = check_labels(y, n)
-        return self.kernel.bound_to(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
+        return FitContext(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits, and returns the matrix of X, or of each part."""

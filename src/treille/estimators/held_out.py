@@ -12,10 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.plan import Plan
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext, KnownFeatures, supports_reweighting
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
@@ -58,8 +59,9 @@ def evaluate_folds(
     Cs: Sequence[float],
     chosen: Plan,
     space: Any,
+    known: KnownFeatures,
 ) -> FoldOutputs:
-    """The outputs of held-out examples. `space` is that of all examples: its features are used for all folds.
+    """The outputs of held-out examples. `space` is that of all examples: its features, which are `known`, are used for all folds.
 
     Weights and means of features that depend on the examples are computed again from those of each fold; only where a kernel
     cannot do so are all features.
@@ -68,14 +70,13 @@ def evaluate_folds(
     options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
     options["seed"] = getattr(model, "random_state", 0)
     with progress_bar(n_problems, model.tol, getattr(model, "verbose", 0), "fold") as progress:
-        if isinstance(chosen.space, Nystrom) or not kernel.refits():
+        if isinstance(chosen.space, Nystrom) or not supports_reweighting(kernel, batch):
             parts = [_from_scratch(model, kernel, batch, fold, Cs, chosen, options) for fold in folds]
             found = FoldOutputs.joined(parts)
         elif kernel.needs_features:
             parts = []
             for f, fold in enumerate(folds):
-                own = counted(kernel, fold, len(batch))
-                refitted = chosen.space.build(own, batch, model.n_jobs)
+                refitted = chosen.space.build(kernel, batch, model.n_jobs, fold_context(fold, known))
                 follow: Any = progress and _after(f * fold.problem.n_problems, progress)
                 parts.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
             found = FoldOutputs.joined(parts)
@@ -89,12 +90,10 @@ def _after(solved: int, progress: Progress) -> Progress:
     return lambda done, epochs, gap: progress(solved + done, epochs, gap)
 
 
-def counted(kernel: Kernel, fold: TrainedFold, n: int) -> Kernel:
-    """The kernel with weights and means of the fold's training examples."""
-    own = kernel.counted_on(np.bincount(fold.train, minlength=n).astype(np.float64))
-    if own.needs_labels and fold.problem.classes is not None:
-        return own.bound_to(fold.problem.targets, fold.problem.classes)
-    return own
+def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
+    """Features of all examples with weights and means of the fold's training examples."""
+    counts = np.bincount(fold.train, minlength=len(fold.problem)).astype(np.float64)
+    return fit_context(fold.problem, counts, known)
 
 
 def _from_scratch(

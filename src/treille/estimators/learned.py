@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier
 
 from treille.automata import library
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.learned_path import LearnedPath
 from treille.estimators.plan import Plan, plan
@@ -26,7 +26,9 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
+from treille.kernels.base import Fitted
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.solvers import Problem, Report
 from treille.solvers.alignment import align
@@ -104,34 +106,35 @@ class KernelLearner(KernelMachine):
     def _cluster_loss(self) -> None:
         return None  # the weights of features are learned with all rows in memory
 
-    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+    def _planned(
+        self, kernel: Kernel, why: str, batch: Batch, problem: Problem, known: KnownFeatures | None = None
+    ) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
-        rows = self._learning_rows(self._bound(kernel, problem), batch)
+        rows = self._learning_rows(kernel, batch, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        return plan(self._keep(rows, learned), why, batch, problem, self.solver, n_jobs=self.n_jobs)
+        return plan_learned(rows, self._keep(rows, learned), why, batch, problem, self.solver, self.n_jobs)
 
     def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
-        # Without the rows of the training examples, which `chosen` has.
-        super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)
+        super()._solve(chosen.kernel, batch, problem, chosen, space)
         self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
 
-    def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
+    def _learning_rows(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
         with stage("computing features", getattr(self, "verbose", 0)):
-            rows = self._grouped(kernel, batch)
+            rows = self._grouped(kernel, batch, context)
         if rows.rows.n_features == 0:
             raise no_features(kernel, 0)
         return rows
 
-    def _grouped(self, kernel: Kernel, batch: Batch) -> LearningRows:
+    def _grouped(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         if self.groups == "parts":
             parts = parts_of(kernel)
             kernel = cast(Kernel, reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts]))
-            features, rows = kernel.fit_features(batch, self.n_jobs)
+            features, rows = context.fit(kernel, batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
-        features, rows = kernel.fit_features(batch, self.n_jobs)
+        features, rows = context.fit(kernel, batch, self.n_jobs)
         if isinstance(rows, PerProblemRows):
             raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
         if not callable(self.groups):
@@ -182,7 +185,7 @@ class KernelLearner(KernelMachine):
             model.check_parameters()
         kernel, _, batch = models[0]._examples(X)
         problems = [model._problem(y, None, len(batch)) for model in models]
-        rows = self._learning_rows(self._bound(kernel, problems[0]), batch)
+        rows = self._learning_rows(kernel, batch, fit_context(problems[0]))
         k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
         found: list[Learned] = []
         for problem in problems:
@@ -192,8 +195,8 @@ class KernelLearner(KernelMachine):
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
         return LearnedPath(parameter, ordered, names, shares[:, used], [each.report for each in found])
 
-    def _keep(self, examples: LearningRows, learned: list[Learned]) -> Kernel:
-        """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
+    def _keep(self, examples: LearningRows, learned: list[Learned]) -> Fitted:
+        """Keeps what was learned, and returns the features with these weights and the rows of these examples."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
@@ -214,7 +217,7 @@ class KernelLearner(KernelMachine):
         self._note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
         if empty:
             self._note += f", {empty:,} are 0 in all examples"
-        return Weighted.learned(examples.kernel, fitted, rows)
+        return fitted, rows
 
     @property
     def learned_weights_(self) -> Any:
@@ -294,6 +297,15 @@ class KernelLearner(KernelMachine):
             if values.shape != (n_functions, width) or not (values >= 0).all():
                 raise InputError("the learned weights in the file do not fit its features")
             setattr(self, f"{name}_", values)
+
+
+def plan_learned(
+    examples: LearningRows, fitted: Fitted, why: str, batch: Batch, problem: Problem, solver: Any, n_jobs: int | None
+) -> tuple[Plan, Any]:
+    """Plans the training of the predictor on rows with learned weights."""
+    kernel, known = examples.kernel.weighted("learned"), KnownFeatures()
+    known.add(kernel, batch, fitted)
+    return plan(kernel, why, batch, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
 
 
 def used_features(rows: LearningRows, learned: list[Learned]) -> np.ndarray:

@@ -12,16 +12,16 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
-from treille.estimators.held_out import Split, TrainedFold, check_fold, counted, trained_fold
-from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, used_features
-from treille.estimators.plan import plan
+from treille.estimators.base import KernelMachine, fit_context
+from treille.estimators.held_out import Split, TrainedFold, check_fold, fold_context, trained_fold
+from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, plan_learned, used_features
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
 from treille.estimators.svc_cv import SVCCV
 from treille.features import Rows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import KnownFeatures
 from treille.solvers import ConvergenceWarning
 from treille.solvers.progress import progress_bar
 
@@ -36,12 +36,20 @@ class LearnedSearchCV(SearchCV):
     trace: float | None = None
 
     def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+        self,
+        model: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        splits: list[Split],
     ) -> Evaluated:
         name, values = self.path[0], self._values()
         unit = clone(model).set_params(**{name: self._unit()})
         whole = unit._problem(y, sample_weight, len(batch))
-        rows = unit._learning_rows(unit._bound(kernel, whole), batch)
+        rows = unit._learning_rows(kernel, batch, fit_context(whole, known=known))
         folds, outputs = list[TrainedFold](), []
         gaps, seconds = np.zeros((len(values), len(splits))), np.zeros((len(values), len(splits)))
         with progress_bar(len(splits), model.tol, getattr(model, "verbose", 0), "fold") as progress:
@@ -52,7 +60,7 @@ class LearnedSearchCV(SearchCV):
                     raise check_fold(error, f) from None
                 own = rows
                 if kernel.needs_features:  # weights and means that depend on the examples
-                    own = unit._learning_rows(counted(kernel, fold, len(batch)), batch)
+                    own = unit._learning_rows(kernel, batch, fold_context(fold, known))
                 models = [clone(model).set_params(**{name: value}) for value in values]
                 strengths = [self.strength(value) for value in values]
                 found, gaps[:, f], seconds[:, f] = _fold_outputs(models, fold, own, strengths, why, batch)
@@ -64,7 +72,7 @@ class LearnedSearchCV(SearchCV):
         def refit(value: float) -> KernelMachine:
             model.set_params(**{name: value})
             problem = model._problem(y, sample_weight, len(batch))
-            model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem))
+            model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem, known))
             return model
 
         return Evaluated(folds, outputs, gaps, seconds, refit)
@@ -87,7 +95,8 @@ def _fold_outputs(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
             start = models[c]._learn(at, own, start=start)
-            chosen, space = plan(models[c]._keep(own, start), why, batch, at, model.solver, n_jobs=model.n_jobs)
+            fitted = models[c]._keep(own, start)
+            chosen, space = plan_learned(own, fitted, why, batch, at, model.solver, model.n_jobs)
             solution = chosen.solver.solve(at, space, **options)
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, start)

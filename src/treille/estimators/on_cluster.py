@@ -13,6 +13,7 @@ from treille.estimators.targets import found_labels
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.scale.cluster import connected
 from treille.scale.dask_counting import count_on_cluster
 from treille.scale.dask_parts import as_parts, is_collection, partitions
@@ -54,7 +55,7 @@ def features_on_cluster(kernel: Kernel, X: Any, n_jobs: int | None) -> FeatureMa
     with connected() as cluster:
         parts = as_parts(cluster.client, X, None, None)
         counted, _ = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
-        features, _ = counted.fitted(kernel, n_jobs)
+        features, _ = counted.fitted(kernel, FitContext(), n_jobs)
     return features
 
 

@@ -10,6 +10,7 @@ from treille.drawing.tables import facts
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext
 from treille.kernels.parse import default_kernel
 from treille.solvers import (
     SMO,
@@ -102,12 +103,13 @@ def plan(
     solver: Any = "auto",
     space: Any = "auto",
     n_jobs: int | None = None,
+    context: FitContext | None = None,
 ) -> tuple[Plan, Any]:
     """Chooses a space that the kernel offers and a solver that supports the problem on it. Returns the plan and the space, built.
 
     The choice never changes the optimum: that depends on the problem and the kernel alone.
     """
-    loss, intercept = type(problem.loss), problem.intercept
+    loss, intercept, context = type(problem.loss), problem.intercept, context or FitContext()
     if kernel.needs_features and not kernel.has_features:
         if isinstance(kernel, Centered):
             raise InputError(
@@ -125,23 +127,25 @@ def plan(
     order: Iterable[Any]
     if hasattr(batch, "fitted"):  # in parts
         order = (ClusterSpace, PartsSpace)
+    elif solver == "auto" and nystrom:
+        order = (nystrom,)
     elif solver == "auto":
-        cheaper = SPACES if kernel.prefers_features(batch, n_jobs) else SPACES[1:]
-        order = (nystrom,) if nystrom else cheaper
+        order = SPACES if kernel.prefers_features(batch, n_jobs, context.known) else SPACES[1:]
     else:
         check_supported(solver, loss, intercept)
         order = (nystrom,) if nystrom else solver.spaces
-        if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs):
+        if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs, context.known):
             order = sorted(solver.spaces, key=lambda s: s is RowsSpace)  # stable: rows last
     pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
     builder = pairs[0][0]
-    built = builder.build(kernel, batch, n_jobs)
+    built = builder.build(kernel, batch, n_jobs, context)
     candidates = [s for each, s in pairs if each is builder]
     chosen = next((s for s in candidates if len(candidates) == 1 or s.recommended(built, problem)), candidates[-1])
     why = "as given" if solver != "auto" else SOLVERS[type(chosen)]
-    return Plan(kernel, kernel_why, builder, _reason(kernel, builder, chosen, solver, intercept), chosen, why), built
+    reason = _reason(kernel, batch, builder, chosen, solver)
+    return Plan(kernel, kernel_why, builder, reason, chosen, why), built
 
 
 def requested_nystrom(space: Any) -> Nystrom | None:
@@ -170,7 +174,7 @@ def _refusal(kernel: Kernel, solvers: list[Any], nystrom: Nystrom | None, interc
     return InputError(f"{name} needs {needs}, which {kernel!r} does not provide: use solver='auto' or SMO()")
 
 
-def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any) -> str:
+def _reason(kernel: Kernel, batch: Any, space: Any, solver: Any, given: Any) -> str:
     name, family = type(solver).__name__, _family(kernel)
     if isinstance(space, Nystrom):
         return "as given: an approximation by kernel values with landmark examples"
@@ -184,7 +188,7 @@ def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any)
         return f"because {family} has explicit features: cost grows with the data, not with its square"
     if space is ProductSpace:
         return f"because {family} multiplies its matrix in less time than it takes to write it out"
-    if kernel.has_features or kernel.has_product:
+    if kernel.has_features or kernel.multiplies(batch):
         return f"because {name} supports this problem: cost grows with the square of the number of examples"
     return f"because {family} has no explicit features: cost grows with the square of the number of examples"
 

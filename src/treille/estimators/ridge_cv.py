@@ -19,6 +19,7 @@ from treille.estimators.search import Evaluated, Results, SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
+from treille.kernels.fitting import KnownFeatures
 from treille.solvers import Solver
 from treille.solvers.leave_one_out import leave_one_out
 from treille.spaces import Nystrom
@@ -85,10 +86,18 @@ class RidgeCV(RegressorMixin, SearchCV):
         return [] if self.cv is None else super()._splits(X, y, groups, n)
 
     def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+        self,
+        model: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        splits: list[Split],
     ) -> Evaluated:
         if self.cv is not None:
-            return super()._evaluate(model, kernel, why, batch, y, sample_weight, splits)
+            return super()._evaluate(model, kernel, why, batch, known, y, sample_weight, splits)
         inner = kernel.kernel if isinstance(kernel, Centered) and model.fit_intercept == "free" else kernel
         if inner.needs_features or isinstance(model.space, Nystrom) or model.space == "nystrom":
             raise InputError(
@@ -97,7 +106,7 @@ class RidgeCV(RegressorMixin, SearchCV):
             )
         values, n = self._values(), len(batch)
         whole = model._problem(y, sample_weight, n)
-        chosen, space = model._planned(kernel, why, batch, whole)
+        chosen, space = model._planned(kernel, why, batch, whole, known)
         begun = time.perf_counter()
         numbers, weights = np.asarray(y, np.float64).reshape(n, -1), check_sample_weight(sample_weight, n)
         outputs = leave_one_out(space, numbers, weights, values, model.fit_intercept, model.n_jobs)

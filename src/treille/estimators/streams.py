@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -227,7 +228,7 @@ class ExampleStream(Stream):
     def begin_at(self, functions: Functions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)
         support = self._support()
-        self.sq_norms = (self.alpha * self.kernel.apply(support, support, self.alpha, self.n_jobs)).sum(axis=0)
+        self.sq_norms = (self.alpha * self._values(support)).sum(axis=0)
 
     def blocks(self, batch: Batch) -> list[Batch]:
         return [batch[start : start + BLOCK] for start in range(0, len(batch), BLOCK)]
@@ -242,7 +243,7 @@ class ExampleStream(Stream):
         K = self.kernel.gram(batch, None, self.n_jobs)
         before = np.zeros((len(batch), self.n_classes))
         if self.examples:
-            before = self.kernel.apply(batch, self._support(), self.alpha, self.n_jobs)
+            before = self._values(batch)
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
         found = _core.perceptron_stored(matrix=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
@@ -252,6 +253,10 @@ class ExampleStream(Stream):
         self._keep(np.concatenate([self.alpha, alpha[kept]]), np.concatenate([self.late, lack[kept]]))
         self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
         return found
+
+    def _values(self, batch: Batch) -> np.ndarray:
+        """The values of the functions so far, without the intercept."""
+        return self.kernel.expansion(self._support(), self.alpha, self.n_jobs).values(batch, self.n_jobs)
 
     def _support(self) -> Batch:
         return self.kernel.batch(self.examples, self.n_jobs)
@@ -316,4 +321,10 @@ def as_streamed(kernel: Kernel) -> Kernel:
     """
     if isinstance(kernel, (Weighted, Centered)):
         return as_streamed(kernel.kernel)
-    return kernel.with_parts(as_streamed)
+    changed = copy(kernel)
+    for name, value in kernel.get_params(deep=False).items():
+        if isinstance(value, Kernel):
+            setattr(changed, name, as_streamed(value))
+        elif isinstance(value, dict):
+            setattr(changed, name, {k: as_streamed(v) if isinstance(v, Kernel) else v for k, v in value.items()})
+    return changed

@@ -18,10 +18,11 @@ from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
-from treille.kernels.fit_once import fit_once
+from treille.kernels.expansion import Expansion
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
 
-class Additive(Kernel):
+class Additive(CompositeKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
     @abstractmethod
@@ -36,36 +37,23 @@ class Additive(Kernel):
     def has_features(self) -> bool:
         return all(kernel.has_features for _, kernel in self.terms())
 
-    @property
-    def needs_features(self) -> bool:
-        return any(kernel.needs_features for _, kernel in self.terms())
-
-    def refits(self) -> bool:
-        return all(kernel.refits() for _, kernel in self.terms())
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         each = zip(self.terms(), self.batches(batch), strict=True)
-        return all(kernel.prefers_features(own, n_jobs) for (_, kernel), own in each)
-
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
-        each = [fit_once(k, own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
-        return self._combined(each)
+        return all(kernel.prefers_features(own, n_jobs, known) for (_, kernel), own in each)
 
     def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
         each = zip(self.terms(), self.batches(batch), strict=True)
-        return [leaf for (_, kernel), own in each for leaf in kernel.leaf_kernels(own)]
+        return [leaf for (_, kernel), own in each for leaf in leaf_kernels(kernel, own)]
 
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        return self._combined([kernel.compose(fitted, n_jobs) for _, kernel in self.terms()])
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        each = [compose(kernel, fitted, context, n_jobs) for _, kernel in self.terms()]
+        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def check_parts(self) -> None:
         for _, kernel in self.terms():
             kernel.check_parts()
-
-    def _combined(self, each: list[Fitted]) -> Fitted:
-        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -81,10 +69,6 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(left), rights, strict=True)
         return _total(kernel.gram(x, y, n_jobs) for (_, kernel), x, y in each)
 
-    @property
-    def has_product(self) -> bool:
-        return all(kernel.has_product for _, kernel in self.terms())
-
     def multiplies(self, batch: Batch) -> bool:
         return all(kernel.multiplies(own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
 
@@ -96,17 +80,27 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(batch), strict=True)
         return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         # Term by term: some kernels have a faster method than blocks of the matrix.
-        each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
-        return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
+        each = zip(self.terms(), self.batches(support), strict=True)
+        return SummedExpansion(self, [kernel.expansion(own, coefficients, n_jobs) for (_, kernel), own in each])
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        each = zip(self.terms(), self.batches(batch), self.batches(support), strict=True)
-        terms = [kernel.contributions(x, y, coefficients, n_jobs) for (_, kernel), x, y in each]
-        return None if any(term is None for term in terms) else reduce(add, terms)
+
+class SummedExpansion(Expansion):
+    """The sums over support examples of all terms, added."""
+
+    def __init__(self, kernel: Additive, terms: list[Expansion]):
+        self.kernel = kernel
+        self.terms = terms
+
+    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        each = zip(self.terms, self.kernel.batches(batch), strict=True)
+        return _total(term.values(own, n_jobs) for term, own in each)
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        each = zip(self.terms, self.kernel.batches(batch), strict=True)
+        found = [term.contributions(own, n_jobs) for term, own in each]
+        return None if any(term is None for term in found) else reduce(add, found)  # type: ignore[arg-type]
 
 
 def unit_of(kernel: Any) -> str:

@@ -18,7 +18,9 @@ from treille.io.parameters import check_positive
 from treille.io.units import canonical
 from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
+from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
@@ -187,7 +189,7 @@ class Scaled(WrappedKernel):
         super().check()
         check_positive("the number a kernel is multiplied by", self.scale)
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         root = float(np.sqrt(self.scale))
         return ScaledMap(features, root), rows.scaled(root)
 
@@ -205,13 +207,8 @@ class Scaled(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.scale * self.kernel.diagonal(batch, n_jobs)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        return self.scale * self.kernel.apply(left, right, coefficients, n_jobs)
-
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        return self.kernel.contributions(batch, support, self.scale * coefficients, n_jobs)
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        return self.kernel.expansion(support, self.scale * coefficients, n_jobs)
 
 
 class ScaledMap(WrappedMap):

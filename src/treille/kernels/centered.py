@@ -15,7 +15,9 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.fitting import FitContext
 from treille.kernels.wrapped import WrappedKernel
 
 
@@ -35,8 +37,6 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    _times: np.ndarray | None = None  # that each example counts; None: once
-
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
 
@@ -45,22 +45,14 @@ class Centered(WrappedKernel):
             f"no feature of {self!r} is 0, so its rows are not kept on disk, as for data in parts: leave out .centered()"
         )
 
-    def refits(self) -> bool:
-        return self.kernel.refits()
-
-    def counted_on(self, times: np.ndarray) -> Centered:
-        other = Centered(self.kernel.counted_on(times))
-        other._times = times
-        return other
-
     @property
     def needs_features(self) -> bool:
         return True
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         if any(isinstance(part, CenteredRows) for part in rows.parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
-        times = np.ones(len(rows)) if self._times is None else self._times
+        times = context.times(len(rows))
         mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
         fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)
@@ -86,7 +78,7 @@ class Centered(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.fit_features(batch, n_jobs)[1].diag() if self.has_features else self.gram(batch).diagonal().copy()
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         raise self._not_defined()
 
     def _not_defined(self) -> InputError:

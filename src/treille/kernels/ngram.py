@@ -77,12 +77,8 @@ class NGram(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         return _fitted(batch, self._orders(), n_jobs)
 
-    @property
-    def has_product(self) -> bool:
-        return self.counts == "raw"
-
     def multiplies(self, batch: Batch) -> bool:
-        return self.has_product and isinstance(batch, Strings) and batch.border < 0
+        return self.counts == "raw" and isinstance(batch, Strings) and batch.border < 0
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         orders = self._orders()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,11 +20,13 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import Additive, own_part, part_of
 from treille.kernels.base import Fitted, Kernel
+from treille.kernels.expansion import Expansion, KernelExpansion, expand
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
 MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
 
 
-class ProductKernel(Kernel):
+class ProductKernel(CompositeKernel):
     """A product or a power of kernels.
 
     For ``left * right``, a feature is a pair z, z' with the value phi_z(x) psi_z'(x). For ``k ** d`` it is a multiset of d features
@@ -33,8 +34,6 @@ class ProductKernel(Kernel):
     kind, and (p + d - 1 over d) of the second. So features pay off if examples have few: they are preferred if all examples
     together have at most n^2 products of features, n the number of examples, and these fit in memory.
     """
-
-    _kept: tuple[Any, ...] | None = None  # a batch, parameters, and the features of the factors fitted on it
 
     @abstractmethod
     def factors(self) -> list[Kernel]:
@@ -52,11 +51,7 @@ class ProductKernel(Kernel):
     def has_features(self) -> bool:
         return all(factor.has_features for factor in self.factors())
 
-    @property
-    def needs_features(self) -> bool:
-        return any(factor.needs_features for factor in self.factors())
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         if not all(factor.prefers_features(own_part(factor, batch), n_jobs) for factor in self.factors()):
@@ -64,13 +59,14 @@ class ProductKernel(Kernel):
         if self.exponent() > MOST_DEGREE:
             return False
         fitted = self._fit_factors(batch, n_jobs)
-        count = self._count(fitted[1])
-        few = count <= len(batch) ** 2 and self._needed(count, fitted[1], n_jobs) <= available_memory()
-        if few:  # fit_features, which usually comes next, need not fit the factors again
-            self._kept = weakref.ref(batch), self.get_params(), fitted
+        rows = [own for _, own in fitted]
+        count = self._count(rows)
+        few = count <= len(batch) ** 2 and self._needed(count, rows, n_jobs) <= available_memory()
+        if few and known is not None:
+            known.add(self, batch, self._multiplied(fitted, n_jobs))
         return few
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
         for factor in self.factors():
             if not factor.has_features:
                 raise InputError(f"{self!r} has no explicit features, since {factor!r} has none")
@@ -78,7 +74,16 @@ class ProductKernel(Kernel):
             raise InputError(
                 f"{self!r} has the degree {self.exponent()}, and features up to {MOST_DEGREE}: use its matrix, kernel(X, Y)"
             )
-        maps, rows = self._fit_factors(batch, n_jobs)
+        if self.needs_features:
+            return super().fit_features(batch, n_jobs)
+        return self._multiplied(self._fit_factors(batch, n_jobs), n_jobs)
+
+    def _fit_factors(self, batch: Batch, n_jobs: int | None) -> list[Fitted]:
+        return [factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors()]
+
+    def _multiplied(self, fitted: list[Fitted], n_jobs: int | None) -> Fitted:
+        """The products of the features of the factors."""
+        rows = [own for _, own in fitted]
         count = self._count(rows)
         needed, available = self._needed(count, rows, n_jobs), available_memory()
         if needed > available:
@@ -87,24 +92,20 @@ class ProductKernel(Kernel):
                 f"but {readable_size(available)} are free: use its matrix, kernel(X, Y), or a smaller degree; for features that "
                 "are 0 or 1, Conjunctions with a larger min_support"
             )
-        return self.map_type().fit(self, maps, rows, effective_n_jobs(n_jobs))
+        return self.map_type().fit(self, [features for features, _ in fitted], rows, effective_n_jobs(n_jobs))
 
     def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        return [(self, batch)]  # products are features of their own
+        if not self.needs_features:
+            return [(self, batch)]  # whose products of parts of the data merge
+        return [leaf for factor in self.factors() for leaf in leaf_kernels(factor, own_part(factor, batch))]
 
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        return next(fitted)
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        if not self.needs_features:
+            return next(fitted)
+        return self._multiplied([compose(factor, fitted, context, n_jobs) for factor in self.factors()], n_jobs)
 
     def check_parts(self) -> None:
         Kernel.check_parts(self)
-
-    def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
-        kept, self._kept = self._kept, None
-        if kept is not None and kept[0]() is batch and _same_parameters(kept[1], self.get_params()):
-            return kept[2]
-        each = (factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors())
-        maps, rows = zip(*each, strict=True)
-        return list(maps), list(rows)
 
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
@@ -126,46 +127,8 @@ class ProductKernel(Kernel):
         arrays = [_arrays(each, threads) for each in _unscaled(rows, self.exponent())[0]]
         return _bytes(count, *_core.estimate_products(arrays, self.exponent(), threads))
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        found = super().contributions(batch, support, coefficients, n_jobs)
-        if found is not None:
-            return found
-        parts = [own_part(factor, support) for factor in self.factors()]
-        try:
-            return Contributions.of_each(
-                batch, coefficients.shape[1], lambda one: self._of_one(one, parts, coefficients, n_jobs)
-            )
-        except InputError:
-            return None
-
-    def _of_one(
-        self, example: Batch, support: list[Batch], coefficients: np.ndarray, n_jobs: int | None
-    ) -> Contributions:
-        """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
-        factors = self.factors()
-        own = [own_part(factor, example) for factor in factors]
-        each = zip(factors, own, support, strict=True)
-        values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
-        constants = [constant_of(factor) for factor in factors]
-        if len(factors) == 1:
-            per_unit = np.ones(len(values[0]))  # (k^d - c^d) / (k - c)
-            for step in range(1, self.exponent()):
-                per_unit = per_unit * values[0] + constants[0] ** step
-            shares = [per_unit]
-        else:
-            (k, other), (c, constant) = values, constants
-            part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
-            shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
-        total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** self.exponent())
-        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
-            beta = share[:, None] * coefficients
-            found = factor.contributions(x, y, beta, n_jobs)
-            if found is None:
-                raise InputError(f"{factor!r} is not split by part")
-            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
-        return total
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        return expand(self, support, coefficients, n_jobs, ProductExpansion)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -181,8 +144,43 @@ class ProductKernel(Kernel):
                 return features
         raise InputError("the products in the file do not fit their factors")
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
+
+class ProductExpansion(KernelExpansion):
+    """Sums over support examples, split factor by factor."""
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        parts = [own_part(factor, self.support) for factor in self.kernel.factors()]
+        try:
+            return Contributions.of_each(
+                batch, self.coefficients.shape[1], lambda one: self._of_one(one, parts, n_jobs)
+            )
+        except InputError:
+            return None
+
+    def _of_one(self, example: Batch, support: list[Batch], n_jobs: int | None) -> Contributions:
+        """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
+        factors, coefficients, exponent = self.kernel.factors(), self.coefficients, self.kernel.exponent()
+        own = [own_part(factor, example) for factor in factors]
+        each = zip(factors, own, support, strict=True)
+        values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
+        constants = [constant_of(factor) for factor in factors]
+        if len(factors) == 1:
+            per_unit = np.ones(len(values[0]))  # (k^d - c^d) / (k - c)
+            for step in range(1, exponent):
+                per_unit = per_unit * values[0] + constants[0] ** step
+            shares = [per_unit]
+        else:
+            (k, other), (c, constant) = values, constants
+            part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
+            shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
+        total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** exponent)
+        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
+            beta = share[:, None] * coefficients
+            found = factor.expansion(y, beta, n_jobs).contributions(x, n_jobs)
+            if found is None:
+                raise InputError(f"{factor!r} is not split by part")
+            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
+        return total
 
 
 def constant_of(kernel: Kernel) -> float:
@@ -202,14 +200,6 @@ def n_factors(kernel: Kernel) -> int:
         return kernel.exponent() * sum(map(n_factors, kernel.factors()))
     inner = getattr(kernel, "kernel", None)
     return n_factors(inner) if isinstance(inner, Kernel) else 1
-
-
-def _same_parameters(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    same = (
-        a is b or (isinstance(a, (str, int, float)) and a == b)
-        for a, b in zip(one.values(), other.values(), strict=False)
-    )
-    return one.keys() == other.keys() and all(same)
 
 
 def _row_lengths(rows: FeatureRows) -> np.ndarray:

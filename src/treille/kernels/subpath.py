@@ -75,8 +75,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def has_features(self) -> bool:
         return self.index == "arrays"
 
-    @property
-    def has_product(self) -> bool:
+    def multiplies(self, batch: Batch) -> bool:
         return self.counts == "raw"
 
     def check_parts(self) -> None:

@@ -18,6 +18,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
+from treille.kernels.fitting import KnownFeatures
 from treille.kernels.graph_features import by_part, of_one_kind
 from treille.kernels.graph_kernels import GraphKernel, check_labels
 from treille.kernels.walk_matrices import WalkSums
@@ -71,7 +72,7 @@ class Walks(GraphKernel):
         if self.min_k is not None and check_whole("min_k", self.min_k, 0) > k:
             raise InputError(f"min_k is {self.min_k}, expected at most k, {k}")
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         assert isinstance(batch, Graphs)
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 

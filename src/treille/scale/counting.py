@@ -1,7 +1,7 @@
 """The features of parts: each part counts its own, maps are merged, and rows are written with the merged ids.
 
 Ids rarely change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
-What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards, see `Kernel.compose`.
+What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards: `compose`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.disk_rows import DiskRows, FileRows, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
 from treille.scale.folder import Folder, opened_folder
@@ -61,7 +62,7 @@ class Counted:
         """The file with the rows of a part for a leaf."""
         return self.folder.path / f"rows-{part:06}-{place}.bin"
 
-    def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+    def fitted(self, kernel: Kernel, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
         lengths = np.array(self.lengths, np.int64)
         each = []
@@ -69,7 +70,7 @@ class Counted:
             files = [self.file(part, place) for part in range(len(lengths))]
             own = leaf, PartedRows(FileRows(files, lengths, leaf.n_features), leaf.n_features)
             each.append(own if self.parts.min_count == 1 else self._frequent(place, *own, effective_n_jobs(n_jobs)))
-        features, rows = kernel.compose(iter(each), n_jobs)
+        features, rows = compose(kernel, iter(each), context, n_jobs)
         assert isinstance(rows, PartedRows)
         assert isinstance(rows.store, DiskRows)
         return features, PartedRows(settled(rows.store, self.folder.path), rows.n_features, rows.n_problems)
@@ -197,7 +198,7 @@ def _count(counted: Counted, part: Part, batch: Batch, found: Found | None, n_jo
     """Adds the features of a part, and writes its rows."""
     counted.labels.add(part, len(batch), found)
     number = len(counted.lengths)
-    for place, (leaf, own) in enumerate(counted.kernel.leaf_kernels(batch)):
+    for place, (leaf, own) in enumerate(leaf_kernels(counted.kernel, batch)):
         features, rows = leaf.fit_features(own, n_jobs)
         if place == len(counted.leaves):
             counted.leaves.append(features)
@@ -281,7 +282,7 @@ def _resume(counted: Counted) -> bool:
     counted.labels.restore(
         spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
     )
-    leaves = counted.kernel.leaf_kernels(counted.first)
+    leaves = leaf_kernels(counted.kernel, counted.first)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
         named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
         counted.leaves.append(leaf.load_features(own, named))

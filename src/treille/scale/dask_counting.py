@@ -14,6 +14,7 @@ from treille.data.base import first_item, kind_of
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster
 from treille.scale.dask_rows import DaskRows
 from treille.scale.labels import Collected
@@ -114,13 +115,13 @@ class ClusterParts:
         """The targets of all examples."""
         return np.concatenate(self.cluster.gather(self.cluster.submit_all(_targets, self.spread())))
 
-    def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+    def fitted(self, kernel: Kernel, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
         """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
             each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
-        features, composed = kernel.compose(iter(each), n_jobs)
+        features, composed = compose(kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
 
@@ -233,7 +234,7 @@ def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: P
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
         leaves = []
-        for leaf, own in kernel.leaf_kernels(batch):
+        for leaf, own in leaf_kernels(kernel, batch):
             if leaf.needs_features:
                 raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
             leaves.append(leaf.fit_features(own))

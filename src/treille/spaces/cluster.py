@@ -11,6 +11,7 @@ import numpy as np
 from treille.features import FeatureMap, PartedRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.spaces.functions import Functions, LinearFunctions
 
 
@@ -82,9 +83,11 @@ class ClusterSpace:
         return hasattr(batch, "spread")
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> ClusterSpace:
+    def build(
+        cls, kernel: Kernel, batch: Any, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> ClusterSpace:
         """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, n_jobs)
+        features, rows = batch.fitted(kernel, context or FitContext(), n_jobs)
         if rows.n_features == 0:
             raise InputError(
                 f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"

@@ -17,6 +17,8 @@ from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.expansion import Expansion
+from treille.kernels.fitting import FitContext
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
@@ -106,10 +108,21 @@ class KernelFunctions(Functions):
         return cls(kernel, batch[kept], coefficients[kept], intercept)
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        return self.kernel.apply(batch, self.support, self.coefficients, n_jobs) + self.intercept
+        return self._expansion(n_jobs).values(batch, n_jobs) + self.intercept
 
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
-        return self.kernel.contributions(batch, self.support, self.coefficients, n_jobs)
+        return self._expansion(n_jobs).contributions(batch, n_jobs)
+
+    def _expansion(self, n_jobs: int | None) -> Expansion:
+        """What predictions need of the support examples, such as their norms, computed once."""
+        kept = vars(self)
+        if "expansion" not in kept:
+            kept["expansion"] = self.kernel.expansion(self.support, self.coefficients, n_jobs)
+        found: Expansion = kept["expansion"]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "expansion"}
 
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"
@@ -129,8 +142,9 @@ def functions_of_examples(
     kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray, n_jobs: int | None = None
 ) -> Functions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + intercept_k, by weights of features where the kernel has them."""
-    if kernel.prefers_features(batch, n_jobs):
-        features, rows = kernel.fit_features(batch, n_jobs)
+    context = FitContext()
+    if kernel.prefers_features(batch, n_jobs, context.known):
+        features, rows = context.fit(kernel, batch, n_jobs)
         return LinearFunctions(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), intercept)
     return KernelFunctions.of(kernel, batch, coefficients, intercept)
 

@@ -14,6 +14,7 @@ from treille.features import DenseRows, FeatureMap, FeatureRows, Representation
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
 from treille.spaces.rows import RowsSpace
 
@@ -56,14 +57,16 @@ class Nystrom(BaseEstimator):
         """Whether the space can be built: always, since every kernel has values."""
         return True
 
-    def build(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> NystromSpace:
+    def build(
+        self, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> NystromSpace:
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         fitted = None
         if kernel.needs_features:  # which are those of all examples, not of the landmarks
-            features, whole = kernel.fit_features(batch, n_jobs)
+            features, whole = (context or FitContext()).fit(kernel, batch, n_jobs)
             fitted, threads = (features, features.transform(landmarks, n_jobs)), effective_n_jobs(n_jobs)
             among, across = fitted[1].gram(None, threads), whole.gram(fitted[1], threads)
             exact = whole.diag().sum()

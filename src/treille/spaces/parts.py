@@ -12,6 +12,7 @@ from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.spaces.feature_space import FeatureSpace
 
 PROCESS = 250_000_000  # bytes that Python and its libraries take
@@ -53,9 +54,11 @@ class PartsSpace(FeatureSpace):
         return hasattr(batch, "fitted") and not hasattr(batch, "spread")
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> PartsSpace:
+    def build(
+        cls, kernel: Kernel, batch: Any, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> PartsSpace:
         """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, n_jobs)
+        features, rows = batch.fitted(kernel, context or FitContext(), n_jobs)
         if rows.n_features == 0:
             least = batch.parts.min_count
             raise InputError(

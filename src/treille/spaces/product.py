@@ -11,6 +11,7 @@ from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import LinearOperator
+from treille.kernels.fitting import FitContext
 from treille.spaces.functions import Functions, functions_of_examples
 
 
@@ -41,7 +42,9 @@ class ProductSpace:
         return kernel.multiplies(batch)
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> ProductSpace:
+    def build(
+        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> ProductSpace:
         """Builds once what products need."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 

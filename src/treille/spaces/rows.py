@@ -11,7 +11,7 @@ from treille.features import FeatureMap, Representation, represent
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
-from treille.kernels.fit_once import fit_once
+from treille.kernels.fitting import FitContext
 from treille.spaces.feature_space import FeatureSpace
 
 
@@ -42,9 +42,11 @@ class RowsSpace(FeatureSpace):
         return kernel.has_features
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
+    def build(
+        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> RowsSpace:
         """Fits the kernel's features on the batch."""
-        features, rows = fit_once(kernel, batch, n_jobs)
+        features, rows = (context or FitContext()).fit(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
         if kernel.needs_features and not norms.any():
             raise no_features(kernel, rows.n_features)

@@ -6,6 +6,7 @@ import numpy as np
 
 from treille.data import Batch
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.spaces.functions import Functions
 
 
@@ -28,8 +29,8 @@ class Space(Protocol):
         ...
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> Any:
-        """The space of a kernel and a batch; computes once what is used many times."""
+    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None) -> Any:
+        """The space of a kernel and a batch; computes once what is used many times. `context`: what features may depend on."""
         ...
 
     def __len__(self) -> int:

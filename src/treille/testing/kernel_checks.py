@@ -284,7 +284,7 @@ def _names(features: FeatureMap) -> list[str]:
 def is_applied_to_coefficients_as_it_is(case: _Case) -> None:
     first, second = case.halves
     coefficients = np.random.default_rng(0).standard_normal((len(second), 3))
-    found = case.kernel.apply(take(case.batch, first), take(case.batch, second), coefficients)
+    found = case.kernel.expansion(take(case.batch, second), coefficients).values(take(case.batch, first))
     assert_close(found, case.K[np.ix_(first, second)] @ coefficients, "k(X, Y) times coefficients (example, column)")
 
 
@@ -382,9 +382,10 @@ def contributions_sum_to_applied_coefficients(case: _Case) -> None:
     first, second = (take(case.batch, half) for half in case.halves)
     beta = np.random.default_rng(0).normal(size=(len(second), 2))
     for kernel in (case.kernel, case.kernel + 1, (case.kernel * 0.5).normalized()):
-        found = kernel.contributions(first, second, beta)
+        expansion = kernel.expansion(second, beta)
+        found = expansion.contributions(first)
         if found is not None:
-            outputs = kernel.apply(first, second, beta)
+            outputs = expansion.values(first)
             assert_close(found.sums(), outputs, f"the sum of contributions to {kernel!r} (example, function)", 1e-9)
 
 
