@@ -78,11 +78,9 @@ class Features(TransformerMixin, BaseEstimator):
         labels = Collected(True if self.kernel.needs_labels else None)
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
             chosen: tuple[Kernel, str] = self.kernel, "as given"
-            counted, _ = count_parts(
-                parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs
-            )
+            counted = count_parts(parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs)
             context = self._context(labels.y() if self.kernel.needs_labels else None, len(counted))
-            self.feature_map_, _ = counted.fitted(self.kernel, context, self.n_jobs)
+            self.feature_map_, _ = counted.fit_features(context, self.n_jobs)
 
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""

@@ -21,7 +21,7 @@ from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
 from treille.solvers.report import Progress
-from treille.spaces import Nystrom
+from treille.spaces import MemorySource, Nystrom
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
 
@@ -38,9 +38,9 @@ class TrainedFold(Fold):
 def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: Any, split: Split) -> TrainedFold:
     """The fold of a model with C = 1; `whole` is the problem of all examples. Labels and weights are checked as in `fit`."""
     train, test = split
-    scratch: Any = clone(model)
     weights = None if sample_weight is None else np.asarray(sample_weight)[train]
-    own = scratch._problem(np.asarray(y)[train], weights, len(train))
+    posed = clone(model)._posed(np.asarray(y)[train], weights, len(train))
+    own = posed.problem
     C = np.zeros(len(whole))
     np.add.at(C, train, own.C)  # an example may be drawn several times
     if whole.classes is not None:
@@ -48,7 +48,7 @@ def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: An
         return TrainedFold(replace(whole, C=C), test, train, np.zeros(whole.n_problems), classes)
     targets = np.zeros((len(whole), whole.n_problems))
     targets[train] = own.targets.reshape(len(train), -1)
-    return TrainedFold(replace(whole, C=C, targets=targets), test, train, scratch._found[0], np.empty(0, int))
+    return TrainedFold(replace(whole, C=C, targets=targets), test, train, posed.shift, np.empty(0, int))
 
 
 def evaluate_folds(
@@ -108,7 +108,7 @@ def _from_scratch(
     """A fold with features of its own."""
     some, held_out = np.unique(fold.train), batch[fold.held_out]
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
-    own, space = model._planned(kernel, chosen.kernel_why, batch[some], problem)
+    own, space = model._planned(MemorySource(kernel, chosen.kernel_why, batch[some]), problem)
     outputs, gaps, seconds, start = [None] * len(Cs), np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
     for c in np.argsort(Cs):
         begun = time.perf_counter()

@@ -17,7 +17,9 @@ from treille.data import Batch
 from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.learned_path import LearnedPath
+from treille.estimators.on_cluster import refuse_learning_on_cluster
 from treille.estimators.plan import Plan, plan
+from treille.estimators.posed import Posed
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
 from treille.features import FeatureMap, PerProblemRows, Rows
@@ -34,6 +36,7 @@ from treille.solvers import Problem, Report
 from treille.solvers.alignment import align
 from treille.solvers.kernel_learning import SPREADS, Learned, learn_features, learn_groups, split
 from treille.solvers.progress import progress_bar, stage
+from treille.spaces import MemorySource, Source
 from treille.spaces.rows import no_features
 from treille.spaces.weight_automaton import weight_fst
 
@@ -99,24 +102,23 @@ class KernelLearner(KernelMachine):
                 "such as NGram(5, min_n=2)"
             )
 
-    def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         refuse_parts(X, self, "learn the weights on some of them, then train on the parts with .weighted({...})")
-        super()._train(X, y, sample_weight, problem_of)
+        refuse_learning_on_cluster(X, self)
+        super()._train(X, y, sample_weight)
 
-    def _cluster_loss(self) -> None:
-        return None  # the weights of features are learned with all rows in memory
-
-    def _planned(
-        self, kernel: Kernel, why: str, batch: Batch, problem: Problem, known: KnownFeatures | None = None
-    ) -> tuple[Plan, Any]:
+    def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
-        rows = self._learning_rows(kernel, batch, fit_context(problem, known=known))
+        assert isinstance(source, MemorySource)  # others are refused
+        rows = self._learning_rows(source.kernel, source.batch, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, getattr(self, "verbose", 0)) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        return plan_learned(rows, self._keep(rows, learned), why, batch, problem, self.solver, self.n_jobs)
+        return plan_learned(
+            rows, self._keep(rows, learned), source.kernel_why, source.batch, problem, self.solver, self.n_jobs
+        )
 
-    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
-        super()._solve(chosen.kernel, batch, problem, chosen, space)
+    def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
+        super()._solve(source, posed, chosen, space)
         self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
 
     def _learning_rows(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
@@ -183,9 +185,9 @@ class KernelLearner(KernelMachine):
         models = [clone(self).set_params(**{parameter: float(value)}) for value in ordered]
         for model in models:
             model.check_parameters()
-        kernel, _, batch = models[0]._examples(X)
-        problems = [model._problem(y, None, len(batch)) for model in models]
-        rows = self._learning_rows(kernel, batch, fit_context(problems[0]))
+        source = models[0]._examples(X)
+        problems = [model._posed(y, None, len(source)).problem for model in models]
+        rows = self._learning_rows(source.kernel, source.batch, fit_context(problems[0]))
         k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
         found: list[Learned] = []
         for problem in problems:
@@ -305,7 +307,8 @@ def plan_learned(
     """Plans the training of the predictor on rows with learned weights."""
     kernel, known = examples.kernel.weighted("learned"), KnownFeatures()
     known.add(kernel, batch, fitted)
-    return plan(kernel, why, batch, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
+    source = MemorySource(kernel, why, batch)
+    return plan(source, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
 
 
 def used_features(rows: LearningRows, learned: list[Learned]) -> np.ndarray:
@@ -436,13 +439,13 @@ class LearnedRidge(KernelLearner, Ridge):
     def _learning_factor(self) -> float:
         return 1.0 if self.learning_alpha is None else self.alpha / self.learning_alpha
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        problem = super()._problem(y, sample_weight, n)
-        constant = np.flatnonzero(np.ptp(problem.targets.reshape(n, -1), axis=0) == 0)
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
+        posed = super()._posed(y, sample_weight, n)
+        constant = np.flatnonzero(np.ptp(posed.problem.targets.reshape(n, -1), axis=0) == 0)
         if len(constant):
             value = np.asarray(y, float).reshape(n, -1)[0, constant[0]]
             raise InputError(f"all targets are {value}: nothing tells which features to weigh")
-        return problem
+        return posed
 
     def check_parameters(self) -> None:
         super().check_parameters()

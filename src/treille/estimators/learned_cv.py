@@ -24,6 +24,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import KnownFeatures
 from treille.solvers import ConvergenceWarning
 from treille.solvers.progress import progress_bar
+from treille.spaces import MemorySource
 
 
 @dataclass(eq=False, repr=False)
@@ -48,7 +49,7 @@ class LearnedSearchCV(SearchCV):
     ) -> Evaluated:
         name, values = self.path[0], self._values()
         unit = clone(model).set_params(**{name: self._unit()})
-        whole = unit._problem(y, sample_weight, len(batch))
+        whole = unit._posed(y, sample_weight, len(batch)).problem
         rows = unit._learning_rows(kernel, batch, fit_context(whole, known=known))
         folds, outputs = list[TrainedFold](), []
         gaps, seconds = np.zeros((len(values), len(splits))), np.zeros((len(values), len(splits)))
@@ -71,8 +72,8 @@ class LearnedSearchCV(SearchCV):
 
         def refit(value: float) -> KernelMachine:
             model.set_params(**{name: value})
-            problem = model._problem(y, sample_weight, len(batch))
-            model._solve(kernel, batch, problem, *model._planned(kernel, why, batch, problem, known))
+            source, posed = MemorySource(kernel, why, batch), model._posed(y, sample_weight, len(batch))
+            model._solve(source, posed, *model._planned(source, posed.problem, known))
             return model
 
         return Evaluated(folds, outputs, gaps, seconds, refit)

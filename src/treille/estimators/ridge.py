@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from treille.estimators.base import KernelParameter
+from treille.estimators.posed import Posed
 from treille.estimators.regressor import Regressor
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
+from treille.solvers import Solver
 from treille.solvers.problem import Loss, SquaredError
 from treille.spaces import Nystrom
 
@@ -70,10 +71,10 @@ class Ridge(Regressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
         """Trains on examples X with targets y: one number, or one row of numbers, per example."""
         self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
+        self._train(X, y, sample_weight)
         return self
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         return self._regression_problem(y, sample_weight, n, *self._loss_and_C())
 
     def _loss_and_C(self) -> tuple[Loss, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from treille.kernels import Centered, Kernel
 from treille.kernels.fitting import KnownFeatures
 from treille.solvers import Solver
 from treille.solvers.leave_one_out import leave_one_out
-from treille.spaces import Nystrom
+from treille.spaces import MemorySource, Nystrom
 
 
 @dataclass(eq=False, repr=False)
@@ -105,17 +105,15 @@ class RidgeCV(RegressorMixin, SearchCV):
                 "use folds, such as cv=5"
             )
         values, n = self._values(), len(batch)
-        whole = model._problem(y, sample_weight, n)
-        chosen, space = model._planned(kernel, why, batch, whole, known)
+        source, whole = MemorySource(kernel, why, batch), model._posed(y, sample_weight, n).problem
+        chosen, space = model._planned(source, whole, known)
         begun = time.perf_counter()
         numbers, weights = np.asarray(y, np.float64).reshape(n, -1), check_sample_weight(sample_weight, n)
         outputs = leave_one_out(space, numbers, weights, values, model.fit_intercept, model.n_jobs)
         seconds = np.full((len(values), 1), (time.perf_counter() - begun) / len(values))
 
         def refit(value: float) -> Any:
-            model.set_params(alpha=value)._solve(
-                kernel, batch, model._problem(y, sample_weight, n), replace(chosen), space
-            )
+            model.set_params(alpha=value)._solve(source, model._posed(y, sample_weight, n), chosen, space)
             return model
 
         return Evaluated([], [outputs], np.zeros((len(values), 1)), seconds, refit)

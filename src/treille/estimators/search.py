@@ -40,6 +40,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import KnownFeatures, same_kernel
 from treille.solvers import ConvergenceWarning
 from treille.solvers.report import first_level_outside
+from treille.spaces import MemorySource
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
 
@@ -69,7 +70,8 @@ class Examples:
                 if hasattr(self.last[0], name):
                     setattr(model, name, getattr(self.last[0], name))
             return self.last[1:]
-        self.last = (model, *model._examples(self.X), KnownFeatures())
+        source = model._examples(self.X)
+        self.last = (model, source.kernel, source.kernel_why, source.batch, KnownFeatures())
         return self.last[1:]
 
 
@@ -121,7 +123,7 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         for params, model in self._models(X):
             read = examples.read(model)
             if splits is None:
-                model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+                model._posed(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
                 y = np.asarray(y)
                 y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
                 splits = self._splits(X, y, groups, len(read[2]))
@@ -221,20 +223,21 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         """Cross-validates a model for all values on the path."""
         name, values = self.path[0], self._values()
         unit = clone(model).set_params(**{name: self._unit()})
-        whole = unit._problem(y, sample_weight, len(batch))
+        whole = unit._posed(y, sample_weight, len(batch)).problem
         folds: list[TrainedFold] = []
         for split in splits:
             try:
                 folds.append(trained_fold(unit, whole, y, sample_weight, split))
             except InputError as error:
                 raise check_fold(error, len(folds)) from None
-        chosen, space = model._planned(kernel, why, batch, whole, known)
+        source = MemorySource(kernel, why, batch)
+        chosen, space = model._planned(source, whole, known)
         Cs = [self.strength(value) for value in values]
         found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space, known)
 
         def refit(value: float) -> KernelMachine:
             model.set_params(**{name: value})
-            model._solve(kernel, batch, model._problem(y, sample_weight, len(batch)), chosen, space)
+            model._solve(source, model._posed(y, sample_weight, len(batch)), chosen, space)
             return model
 
         return Evaluated(folds, found.outputs, found.gaps, found.seconds, refit)

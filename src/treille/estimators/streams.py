@@ -15,7 +15,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
 from treille.kernels.product_features import ProductKernel
-from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
+from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
 BLOCK = 1000  # examples of which a kernel matrix is computed at a time
 UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far, one before the stream
@@ -62,7 +62,7 @@ class Stream(ABC):
         """One pass over the examples; the caller keeps the intercepts."""
 
     @abstractmethod
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         """The functions of the classes; for two classes, one function: that of the second minus that of the first."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class Stream(ABC):
         self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
         self.begins = spread(self.begins, UNSEEN)
 
-    def begin_at(self, functions: Functions, n_classes: int) -> None:
+    def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         """Begins with the functions of a model. The mean is over the steps from here on."""
         w, b = self._read(functions), functions.intercept
         if n_classes == 2:  # one function, which is the difference of two
@@ -94,7 +94,7 @@ class Stream(ABC):
         self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
 
     @abstractmethod
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         """The weights or coefficients of a model, and what they belong to."""
 
     def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
@@ -169,7 +169,7 @@ class FeatureStream(Stream):
     def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
         self.w, self.late = w, late
 
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, LinearFunctions)
         self.features = functions.features
         return functions.weights
@@ -196,7 +196,7 @@ class FeatureStream(Stream):
         self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
         return found
 
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         assert self.features is not None
         return LinearFunctions(self.features, *self._final(averaged))
 
@@ -220,12 +220,12 @@ class ExampleStream(Stream):
     def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
         self.alpha, self.late = w, late
 
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, KernelFunctions)
         self.examples = list(functions.support)
         return functions.coefficients
 
-    def begin_at(self, functions: Functions, n_classes: int) -> None:
+    def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)
         support = self._support()
         self.sq_norms = (self.alpha * self._values(support)).sum(axis=0)
@@ -261,7 +261,7 @@ class ExampleStream(Stream):
     def _support(self) -> Batch:
         return self.kernel.batch(self.examples, self.n_jobs)
 
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         coefficients, intercept = self._final(averaged)
         return KernelFunctions.of(self.kernel, self._support(), coefficients, intercept)
 

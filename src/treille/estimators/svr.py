@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from treille.estimators.base import KernelParameter
+from treille.estimators.posed import Posed
 from treille.estimators.regressor import Regressor
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
-from treille.solvers import Problem, Solver
+from treille.solvers import Solver
 from treille.solvers.problem import REGRESSION_LOSSES, Loss
 from treille.spaces import Nystrom
 
@@ -81,10 +82,10 @@ class SVR(Regressor):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SVR:
         """Trains on examples X with targets y, one number per example."""
         self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
+        self._train(X, y, sample_weight)
         return self
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         return self._regression_problem(y, sample_weight, n, *self._loss_and_C(), most_targets=1)
 
     def _loss_and_C(self) -> tuple[Loss, float]:

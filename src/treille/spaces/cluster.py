@@ -9,10 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treille.features import FeatureMap, PartedRows
-from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.fitting import FitContext
-from treille.spaces.functions import Functions, LinearFunctions
+from treille.spaces.functions import DecisionFunctions, LinearFunctions
 
 
 class Cluster:
@@ -77,23 +75,6 @@ class ClusterSpace:
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
     error: float = 0.0
 
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Any) -> bool:
-        """Whether the data are on a cluster, and their features counted."""
-        return hasattr(batch, "spread")
-
-    @classmethod
-    def build(
-        cls, kernel: Kernel, batch: Any, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> ClusterSpace:
-        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, context or FitContext(), n_jobs)
-        if rows.n_features == 0:
-            raise InputError(
-                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
-            )
-        return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread(), batch.folder)
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -104,7 +85,7 @@ class ClusterSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k."""
         assert weights is not None
         return LinearFunctions(self.features, weights, intercept)

@@ -24,7 +24,7 @@ from treille.spaces.weight_automaton import pack_weights, unpack_weights
 CHUNK = 1 << 23  # symbols turned into rows at a time
 
 
-class Functions(ABC):
+class DecisionFunctions(ABC):
     """One or more real functions on structured examples."""
 
     intercept: np.ndarray
@@ -33,7 +33,7 @@ class Functions(ABC):
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function."""
 
-    def shifted(self, amount: np.ndarray) -> Functions:
+    def shifted(self, amount: np.ndarray) -> DecisionFunctions:
         """The same functions plus a constant each."""
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
@@ -51,7 +51,7 @@ class Functions(ABC):
 
 
 @dataclass(frozen=True)
-class LinearFunctions(Functions):
+class LinearFunctions(DecisionFunctions):
     """Weights of features: prediction takes time linear in the example."""
 
     features: FeatureMap
@@ -93,7 +93,7 @@ class LinearFunctions(Functions):
 
 
 @dataclass(frozen=True)
-class KernelFunctions(Functions):
+class KernelFunctions(DecisionFunctions):
     """Coefficients of training examples: prediction costs one kernel value for each of them."""
 
     kernel: Kernel
@@ -140,7 +140,7 @@ class KernelFunctions(Functions):
 
 def functions_of_examples(
     kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray, n_jobs: int | None = None
-) -> Functions:
+) -> DecisionFunctions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + intercept_k, by weights of features where the kernel has them."""
     context = FitContext()
     if kernel.prefers_features(batch, n_jobs, context.known):
@@ -155,7 +155,9 @@ def check_file_representation(representation: str) -> None:
         raise InputError(f"representation is {representation!r}, expected 'auto', 'flat' or 'automaton'")
 
 
-def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
+def read_functions(
+    kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int
+) -> DecisionFunctions:
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     inside = stored.value(spec, part, dict)

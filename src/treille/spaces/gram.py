@@ -14,7 +14,7 @@ from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import check_finite
 from treille.kernels.fitting import FitContext
-from treille.spaces.functions import Functions, functions_of_examples
+from treille.spaces.functions import DecisionFunctions, functions_of_examples
 from treille.spaces.rows import RowsSpace
 
 
@@ -100,7 +100,7 @@ class GramSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         if self._rows is not None:

@@ -15,8 +15,8 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext
-from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
-from treille.spaces.rows import RowsSpace
+from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
+from treille.spaces.rows import KernelRowsSpace
 
 
 class Nystrom(BaseEstimator):
@@ -79,12 +79,20 @@ class Nystrom(BaseEstimator):
         rows = DenseRows(across @ projection)
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
         return NystromSpace(
-            kernel, batch, None, rows, n_jobs, error, landmarks=landmarks, projection=projection, fitted=fitted
+            rows,
+            None,
+            n_jobs,
+            error,
+            kernel=kernel,
+            batch=batch,
+            landmarks=landmarks,
+            projection=projection,
+            fitted=fitted,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class NystromSpace(RowsSpace):
+class NystromSpace(KernelRowsSpace):
     """phi(x) = k(x, Z) P for landmarks Z, where P P' is the pseudo-inverse of k(Z, Z): phi(x).phi(z) = k(x, z) for z in Z.
 
     f(x) = w.phi(x) is the function with coefficients P w of the landmarks. O(n m) kernel values, and O(n m^2 + m^3) operations.
@@ -120,7 +128,7 @@ class NystromSpace(RowsSpace):
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         weights = self.rmatvec(coefficients) if coefficients is not None else weights
         coefficients = self.projection @ weights

@@ -12,7 +12,6 @@ from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
 from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.kernels.fitting import FitContext
 from treille.spaces.feature_space import FeatureSpace
 
 PROCESS = 250_000_000  # bytes that Python and its libraries take
@@ -47,26 +46,6 @@ class PartsSpace(FeatureSpace):
     n_jobs: int | None = None
     min_count: int = 1
     error: float = 0.0
-
-    @classmethod
-    def offered(cls, kernel: Kernel, batch: Any) -> bool:
-        """Whether the data are in parts whose features are counted."""
-        return hasattr(batch, "fitted") and not hasattr(batch, "spread")
-
-    @classmethod
-    def build(
-        cls, kernel: Kernel, batch: Any, n_jobs: int | None = None, context: FitContext | None = None
-    ) -> PartsSpace:
-        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, context or FitContext(), n_jobs)
-        if rows.n_features == 0:
-            least = batch.parts.min_count
-            raise InputError(
-                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
-                if least == 1
-                else f"no feature of {kernel!r} occurs in {least:,} examples: use a smaller min_count"
-            )
-        return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs, batch.parts.min_count)
 
     @property
     def offsets(self) -> np.ndarray:

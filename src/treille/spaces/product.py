@@ -12,7 +12,7 @@ from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import LinearOperator
 from treille.kernels.fitting import FitContext
-from treille.spaces.functions import Functions, functions_of_examples
+from treille.spaces.functions import DecisionFunctions, functions_of_examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class ProductSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)
