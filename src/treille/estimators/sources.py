@@ -34,12 +34,7 @@ from treille.spaces import ClusterSpace, PartsSpace, Source
 @contextmanager
 def opened(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
     """The source of the examples that `machine` is fitted on, and its problem. They can be used inside ``with``."""
-    if on_cluster(X):
-        opening = _on_cluster
-    elif isinstance(X, Parts):
-        opening = _in_parts
-    else:
-        opening = _in_memory
+    opening = _on_cluster if on_cluster(X) else _in_parts if isinstance(X, Parts) else _in_memory
     with opening(machine, X, y, sample_weight) as found:
         yield found
 
@@ -51,7 +46,7 @@ def _in_memory(machine: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[tup
 
 
 @contextmanager
-def _in_parts(machine: Any, parts: Parts, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
+def _in_parts(machine: Any, X: Parts, y: Any, sample_weight: Any) -> Iterator[tuple[Source, Posed]]:
     if y is not None or sample_weight is not None:
         raise InputError(
             "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
@@ -60,10 +55,10 @@ def _in_parts(machine: Any, parts: Parts, y: Any, sample_weight: Any) -> Iterato
     of_classes = is_classifier(machine)
     labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
     choose = partial(choose_kernel, machine.kernel, labels=of_classes)
-    with opened_folder(parts.scratch, parts.checkpoint) as folder:
+    with opened_folder(X.scratch, X.checkpoint) as folder:
         with running_text(machine.verbose) as show:
-            counted = count_parts(parts, folder, choose, labels, found, show, machine.n_jobs)
-        parts.class_counts = labels.class_counts()
+            counted = count_parts(X, folder, choose, labels, found, show, machine.n_jobs)
+        X.class_counts = labels.class_counts()
         yield counted, machine._posed(labels.y(), labels.sample_weight(), len(counted))
 
 

@@ -12,8 +12,7 @@ from treille.features import PerProblemRows
 from treille.io.errors import InputError
 from treille.solvers.problem import Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
-from treille.spaces import ClusterSpace, Space
-from treille.spaces.feature_space import FeatureSpace
+from treille.spaces import ClusterSpace, RowsSpace, Space
 
 
 class Solver(Protocol):
@@ -137,7 +136,7 @@ class BaseSolver(BaseEstimator):
 
     def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
         """All problems at once, or one after another where the rows differ from problem to problem."""
-        if not isinstance(space, FeatureSpace) or not isinstance(space.rows, PerProblemRows):
+        if not isinstance(space, RowsSpace) or not isinstance(space.rows, PerProblemRows):
             return self._solve(problem, space, run)
         assert problem.classes is not None
         solutions = []

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treille.data import Batch
 from treille.features import FeatureMap, PartedRows
 from treille.kernels import Kernel
 from treille.spaces.functions import DecisionFunctions, LinearFunctions
@@ -74,6 +75,11 @@ class ClusterSpace:
     problems: list[Any] = field(default_factory=list)
     folder: Any = None  # keeps the state of a solver, see `PartsSpace`
     error: float = 0.0
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Never for a batch in memory: data on a cluster build it."""
+        return False
 
     def __len__(self) -> int:
         return len(self.rows)

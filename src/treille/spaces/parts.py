@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treille.data import Batch
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
@@ -46,6 +47,11 @@ class PartsSpace(FeatureSpace):
     n_jobs: int | None = None
     min_count: int = 1
     error: float = 0.0
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Never for a batch in memory: data in parts build it."""
+        return False
 
     @property
     def offsets(self) -> np.ndarray:

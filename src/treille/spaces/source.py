@@ -17,7 +17,13 @@ SPACES = (RowsSpace, ProductSpace, GramSpace)  # of examples in memory, cheapest
 
 
 class Source(ABC):
-    """Examples with the kernel that reads them. Estimators do not ask where they are."""
+    """Examples with the kernel that reads them. Estimators do not ask where they are.
+
+    >>> from treille.kernels import NGram
+    >>> source = MemorySource(NGram(1), "as given", NGram(1).batch(["ab", "b"]))
+    >>> source.build_space(source.spaces(None, FitContext(), None)[0], FitContext(), None).sizes()
+    '2 examples, 2 features, 3 entries, 76 bytes of rows'
+    """
 
     kernel: Kernel
     kernel_why: str  # the reason for this kernel

@@ -4,6 +4,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from treille.data import Batch
+from treille.kernels import Kernel
 from treille.spaces.functions import DecisionFunctions
 
 
@@ -19,6 +21,11 @@ class Space(Protocol):
 
     name: ClassVar[str]
     needs: ClassVar[str]  # what a kernel must provide, in words
+
+    @classmethod
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Whether there is such a space of a kernel and a batch in memory, built by ``build(kernel, batch, n_jobs, context)``."""
+        ...
 
     def __len__(self) -> int:
         """The number of examples."""
