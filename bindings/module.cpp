@@ -9,9 +9,9 @@ namespace nb = nanobind;
 
 namespace treille {
 using Bind = void(nb::module_&);
-Bind bind_automata, bind_conjunctions, bind_features, bind_fold_paths, bind_graph_features, bind_graphlets, bind_graphs,
+Bind bind_automata, bind_conjunctions, bind_features, bind_finite_newton, bind_graph_features, bind_graphlets, bind_graphs,
     bind_kernel_learning, bind_lattices, bind_parts, bind_patterns, bind_perceptron, bind_products, bind_random_walk, bind_representations,
-    bind_smooth_solvers, bind_solve, bind_subpath, bind_suffix, bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
+    bind_solve, bind_subpath, bind_suffix, bind_tagging, bind_text, bind_tree_kernels, bind_xbw;
 }  // namespace treille
 
 NB_MODULE(_core, m) {
@@ -26,7 +26,7 @@ NB_MODULE(_core, m) {
   treille::bind_automata(m);
   treille::bind_conjunctions(m);
   treille::bind_features(m);
-  treille::bind_fold_paths(m);
+  treille::bind_finite_newton(m);
   treille::bind_graph_features(m);
   treille::bind_graphlets(m);
   treille::bind_graphs(m);
@@ -38,7 +38,6 @@ NB_MODULE(_core, m) {
   treille::bind_products(m);
   treille::bind_random_walk(m);
   treille::bind_representations(m);
-  treille::bind_smooth_solvers(m);
   treille::bind_solve(m);
   treille::bind_subpath(m);
   treille::bind_suffix(m);

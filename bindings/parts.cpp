@@ -17,9 +17,10 @@
 #include "features/renumbering.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
-#include "solve/one_vs_rest.hpp"
 #include "solve/part_cd.hpp"
+#include "solve/problems.hpp"
 #include "solver_poll.hpp"
+#include "targets.hpp"
 
 using namespace nb::literals;
 
@@ -60,63 +61,22 @@ struct PartRowsIn {
   }
 };
 
-// The targets of a part, for K problems: `loss(k)` is that of problem k.
-struct ClassTargets {
-  In<std::int32_t> labels, classes;
-  In<double> C;
-
-  std::size_t n_problems() const { return classes.size(); }
-  std::vector<double> y(std::size_t k) const {
-    std::vector<double> signs(labels.size());
-    for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = labels.data()[i] == classes.data()[k] ? 1.0 : -1.0;
-    return signs;
-  }
-};
-
-struct HingeTargets : ClassTargets {
-  bool squared;
-  Hinge loss(std::size_t k) const { return Hinge(y(k), view(C), squared); }
-};
-
-struct LogisticTargets : ClassTargets {
-  Logistic loss(std::size_t k) const { return Logistic(y(k), view(C)); }
-};
-
-struct EpsilonTargets {
-  In<double> targets, C;  // one row of targets per problem
-  double epsilon;
-  bool squared;
-
-  std::size_t n_problems() const { return C.size() > 0 ? targets.size() / C.size() : 0; }
-  EpsilonInsensitive loss(std::size_t k) const {
-    return EpsilonInsensitive(view(targets).subspan(k * C.size(), C.size()), view(C), epsilon, squared);
-  }
-};
-
-using TargetsIn = std::variant<const HingeTargets*, const LogisticTargets*, const EpsilonTargets*>;
-
 // work(k, loss) for every problem, with the GIL released and problems shared out among threads.
 template <class Work>
 void each_problem(const TargetsIn& targets, int threads, Work&& work) {
-  std::visit(
-      [&](const auto* given) {
-        unlocked([&] {
-          const std::size_t K = given->n_problems();
-          const int shares = static_cast<int>(std::min<std::size_t>(K, static_cast<std::size_t>(threads)));
-          run_parts(std::max(shares, 1), [&](int p) {
-            for (std::size_t k = static_cast<std::size_t>(p); k < K; k += static_cast<std::size_t>(shares)) work(k, given->loss(k));
-          });
-        });
-      },
-      targets);
+  targets.with_own_losses([&](auto&& loss_of) {
+    unlocked([&] {
+      const std::size_t K = targets.n_problems();
+      const int shares = static_cast<int>(std::min<std::size_t>(K, static_cast<std::size_t>(threads)));
+      run_parts(std::max(shares, 1), [&](int p) {
+        for (std::size_t k = static_cast<std::size_t>(p); k < K; k += static_cast<std::size_t>(shares)) work(k, loss_of(k));
+      });
+    });
+  });
 }
 
 void check(const PartRowsIn& rows, std::size_t K, std::size_t w, std::size_t b, std::size_t alpha) {
   if (w != K * rows.n_features || b != K || alpha != K * rows.size()) throw std::length_error("the weights do not fit the rows");
-}
-
-std::size_t n_problems(const TargetsIn& targets) {
-  return std::visit([](const auto* given) { return given->n_problems(); }, targets);
 }
 
 bool all_zero(std::span<const double> values) {
@@ -128,33 +88,12 @@ bool all_zero(std::span<const double> values) {
 void bind_parts(nb::module_& m) {
   nb::class_<PartRowsIn>(m, "PartRows", "Rows of one part of a data set: segments of coded rows, each of one or more terms.")
       .def(nb::init<std::vector<std::vector<CodedIn>>>(), "segments"_a);
-  nb::class_<HingeTargets>(m, "HingeTargets", "One two-class problem for each of `classes`, with the hinge loss or its square.")
-      .def(
-          "__init__",
-          [](HingeTargets* self, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, bool squared) {
-            new (self) HingeTargets{{labels, classes, C}, squared};
-          },
-          "labels"_a, "classes"_a, "C"_a, "squared"_a);
-  nb::class_<LogisticTargets>(m, "LogisticTargets", "The same with the logistic loss.")
-      .def(
-          "__init__",
-          [](LogisticTargets* self, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C) {
-            new (self) LogisticTargets{{labels, classes, C}};
-          },
-          "labels"_a, "classes"_a, "C"_a);
-  nb::class_<EpsilonTargets>(m, "EpsilonTargets", "One problem of regression for each row of targets.")
-      .def(
-          "__init__",
-          [](EpsilonTargets* self, In<double> targets, In<double> C, double epsilon, bool squared) {
-            new (self) EpsilonTargets{targets, C, epsilon, squared};
-          },
-          "targets"_a, "C"_a, "epsilon"_a, "squared"_a);
 
   m.def(
       "solve_part",
-      [](const PartRowsIn& in, TargetsIn targets, double bias, double tol, std::int64_t max_epochs, std::uint64_t seed, InOut<double> w,
-         InOut<double> b, In<double> losses, InOut<double> alpha, int threads, nb::object poll) {
-        const std::size_t K = n_problems(targets), F = in.n_features, n = in.size();
+      [](const PartRowsIn& in, const TargetsIn& targets, double bias, double tol, std::int64_t max_epochs, std::uint64_t seed,
+         InOut<double> w, InOut<double> b, In<double> losses, InOut<double> alpha, int threads, nb::object poll) {
+        const std::size_t K = targets.n_problems(), F = in.n_features, n = in.size();
         check(in, K, w.size(), b.size(), alpha.size());
         if (losses.size() != K) throw std::length_error("expected the losses of the other examples in each problem");
         const PartRows rows = in.rows();
@@ -169,15 +108,13 @@ void bind_parts(nb::module_& m) {
             const bool alone = others.b == 0 && others.losses == 0 && all_zero(own);  // there are no other examples
             const std::span<const double> start = all_zero(variables) ? std::span<const double>{} : variables;
             const DualCDOptions options{bias, tol, max_epochs, true, false, seed + k};
-            std::visit(
-                [&](const auto* given) {
-                  const auto solution = solve_problem(rows, given->loss(k), options, start, monitor, alone ? nullptr : &others);
-                  std::copy(solution.w.begin(), solution.w.end(), own.begin());
-                  std::copy(solution.alpha.begin(), solution.alpha.end(), variables.begin());
-                  b.data()[k] = solution.b;
-                  ends[k] = {name(solution.status), solution.epochs};
-                },
-                targets);
+            targets.with_own_losses([&](auto&& loss_of) {
+              const auto solution = solve_problem(rows, loss_of(k), options, start, monitor, alone ? nullptr : &others);
+              std::copy(solution.w.begin(), solution.w.end(), own.begin());
+              std::copy(solution.alpha.begin(), solution.alpha.end(), variables.begin());
+              b.data()[k] = solution.b;
+              ends[k] = {name(solution.status), solution.epochs};
+            });
           });
         }
         polled.raise();
@@ -190,9 +127,9 @@ void bind_parts(nb::module_& m) {
 
   m.def(
       "improve_part",
-      [](const PartRowsIn& in, TargetsIn targets, double bias, int sweeps, double enough, std::uint64_t seed, InOut<double> w,
+      [](const PartRowsIn& in, const TargetsIn& targets, double bias, int sweeps, double enough, std::uint64_t seed, InOut<double> w,
          InOut<double> b, InOut<double> alpha, std::size_t n_counted, InOut<std::uint8_t> free, int threads) {
-        const std::size_t K = n_problems(targets), F = in.n_features, n = in.size();
+        const std::size_t K = targets.n_problems(), F = in.n_features, n = in.size();
         check(in, K, w.size(), b.size(), alpha.size());
         if (free.size() != K * n) throw std::length_error("the flags do not fit the rows");
         const PartRows rows = in.rows();
@@ -210,9 +147,9 @@ void bind_parts(nb::module_& m) {
       "Returns the terms of the gap that the first sweep met of the first n_counted examples, for each problem.");
   m.def(
       "measure_part",
-      [](const PartRowsIn& in, TargetsIn targets, double bias, In<double> w, In<double> b, In<double> alpha, InOut<double> sum_w,
+      [](const PartRowsIn& in, const TargetsIn& targets, double bias, In<double> w, In<double> b, In<double> alpha, InOut<double> sum_w,
          InOut<double> sum_b, int threads) {
-        const std::size_t K = n_problems(targets), F = in.n_features, n = in.size();
+        const std::size_t K = targets.n_problems(), F = in.n_features, n = in.size();
         check(in, K, w.size(), b.size(), alpha.size());
         check(in, K, sum_w.size(), sum_b.size(), alpha.size());
         const PartRows rows = in.rows();

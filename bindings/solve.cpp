@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
@@ -10,10 +12,12 @@
 #include <memory>
 #include <stdexcept>
 
-#include "solve/one_vs_rest.hpp"
+#include "solve/fold_paths.hpp"
 #include "solve/planes.hpp"
+#include "solve/problems.hpp"
 #include "solve/smo.hpp"
 #include "solver_answers.hpp"
+#include "targets.hpp"
 
 using namespace nb::literals;
 
@@ -45,6 +49,31 @@ Answers solve_smo(R& rows, In<double> diagonal, const SMOArrays& arrays, const S
   return answers;
 }
 
+// Representations that exist to be compared are left out.
+using PathRowsIn = std::variant<const CodedIn*, const CompactIn*, const DenseIn*, const PartsIn*, const ConjunctionRowsIn*>;
+using PathsOut = std::tuple<Out<double>, Out<double>, Out<double>, Out<std::int64_t>>;
+
+PathsOut solve_folds(const PathRowsIn& in, const std::vector<const TargetsIn*>& targets, const Folds& folds, const DualCDOptions& options,
+                     int threads, nb::object poll) {
+  const std::size_t K = targets.front()->n_problems();
+  FoldAnswers answers(folds, K);
+  PythonPoll polled(std::move(poll));
+  {
+    nb::gil_scoped_release release;
+    const PageReuse reuse;
+    auto solve_on = [&](const auto& rows) {
+      targets.front()->with_losses([&](auto&& first) {
+        auto loss_of = [&](std::size_t f, std::size_t k, std::span<const double> C) { return first(*targets[f], k, C); };
+        solve_fold_paths(rows, folds, K, loss_of, options, threads, std::ref(polled), answers);
+      });
+    };
+    std::visit([&](const auto* rows) { with_rows(*rows, solve_on); }, in);
+  }
+  polled.raise();
+  return {give(std::move(answers.outputs)), give(std::move(answers.relative_gaps)), give(std::move(answers.seconds)),
+          give(std::move(answers.epochs))};
+}
+
 }  // namespace
 
 void bind_solve(nb::module_& m) {
@@ -74,50 +103,47 @@ void bind_solve(nb::module_& m) {
       .def_ro("n_cells", &PartsIn::n_features)
       .def("read", &PartsIn::read, "cells"_a, "n_functions"_a, "The weights of the features, one row each, from those of the cells.");
 
+  nb::class_<QuadraticShape>(m, "QuadraticLoss", "A loss that is linear or quadratic in pieces, see core/solve/losses.hpp.")
+      .def(nb::init<double, double, double, double>(), "lower"_a, "upper"_a, "epsilon"_a, "bend"_a);
+  nb::class_<LogisticShape>(m, "LogisticLoss", "The logistic loss.").def(nb::init<>());
+  nb::class_<TargetsIn>(m, "Targets", "Problems on the same examples: one for each of `classes`, or for each row of y.")
+      .def(nb::init<std::variant<QuadraticShape, LogisticShape>, In<std::int32_t>, In<std::int32_t>, In<double>, In<double>>(), "loss"_a,
+           "labels"_a, "classes"_a, "y"_a, "C"_a);
+
   nb::class_<DualCDRules>(m, "DualCDRules", "What makes DualCD fast, to be measured one by one.")
       .def(nb::init<>())
       .def_rw("rest", &DualCDRules::rest)
-      .def_rw("faint", &DualCDRules::faint)
-      .def_rw("coarse", &DualCDRules::coarse)
+      .def_rw("small_gradient_skip", &DualCDRules::small_gradient_skip)
       .def_rw("records_ahead", &DualCDRules::records_ahead)
       .def_rw("entries_ahead", &DualCDRules::entries_ahead);
+  nb::class_<DualCDOptions>(m, "DualCDOptions")
+      .def(nb::init<double, double, std::int64_t, bool, bool, std::uint64_t>(), "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a,
+           "gradient_stop"_a, "seed"_a)
+      .def_rw("rules", &DualCDOptions::rules);
 
   m.def(
       "dual_cd",
-      [](FormsIn rows, In<std::int32_t> labels, In<std::int32_t> classes, In<double> C, In<double> start, bool squared, double bias,
-         double tol, std::int64_t max_epochs, std::variant<bool, DualCDRules> shrinking, bool gradient_stop, std::uint64_t seed,
-         int threads, bool weights, nb::object poll) {
-        const auto* rules = std::get_if<DualCDRules>(&shrinking);
-        const DualCDOptions options{bias,
-                                    tol,
-                                    max_epochs,
-                                    rules != nullptr || std::get<bool>(shrinking),
-                                    gradient_stop,
-                                    seed,
-                                    rules != nullptr ? *rules : DualCDRules()};
-        return solve(rows, classes.size(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          auto hinge = [&](std::vector<double> y) { return Hinge(std::move(y), view(C), squared); };
-          solve_one_vs_rest(rows, view(labels), view(classes), hinge, view(start), options, threads, poll, keep);
+      [](FormsIn rows, const TargetsIn& targets, In<double> start, const DualCDOptions& options, int threads, bool weights,
+         nb::object poll) {
+        return solve(rows, targets.n_problems(), weights, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
+          targets.with_own_losses(
+              [&](auto&& loss_of) { solve_problems(rows, targets.n_problems(), loss_of, view(start), options, threads, poll, keep); });
         });
       },
-      "rows"_a, "labels"_a, "classes"_a, "C"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "threads"_a, "weights"_a, "poll"_a,
-      "One two-class problem for each of `classes`; poll(classes done, epochs, relative gap) returns False to stop. `shrinking` may name "
-      "the rules one by one. `weights`: whether the weights of the features are asked for.");
-
+      "rows"_a, "targets"_a, "start"_a, "options"_a, "threads"_a, "weights"_a, "poll"_a,
+      "The problems of `targets`; poll(problems done, epochs, relative gap) returns False to stop. `weights`: whether the weights of the "
+      "features are asked for.");
   m.def(
-      "dual_cd_regression",
-      [](FormsIn rows, In<double> y, In<double> C, double epsilon, In<double> start, bool squared, double bias, double tol,
-         std::int64_t max_epochs, bool shrinking, bool gradient_stop, std::uint64_t seed, int threads, nb::object poll) {
-        const DualCDOptions options{bias, tol, max_epochs, shrinking, gradient_stop, seed};
-        const std::size_t n = C.size(), K = n > 0 ? y.size() / n : 0;
-        return solve(rows, K, true, poll, [&](const auto& rows, const Poll& poll, auto&& keep) {
-          auto loss = [&](std::size_t k) { return EpsilonInsensitive(view(y).subspan(k * n, n), view(C), epsilon, squared); };
-          solve_problems(rows, K, loss, view(start), options, threads, poll, keep);
-        });
+      "dual_cd_folds",
+      [](PathRowsIn rows, std::vector<const TargetsIn*> targets, In<std::int64_t> begin, In<std::int64_t> held_out, In<double> Cs,
+         const DualCDOptions& options, int threads, nb::object poll) {
+        std::vector<std::span<const double>> weights;
+        for (const TargetsIn* each : targets) weights.push_back(view(each->C));
+        return solve_folds(rows, targets, {weights, view(begin), view(held_out), view(Cs)}, options, threads, std::move(poll));
       },
-      "rows"_a, "y"_a, "C"_a, "epsilon"_a, "start"_a, "squared"_a, "bias"_a, "tol"_a, "max_epochs"_a, "shrinking"_a, "gradient_stop"_a,
-      "seed"_a, "threads"_a, "poll"_a, "One problem of regression for each row of y; poll as in dual_cd.");
+      "rows"_a, "targets"_a, "begin"_a, "held_out"_a, "Cs"_a, "options"_a, "threads"_a, "poll"_a,
+      "Outputs of held-out examples by C, example and problem; relative gaps, seconds and epochs by C, fold and problem. `targets` has "
+      "those of each fold, with the weights for C = 1, 0 for what it holds out; poll as in dual_cd, with paths for problems.");
 
   m.def(
       "smo_stored",
@@ -157,13 +183,18 @@ void bind_solve(nb::module_& m) {
       "G"_a, "b"_a, "a"_a, "tol"_a, "min 1/2 a'Ga - b'a over a >= 0 that sum to 1, from `a` on and into it, to a gap of `tol`.");
   m.def(
       "best_step",
-      [](In<double> y, In<double> C, bool squared, double slope, double curvature, In<double> outputs, In<double> direction) {
+      [](const TargetsIn& targets, std::size_t k, double slope, double curvature, In<double> outputs, In<double> direction) {
         nb::gil_scoped_release release;
-        const Hinge loss({y.data(), y.data() + y.size()}, view(C), squared);
-        return best_step(loss, {slope, curvature}, view(outputs), view(direction));
+        return targets.with_own_losses([&](auto&& loss_of) -> double {
+          const auto loss = loss_of(k);
+          if constexpr (std::is_same_v<decltype(loss), const QuadraticLoss>)
+            return best_step(loss, {slope, curvature}, view(outputs), view(direction));
+          else
+            throw std::invalid_argument("the loss is not linear or quadratic in pieces");
+        });
       },
-      "y"_a, "C"_a, "squared"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,
-      "The k of least slope k + curvature k^2 / 2 + the losses at outputs + k direction.");
+      "targets"_a, "k"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,
+      "The t of least slope t + curvature t^2 / 2 + the losses of problem k at outputs + t direction.");
 }
 
 }  // namespace treille

@@ -30,8 +30,7 @@ LONG = 10.0  # seconds of one round of jobs from which on three rounds must do
 # The rules of DualCD, and what a run without each of them is set to.
 RULES: dict[str, dict[str, Any]] = {
     "rest of examples held at a bound": {"rest": False},
-    "no step for faint gradients": {"faint": 0.0},
-    "w in float on the way": {"coarse": False},
+    "no step for small gradients": {"small_gradient_skip": 0.0},
     "records requested ahead": {"records_ahead": 0},
     "entries requested ahead": {"entries_ahead": 0},
 }
@@ -51,7 +50,8 @@ def solver_seconds(cell: Cell, batch: Any, y: np.ndarray, rules: Any, seed: int)
 
     def timed(**arguments: Any) -> Any:
         begun = time.process_time()
-        answers = solve(**arguments | {"shrinking": rules})
+        arguments["options"].rules = rules
+        answers = solve(**arguments)
         seconds.append(time.process_time() - begun)
         return answers
 

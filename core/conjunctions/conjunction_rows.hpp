@@ -26,27 +26,18 @@ class ConjunctionRows {
   };
 
  public:
-  template <class Real>
   struct Weights {
-    Array<Real> values;
+    Array<double> values;
     mutable Entries row;
   };
 
   // Does not own its arguments. values[k] is the value of a conjunction of k items, times scale[i] in row i.
   ConjunctionRows(const ConjunctionFeatures& features, const ItemRows& rows, std::span<const double> values, std::span<const double> scale)
-      : features_(features), rows_(rows), values_(values), float_values_(values.begin(), values.end()), scale_(scale) {}
+      : features_(features), rows_(rows), values_(values), scale_(scale) {}
 
   std::size_t size() const { return rows_.size(); }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return {Array<Real>(features_.size(), Real{0}), Entries(rows_.n_items)};
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.values.begin(), exact.values.end(), w.values.begin(), [](double v) { return static_cast<Real>(v); });
-  }
+  Weights zero() const { return {Array<double>(features_.size(), 0.0), Entries(rows_.n_items)}; }
 
   double sq_norm(std::size_t i) const {
     Entries row(rows_.n_items);
@@ -55,27 +46,19 @@ class ConjunctionRows {
     return scale_[i] * scale_[i] * sum;
   }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
-    return scale_[i] * dot(read(i, w.row), w.values.data(), 1);
-  }
+  double dot(std::size_t i, const Weights& w) const { return scale_[i] * dot(read(i, w.row), w.values.data(), 1); }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
-    const auto step = static_cast<Real>(a * scale_[i]);
-    const Real* values;
-    if constexpr (std::is_same_v<Real, double>)
-      values = values_.data();
-    else
-      values = float_values_.data();
+  void axpy(std::size_t i, double a, Weights& w) const {
+    const auto step = a * scale_[i];
+    const double* const values = values_.data();
     const auto row = read(i, w.row);
-    Real* const weights = w.values.data();
+    double* const weights = w.values.data();
     // The ids of a row differ, so four reads may go before four writes.
     const std::uint64_t *e = row.data(), *const stop = e + row.size();
     for (; e + 4 <= stop; e += 4) {
-      Real &w0 = weights[e[0] >> 8], &w1 = weights[e[1] >> 8], &w2 = weights[e[2] >> 8], &w3 = weights[e[3] >> 8];
-      const Real s0 = w0 + step * values[e[0] & 255], s1 = w1 + step * values[e[1] & 255];
-      const Real s2 = w2 + step * values[e[2] & 255], s3 = w3 + step * values[e[3] & 255];
+      double &w0 = weights[e[0] >> 8], &w1 = weights[e[1] >> 8], &w2 = weights[e[2] >> 8], &w3 = weights[e[3] >> 8];
+      const double s0 = w0 + step * values[e[0] & 255], s1 = w1 + step * values[e[1] & 255];
+      const double s2 = w2 + step * values[e[2] & 255], s3 = w3 + step * values[e[3] & 255];
       w0 = s0;
       w1 = s1;
       w2 = s2;
@@ -86,7 +69,7 @@ class ConjunctionRows {
 
   void prefetch(std::size_t i) const { request(rows_.row(i).data()); }
 
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t id = 0; id < w.values.size(); ++id) out[id * stride] = w.values[id];
   }
 
@@ -149,8 +132,7 @@ class ConjunctionRows {
 
   double value(std::uint64_t entry) const { return values_[entry & 255]; }
 
-  template <class Real>
-  double dot(std::span<const std::uint64_t> row, const Real* w, std::size_t stride) const {
+  double dot(std::span<const std::uint64_t> row, const double* w, std::size_t stride) const {
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     const std::uint64_t *e = row.data(), *const stop = e + row.size();
     for (; e + 4 <= stop; e += 4) {
@@ -166,7 +148,6 @@ class ConjunctionRows {
   const ConjunctionFeatures& features_;
   ItemRows rows_;
   std::span<const double> values_;
-  std::vector<float> float_values_;
   std::span<const double> scale_;
 };
 

@@ -32,15 +32,13 @@ class ConcatenatedRows {
     Centre centre;
   };
 
-  template <class Real>
   struct PartWeights {
-    std::variant<typename Kinds::template Weights<Real>...> u;
+    std::variant<typename Kinds::Weights...> u;
     double s = 0, t = 0;
   };
 
-  template <class Real>
   struct Weights {
-    std::vector<PartWeights<Real>> parts;
+    std::vector<PartWeights> parts;
   };
 
   explicit ConcatenatedRows(std::vector<Part> parts) : parts_(std::move(parts)) {
@@ -54,21 +52,10 @@ class ConcatenatedRows {
     return std::visit([](const auto& rows) { return rows.size(); }, parts_.front().rows);
   }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    Weights<Real> w;
-    for (const Part& part : parts_)
-      w.parts.push_back(std::visit([](const auto& rows) { return PartWeights<Real>{rows.template zero<Real>()}; }, part.rows));
+  Weights zero() const {
+    Weights w;
+    for (const Part& part : parts_) w.parts.push_back(std::visit([](const auto& rows) { return PartWeights{rows.zero()}; }, part.rows));
     return w;
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      std::visit([&]<class R>(const R& rows) { rows.round(in<R>(exact.parts[p]), in<R>(w.parts[p])); }, parts_[p].rows);
-      w.parts[p].s = exact.parts[p].s;
-      w.parts[p].t = exact.parts[p].t;
-    }
   }
 
   double sq_norm(std::size_t i) const {
@@ -81,11 +68,10 @@ class ConcatenatedRows {
     return std::max(sum, 0.0);
   }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
+  double dot(std::size_t i, const Weights& w) const {
     double sum = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const PartWeights<Real>& own = w.parts[p];
+      const PartWeights& own = w.parts[p];
       sum += std::visit([&]<class R>(const R& rows) { return rows.dot(i, in<R>(own)); }, parts_[p].rows);
       const Centre& centre = parts_[p].centre;
       if (!centre.mean.empty()) sum -= own.s * centre.dots[i] + centre.shift[i] * (own.t - own.s * mean_sq_[p]);
@@ -93,10 +79,9 @@ class ConcatenatedRows {
     return sum;
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+  void axpy(std::size_t i, double a, Weights& w) const {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      PartWeights<Real>& own = w.parts[p];
+      PartWeights& own = w.parts[p];
       std::visit([&]<class R>(const R& rows) { rows.axpy(i, a, in<R>(own)); }, parts_[p].rows);
       const Centre& centre = parts_[p].centre;
       if (centre.mean.empty()) continue;
@@ -105,8 +90,7 @@ class ConcatenatedRows {
     }
   }
 
-  template <class Real>
-  void prefetch_record(std::size_t i, const Weights<Real>& w) const {
+  void prefetch_record(std::size_t i, const Weights& w) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       std::visit([&]<class R>(const R& rows) { rows.prefetch_record(i, in<R>(w.parts[p])); }, parts_[p].rows);
   }
@@ -116,16 +100,16 @@ class ConcatenatedRows {
   }
 
   // (u - s m).(u' - s' m) = u.u' - s t' - s' t + s s' |m|^2
-  double inner(const Weights<double>& v, const Weights<double>& w) const {
+  double inner(const Weights& v, const Weights& w) const {
     double sum = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const PartWeights<double>&a = v.parts[p], &b = w.parts[p];
+      const PartWeights &a = v.parts[p], &b = w.parts[p];
       sum += std::visit([&]<class R>(const R& rows) { return rows.inner(in<R>(a), in<R>(b)); }, parts_[p].rows);
       sum += a.s * (b.s * mean_sq_[p] - b.t) - b.s * a.t;
     }
     return sum;
   }
-  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const {
+  void combine(double a, Weights& w, double b, const Weights& v) const {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       std::visit([&]<class R>(const R& rows) { rows.combine(a, in<R>(w.parts[p]), b, in<R>(v.parts[p])); }, parts_[p].rows);
       w.parts[p].s = a * w.parts[p].s + b * v.parts[p].s;
@@ -133,12 +117,12 @@ class ConcatenatedRows {
     }
   }
   // A centred part keeps the diagonal 0: divided, its weights would no longer be u - s m.
-  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+  void add_squares(std::size_t i, double a, Weights& diagonal) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       if (parts_[p].centre.mean.empty())
         std::visit([&]<class R>(const R& rows) { rows.add_squares(i, a, in<R>(diagonal.parts[p])); }, parts_[p].rows);
   }
-  void divide(Weights<double>& w, const Weights<double>& diagonal) const {
+  void divide(Weights& w, const Weights& diagonal) const {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       std::visit([&]<class R>(const R& rows) { rows.divide(in<R>(w.parts[p]), in<R>(diagonal.parts[p])); }, parts_[p].rows);
   }
@@ -150,7 +134,7 @@ class ConcatenatedRows {
   }
 
   // w with one number per feature, the parts' features one after another, written to out[id * stride], which holds zeros.
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       std::visit([&]<class R>(const R& rows) { rows.write_weights(in<R>(w.parts[p]), out, stride); }, parts_[p].rows);
       const auto mean = parts_[p].centre.mean;
@@ -166,13 +150,13 @@ class ConcatenatedRows {
     for (const Part& part : parts_) sum += std::visit(count, part.rows);
     return sum;
   }
-  template <class R, class Real>
-  static auto& in(PartWeights<Real>& w) {
-    return *std::get_if<typename R::template Weights<Real>>(&w.u);
+  template <class R>
+  static auto& in(PartWeights& w) {
+    return *std::get_if<typename R::Weights>(&w.u);
   }
-  template <class R, class Real>
-  static const auto& in(const PartWeights<Real>& w) {
-    return *std::get_if<typename R::template Weights<Real>>(&w.u);
+  template <class R>
+  static const auto& in(const PartWeights& w) {
+    return *std::get_if<typename R::Weights>(&w.u);
   }
 
   std::vector<Part> parts_;

@@ -30,8 +30,7 @@ class PartRows {
 
   using Segment = std::vector<Term>;
 
-  template <class Real>
-  using Weights = std::vector<Real>;  // u
+  using Weights = std::vector<double>;  // u
 
   explicit PartRows(std::vector<Segment> segments) : segments_(std::move(segments)) {
     for (const Term& term : segments_.front()) n_features_ += term.n_features;
@@ -44,18 +43,10 @@ class PartRows {
 
   std::size_t size() const { return segment_of_.size(); }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return Weights<Real>(n_features_, Real{0});
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.begin(), exact.end(), w.begin(), [](double v) { return static_cast<Real>(v); });
-  }
+  Weights zero() const { return Weights(n_features_, 0.0); }
 
   // Of the w that belong to u and v.
-  double inner(const Weights<double>& u, const Weights<double>& v) const {
+  double inner(const Weights& u, const Weights& v) const {
     double sum = 0;
     for (const Term& term : segments_.front())
       for (std::size_t z = 0; z < term.n_features; ++z) {
@@ -65,25 +56,17 @@ class PartRows {
     return sum;
   }
 
-  template <class Real>
-  double dot(std::size_t row, const Weights<Real>& u) const {
-    return dot(row, u.data());
-  }
-  template <class Real>
-  void axpy(std::size_t row, double a, Weights<Real>& u) const {
-    axpy(row, a, u.data());
-  }
+  double dot(std::size_t row, const Weights& u) const { return dot(row, u.data()); }
+  void axpy(std::size_t row, double a, Weights& u) const { axpy(row, a, u.data()); }
 
-  template <class Real>
-  double dot(std::size_t row, const Real* u) const {
+  double dot(std::size_t row, const double* u) const {
     double sum = 0;
     const auto [terms, i] = locate(row);
     for (const Term& term : terms) std::visit([&](const auto& rows) { sum += rows.scale[i] * dot(rows, i, u + term.first); }, term.rows);
     return sum;
   }
 
-  template <class Real>
-  void axpy(std::size_t row, double a, Real* u) const {
+  void axpy(std::size_t row, double a, double* u) const {
     const auto [terms, i] = locate(row);
     for (const Term& term : terms)
       std::visit(
@@ -135,8 +118,8 @@ class PartRows {
     return {segments_[s], row - first_[s]};
   }
 
-  template <class Word, class Real>
-  static double dot(const CodedRowsView<Word>& rows, std::size_t i, const Real* u) {
+  template <class Word>
+  static double dot(const CodedRowsView<Word>& rows, std::size_t i, const double* u) {
     const Word *e = rows.begin(i), *const stop = rows.end(i);
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (; e + 4 <= stop; e += 4) {
@@ -149,12 +132,12 @@ class PartRows {
     return (s0 + s1) + (s2 + s3);
   }
 
-  template <class Word, class Real, class Change>
-  static void add(const CodedRowsView<Word>& rows, std::size_t i, Real* u, Change&& change) {
+  template <class Word, class Change>
+  static void add(const CodedRowsView<Word>& rows, std::size_t i, double* u, Change&& change) {
     const Word *e = rows.begin(i), *const stop = rows.end(i);
-    auto next = [&](Word entry) { return static_cast<Real>(u[rows.id(entry)] + change(rows.id(entry), rows.value(entry))); };
+    auto next = [&](Word entry) { return static_cast<double>(u[rows.id(entry)] + change(rows.id(entry), rows.value(entry))); };
     for (; e + 4 <= stop; e += 4) {  // the ids of a row differ, so four reads may go before four writes
-      const Real v0 = next(e[0]), v1 = next(e[1]), v2 = next(e[2]), v3 = next(e[3]);
+      const double v0 = next(e[0]), v1 = next(e[1]), v2 = next(e[2]), v3 = next(e[3]);
       u[rows.id(e[0])] = v0;
       u[rows.id(e[1])] = v1;
       u[rows.id(e[2])] = v2;

@@ -16,28 +16,20 @@ namespace treille {
 // Entries from which on a row is worth more care, such as two threads.
 constexpr std::size_t kLongRow = 4096;
 
-// `Weights<Real>` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update, its numbers kept as Real (float or
-// double). Dots are summed in double either way.
-template <class R, class Real>
-concept RowsWithWeights = requires(const R& rows, std::size_t i, double a, typename R::template Weights<Real>& w,
-                                   const typename R::template Weights<Real>& cw, const typename R::template Weights<double>& exact) {
-  { rows.template zero<Real>() } -> std::same_as<typename R::template Weights<Real>>;
-  { rows.dot(i, cw) } -> std::convertible_to<double>;
-  rows.axpy(i, a, w);
-  rows.round(exact, w);
-};
-
+// `Weights` is whatever form of W' = sum_i alpha_i y_i Phi_i the rows can read and update.
 template <class R>
-concept FeatureRows = RowsWithWeights<R, float> && RowsWithWeights<R, double> && requires(const R& rows, std::size_t i) {
+concept FeatureRows = requires(const R& rows, std::size_t i, double a, typename R::Weights& w, const typename R::Weights& constant) {
   { rows.size() } -> std::convertible_to<std::size_t>;
+  { rows.zero() } -> std::same_as<typename R::Weights>;
+  { rows.dot(i, constant) } -> std::convertible_to<double>;
   { rows.sq_norm(i) } -> std::convertible_to<double>;
+  rows.axpy(i, a, w);
   rows.prefetch(i);
 };
 
 // Rows whose weights are vectors, too: solvers in the primal add and multiply them.
 template <class R>
-concept VectorRows = FeatureRows<R> && requires(const R& rows, double a, typename R::template Weights<double>& w,
-                                                const typename R::template Weights<double>& v) {
+concept VectorRows = FeatureRows<R> && requires(const R& rows, double a, typename R::Weights& w, const typename R::Weights& v) {
   { rows.inner(v, v) } -> std::convertible_to<double>;
   rows.combine(a, w, a, v);                                  // w <- a w + b v
   rows.add_squares(std::size_t{}, a, w);                     // w_z += a x_iz^2, where w is a diagonal matrix
@@ -69,27 +61,17 @@ inline void divide(double* w, const double* diagonal, std::size_t n) {
 // A dense matrix, row by row.
 class DenseRows {
  public:
-  template <class Real>
-  using Weights = std::vector<Real>;
+  using Weights = std::vector<double>;
 
   DenseRows(std::span<const double> values, std::size_t n_rows, std::size_t n_features) : values_(values), n_(n_rows), m_(n_features) {}
 
   std::size_t size() const { return n_; }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return Weights<Real>(m_, Real{0});
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.begin(), exact.end(), w.begin(), [](double v) { return static_cast<Real>(v); });
-  }
+  Weights zero() const { return Weights(m_, 0.0); }
 
   double sq_norm(std::size_t i) const { return dot(i, std::vector<double>(row(i), row(i) + m_)); }
 
-  template <class Real>
-  double dot(std::size_t i, const std::vector<Real>& w) const {
+  double dot(std::size_t i, const std::vector<double>& w) const {
     const double* x = row(i);
     double s[4] = {0, 0, 0, 0};
     std::size_t z = 0;
@@ -99,24 +81,23 @@ class DenseRows {
     return (s[0] + s[1]) + (s[2] + s[3]);
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, std::vector<Real>& w) const {
+  void axpy(std::size_t i, double a, std::vector<double>& w) const {
     const double* x = row(i);
-    for (std::size_t z = 0; z < m_; ++z) w[z] = static_cast<Real>(w[z] + a * x[z]);
+    for (std::size_t z = 0; z < m_; ++z) w[z] = w[z] + a * x[z];
   }
 
   void prefetch(std::size_t i) const { request(row(i)); }
 
-  double inner(const Weights<double>& v, const Weights<double>& w) const { return inner_product(v.data(), w.data(), m_); }
-  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const { treille::combine(a, w.data(), b, v.data(), m_); }
-  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+  double inner(const Weights& v, const Weights& w) const { return inner_product(v.data(), w.data(), m_); }
+  void combine(double a, Weights& w, double b, const Weights& v) const { treille::combine(a, w.data(), b, v.data(), m_); }
+  void add_squares(std::size_t i, double a, Weights& diagonal) const {
     for (std::size_t z = 0; z < m_; ++z) diagonal[z] += a * row(i)[z] * row(i)[z];
   }
-  void divide(Weights<double>& w, const Weights<double>& diagonal) const { treille::divide(w.data(), diagonal.data(), m_); }
+  void divide(Weights& w, const Weights& diagonal) const { treille::divide(w.data(), diagonal.data(), m_); }
   std::size_t n_entries() const { return n_ * m_; }
   std::size_t n_cells() const { return m_; }
 
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t z = 0; z < m_; ++z) out[z * stride] = w[z];
   }
 
@@ -142,9 +123,8 @@ class DenseRows {
 template <class Word>
 class CodedRows {
  public:
-  template <class Real>
   struct Weights {
-    Array<Real> shared;
+    Array<double> shared;
     std::vector<double> own;
   };
 
@@ -152,9 +132,8 @@ class CodedRows {
 
   // `column_weights`: one for each feature; empty: all 1.
   explicit CodedRows(const Data& data, std::span<const double> column_weights = {})
-      : data_(data), rows_(size()), float_codebook_(data.codebook.begin(), data.codebook.end()), column_weights_(column_weights) {
+      : data_(data), rows_(size()), column_weights_(column_weights) {
     for (const double weight : column_weights) squares_.push_back(weight * weight);
-    float_squares_.assign(squares_.begin(), squares_.end());
     for (std::size_t i = 0; i < size(); ++i) {
       if (i + kRowsAhead < size()) request(end(i + kRowsAhead));
       const Word *first = data_.begin(i), *split = end(i);
@@ -175,24 +154,14 @@ class CodedRows {
     return rows;
   }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return {Array<Real>(data_.n_shared, Real{0}), std::vector<double>(size(), 0.0)};
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.shared.begin(), exact.shared.end(), w.shared.begin(), [](double v) { return static_cast<Real>(v); });
-    w.own = exact.own;
-  }
+  Weights zero() const { return {Array<double>(data_.n_shared, 0.0), std::vector<double>(size(), 0.0)}; }
 
   double sq_norm(std::size_t i) const {
     return rows_[i].scale * rows_[i].scale * (sum_of_squares(begin(i), split(i)) + rows_[i].singleton_sq);
   }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
-    const Real* weights = w.shared.data();
+  double dot(std::size_t i, const Weights& w) const {
+    const double* weights = w.shared.data();
     double sum = 0, rest = 0;
     if (middle_.empty())
       sum = dot(begin(i), split(i), weights);
@@ -201,11 +170,10 @@ class CodedRows {
     return rows_[i].scale * (sum + rest + w.own[i] * rows_[i].singleton_sq);
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
-    Real* weights = w.shared.data();
+  void axpy(std::size_t i, double a, Weights& w) const {
+    double* weights = w.shared.data();
     a *= rows_[i].scale;
-    const auto step = static_cast<Real>(a);
+    const auto step = a;
     if (middle_.empty())
       axpy(begin(i), split(i), step, weights);
     else
@@ -214,8 +182,7 @@ class CodedRows {
   }
 
   // Requests what prefetch and dot read first about a row.
-  template <class Real>
-  void prefetch_record(std::size_t i, const Weights<Real>& w) const {
+  void prefetch_record(std::size_t i, const Weights& w) const {
     request(&rows_[i]);
     request(&w.own[i]);
   }
@@ -228,7 +195,7 @@ class CodedRows {
   }
 
   // |w|^2 is the sum of (u_z / s_z)^2, and of own_i^2 times the singletons' squares.
-  double inner(const Weights<double>& v, const Weights<double>& w) const {
+  double inner(const Weights& v, const Weights& w) const {
     double sum = 0;
     if (squares_.empty())
       sum = inner_product(v.shared.data(), w.shared.data(), data_.n_shared);
@@ -239,12 +206,12 @@ class CodedRows {
       for (std::size_t i = 0; i < size(); ++i) sum += v.own[i] * w.own[i] * rows_[i].singleton_sq;
     return sum;
   }
-  void combine(double a, Weights<double>& w, double b, const Weights<double>& v) const {
+  void combine(double a, Weights& w, double b, const Weights& v) const {
     treille::combine(a, w.shared.data(), b, v.shared.data(), data_.n_shared);
     treille::combine(a, w.own.data(), b, v.own.data(), size());
   }
   // On the singletons of a row, which always have weights in one proportion, the matrix is a number.
-  void add_squares(std::size_t i, double a, Weights<double>& diagonal) const {
+  void add_squares(std::size_t i, double a, Weights& diagonal) const {
     a *= rows_[i].scale * rows_[i].scale;
     auto add = [&](auto&& square) {
       for (const Word* e = begin(i); e < split(i); ++e) diagonal.shared[id(*e)] += a * value(*e) * value(*e) * square(id(*e));
@@ -255,7 +222,7 @@ class CodedRows {
       add([&](std::size_t z) { return squares_[z]; });
     diagonal.own[i] += a * rows_[i].singleton_sq;
   }
-  void divide(Weights<double>& w, const Weights<double>& diagonal) const {
+  void divide(Weights& w, const Weights& diagonal) const {
     treille::divide(w.shared.data(), diagonal.shared.data(), data_.n_shared);
     treille::divide(w.own.data(), diagonal.own.data(), size());
   }
@@ -263,7 +230,7 @@ class CodedRows {
   std::size_t n_cells() const { return data_.n_shared; }
 
   // w with one number per feature, written to out[id * stride].
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     const double* s = column_weights_.data();
     for (std::size_t id = 0; id < data_.n_shared; ++id)
       out[id * stride] = column_weights_.empty() ? w.shared[id] : s[id] != 0 ? w.shared[id] / s[id] : 0.0;
@@ -276,8 +243,7 @@ class CodedRows {
  private:
   static constexpr std::size_t kRowsAhead = 8;
 
-  template <class Real>
-  double dot(const Word* e, const Word* stop, const Real* weights) const {
+  double dot(const Word* e, const Word* stop, const double* weights) const {
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (; e + 4 <= stop; e += 4) {
       s0 += value(e[0]) * weights[id(e[0])];
@@ -289,25 +255,24 @@ class CodedRows {
     return (s0 + s1) + (s2 + s3);
   }
 
-  template <class Real>
-  void axpy(const Word* e, const Word* stop, Real step, Real* weights) const {
-    const Real *codebook = codebook_of<Real>(), *squares = squares_of<Real>();
+  void axpy(const Word* e, const Word* stop, double step, double* weights) const {
+    const double *codebook = data_.codebook.data(), *squares = squares_.data();
     if (squares_.empty())
       add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)]; });
     else
       add(e, stop, weights, [=, this](Word entry) { return step * codebook[code(entry)] * squares[id(entry)]; });
   }
 
-  template <class Real, class Change>
-  void add(const Word* e, const Word* stop, Real* weights, Change&& change) const {
+  template <class Change>
+  void add(const Word* e, const Word* stop, double* weights, Change&& change) const {
     // The ids of a row differ, so four reads may go before four writes: the compiler, who cannot know, would wait for each.
     for (; e + 4 <= stop; e += 4) {
-      Real& w0 = weights[id(e[0])];
-      Real& w1 = weights[id(e[1])];
-      Real& w2 = weights[id(e[2])];
-      Real& w3 = weights[id(e[3])];
-      const Real s0 = w0 + change(e[0]), s1 = w1 + change(e[1]);
-      const Real s2 = w2 + change(e[2]), s3 = w3 + change(e[3]);
+      double& w0 = weights[id(e[0])];
+      double& w1 = weights[id(e[1])];
+      double& w2 = weights[id(e[2])];
+      double& w3 = weights[id(e[3])];
+      const double s0 = w0 + change(e[0]), s1 = w1 + change(e[1]);
+      const double s2 = w2 + change(e[2]), s3 = w3 + change(e[3]);
       w0 = s0;
       w1 = s1;
       w2 = s2;
@@ -347,20 +312,6 @@ class CodedRows {
   std::size_t id(Word entry) const { return data_.id(entry); }
   std::size_t code(Word entry) const { return data_.code(entry); }
   double value(Word entry) const { return data_.value(entry); }
-  template <class Real>
-  const Real* codebook_of() const {
-    if constexpr (std::is_same_v<Real, double>)
-      return data_.codebook.data();
-    else
-      return float_codebook_.data();
-  }
-  template <class Real>
-  const Real* squares_of() const {
-    if constexpr (std::is_same_v<Real, double>)
-      return squares_.data();
-    else
-      return float_squares_.data();
-  }
   double sum_of_squares(const Word* first, const Word* last) const {
     double sum = 0;
     if (squares_.empty())
@@ -374,10 +325,8 @@ class CodedRows {
   Array<Row> rows_;
   std::vector<const Word*> middle_;  // where row i's second half begins; empty unless rows are long
   SpinWorker* worker_ = nullptr;
-  std::vector<float> float_codebook_;  // for w in float: converting each value would cost as much as adding it
   std::span<const double> column_weights_;
   Array<double> squares_;  // of the weights of columns
-  Array<float> float_squares_;
 };
 
 }  // namespace treille

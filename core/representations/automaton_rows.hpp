@@ -22,9 +22,8 @@ class AutomatonRows {
     double product;  // value(z) v(z)
   };
 
-  template <class Real>
   struct Weights {
-    Array<Real> omega;
+    Array<double> omega;
     mutable std::vector<Found> found;
     mutable std::size_t row;  // that `found` is of
   };
@@ -40,39 +39,29 @@ class AutomatonRows {
   std::size_t n_cells() const { return inverse_square_.size(); }
   std::size_t nbytes() const { return automaton_.nbytes() + 16 * n_cells(); }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return {Array<Real>(n_cells(), Real{0}), {}, size()};
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.omega.begin(), exact.omega.end(), w.omega.begin(), [](double v) { return static_cast<Real>(v); });
-  }
+  Weights zero() const { return {Array<double>(n_cells(), 0.0), {}, size()}; }
 
   double sq_norm(std::size_t i) const { return rows_.sq_norm(i); }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
+  double dot(std::size_t i, const Weights& w) const {
     walk(i, w);
     double sum = 0;
     for (const Found& f : w.found) sum += f.product * w.omega[static_cast<std::size_t>(f.cls)];
     return rows_.scale(i) * sum;
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+  void axpy(std::size_t i, double a, Weights& w) const {
     if (w.row != i) walk(i, w);
     a *= rows_.scale(i);
     for (const Found& f : w.found) {
       const auto c = static_cast<std::size_t>(f.cls);
-      w.omega[c] = static_cast<Real>(w.omega[c] + a * f.product * inverse_square_[c]);
+      w.omega[c] = w.omega[c] + a * f.product * inverse_square_[c];
     }
   }
 
   void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t z = 0; z < n_features_; ++z)
       if (value_[z] != 0) out[z * stride] = value_[z] * w.omega[class_[z]];
   }

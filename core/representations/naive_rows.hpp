@@ -14,8 +14,7 @@ namespace treille {
 
 class NaiveRows {
  public:
-  // Alphas are kept in double whatever Real is; a dot writes its row out there, and clears it again.
-  template <class Real>
+  // A dot writes its row out to `row`, and clears it again.
   struct Weights {
     std::vector<double> alpha;
     mutable Array<double> row;
@@ -32,15 +31,7 @@ class NaiveRows {
   std::size_t size() const { return indptr_.size() - 1; }
   std::size_t n_features() const { return n_features_; }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return {std::vector<double>(size(), 0.0), Array<double>(n_features_, 0.0)};
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    w.alpha = exact.alpha;
-  }
+  Weights zero() const { return {std::vector<double>(size(), 0.0), Array<double>(n_features_, 0.0)}; }
 
   double sq_norm(std::size_t i) const {
     double sum = 0;
@@ -48,8 +39,7 @@ class NaiveRows {
     return sum;
   }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
+  double dot(std::size_t i, const Weights& w) const {
     for (const Entry* e = begin(i); e < end(i); ++e) w.row[e->id] = e->value;
     double sum = 0;
     for (std::size_t j = 0; j < size(); ++j) {
@@ -62,15 +52,12 @@ class NaiveRows {
     return sum;
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
-    w.alpha[i] += a;
-  }
+  void axpy(std::size_t i, double a, Weights& w) const { w.alpha[i] += a; }
 
   void prefetch(std::size_t i) const { request(begin(i)); }
 
   // w with one number per feature, added to out[id * stride].
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t i = 0; i < size(); ++i)
       if (w.alpha[i] != 0)
         for (const Entry* e = begin(i); e < end(i); ++e) out[e->id * stride] += w.alpha[i] * e->value;

@@ -26,9 +26,8 @@ class TrieRows {
     std::vector<std::uint32_t> state;
   };
 
-  template <class Real>
   struct Weights {
-    Array<Real> w;                      // by state
+    Array<double> w;                    // by state
     mutable std::vector<Level> levels;  // work space of a walk
     mutable std::vector<Found> found;
     mutable std::size_t row;  // that `found` is of
@@ -42,36 +41,26 @@ class TrieRows {
   std::size_t n_arcs() const { return trie_.n_arcs(); }
   std::size_t nbytes() const { return trie_.nbytes() + 8 * trie_.size(); }
 
-  template <class Real>
-  Weights<Real> zero() const {
-    return {Array<Real>(trie_.size(), Real{0}), std::vector<Level>(rows_.longest() + 1), {}, size()};
-  }
-
-  template <class Real>
-  void round(const Weights<double>& exact, Weights<Real>& w) const {
-    std::transform(exact.w.begin(), exact.w.end(), w.w.begin(), [](double v) { return static_cast<Real>(v); });
-  }
+  Weights zero() const { return {Array<double>(trie_.size(), 0.0), std::vector<Level>(rows_.longest() + 1), {}, size()}; }
 
   double sq_norm(std::size_t i) const { return rows_.sq_norm(i); }
 
-  template <class Real>
-  double dot(std::size_t i, const Weights<Real>& w) const {
+  double dot(std::size_t i, const Weights& w) const {
     walk(i, w);
     double sum = 0;
     for (const Found& f : w.found) sum += f.value * w.w[f.state];
     return rows_.scale(i) * sum;
   }
 
-  template <class Real>
-  void axpy(std::size_t i, double a, Weights<Real>& w) const {
+  void axpy(std::size_t i, double a, Weights& w) const {
     if (w.row != i) walk(i, w);
     a *= rows_.scale(i);
-    for (const Found& f : w.found) w.w[f.state] = static_cast<Real>(w.w[f.state] + a * f.value);
+    for (const Found& f : w.found) w.w[f.state] = w.w[f.state] + a * f.value;
   }
 
   void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
-  void write_weights(const Weights<double>& w, double* out, std::size_t stride) const {
+  void write_weights(const Weights& w, double* out, std::size_t stride) const {
     for (std::size_t z = 0; z < n_features_; ++z) out[z * stride] = w.w[trie_.end(z)];
   }
 

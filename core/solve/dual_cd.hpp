@@ -13,7 +13,7 @@
 // errors corrected: the free step ends at C - a_i, x_i = 0 sends a_i to C, and w moves by y_i. Ho and Lin, JMLR 2012, for regression.
 //
 // The gap, primal - dual, is a sum of one non-negative term per example, so each sweep adds up an estimate at no cost. The answer's gap is
-// always measured at w(a), summed anew in double. DualCDRules lists what else differs from the papers.
+// always measured at w(a), summed anew. DualCDRules lists what else differs from the papers.
 
 #include <algorithm>
 #include <cmath>
@@ -28,15 +28,15 @@
 #include "solve/losses.hpp"
 #include "solve/monitor.hpp"
 #include "solve/random.hpp"
-#include "solve/resting.hpp"
+#include "solve/shrinking.hpp"
 
 namespace treille {
 
 // What makes it fast. Without a rule the answer is the same, later: benchmarks/peers/portfolio.py measures by how much.
 struct DualCDRules {
-  bool rest = true;    // examples held at a bound are visited more and more rarely: solve/resting.hpp
-  double faint = 0.6;  // a gradient below this part of the last sweep's mean is not worth an axpy: the example waits one sweep. 0: none is
-  bool coarse = true;  // w is kept in float down to a gap of 1e-4: half the memory to move
+  bool rest = true;  // examples held at a bound are visited more and more rarely: solve/shrinking.hpp
+  // A gradient below this part of the last sweep's mean is not worth an axpy: the example waits for the next sweep. 0: none does.
+  double small_gradient_skip = 0.6;
   std::size_t records_ahead = 8, entries_ahead = 4;  // visits by which memory is requested in advance; 0: not at all
 };
 
@@ -44,7 +44,7 @@ struct DualCDOptions {
   double bias;  // value of the constant feature; 0: none
   double tol;   // on gap / primal; with gradient_stop LIBLINEAR's eps, on the spread of projected gradients
   std::int64_t max_epochs;
-  bool shrinking;  // false: without `rest` and `faint`
+  bool shrinking;  // false: without `rest` and `small_gradient_skip`
   bool gradient_stop;
   std::uint64_t seed;
   DualCDRules rules = {};
@@ -71,14 +71,14 @@ struct Solution {
   double gap() const { return primal - dual; }
 };
 
-template <FeatureRows R, DualLoss Loss, class Real>
+template <FeatureRows R, DualLoss Loss>
 class DualCD {
  public:
-  using Weights = typename R::template Weights<double>;
+  using Weights = typename R::Weights;
 
   DualCD(const R& rows, const Loss& loss, const DualCDOptions& options, Monitor& monitor)
       : rows_(rows), loss_(&loss), options_(options), rules_(options.rules), monitor_(monitor), random_(options.seed) {
-    if (!options.shrinking) rules_.rest = false, rules_.faint = 0;
+    if (!options.shrinking) rules_.rest = false, rules_.small_gradient_skip = 0;
   }
 
   // `start`: alphas to begin from, or empty. Values outside the box are clipped. With `others`, w and the primal value are those of all.
@@ -97,19 +97,16 @@ class DualCD {
   Solution<Weights> solve_next(const Loss& loss) {
     s_ = Solution<Weights>();
     visits_ = 0, evaluated_ = -1, ratio_ = 1, sq_norm_ = std::numeric_limits<double>::quiet_NaN();
-    terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity(), epoch_begin_ = 0, idle_epochs_ = 0;
     std::vector<bool> moved(examples_.size());
     for (const ExampleIndex i : all_) {
       Example& e = examples_[i];
       const bool bound = e.alpha != 0 && loss_->feasible(e.target, 2 * e.alpha) == e.alpha;
-      const double q = e.q < 0 ? e.q : e.q - loss_->diagonal(e.target) + loss.diagonal(loss.target(i));
       e.target = loss.target(i);
-      e.q = q;
       s_.primal += loss.value(e.target, 0.0);
       if (bound) moved[i] = true, move(i, loss.feasible(e.target, std::copysign(std::numeric_limits<double>::infinity(), e.alpha)));
     }
     loss_ = &loss;
-    calendar_.wake([&](ExampleIndex i) { return moved[i]; });
+    schedule_.wake([&](ExampleIndex i) { return moved[i]; });
     return sweep_until_small();
   }
 
@@ -121,20 +118,18 @@ class DualCD {
       if (monitor_.due()) record();
       monitor_.epochs = s_.epochs = (visits_ + n - 1) / n;
       if (monitor_.stop) break;
-      if (stuck(sweep)) return finish(Status::rounding);
       if (options_.gradient_stop ? small_gradients(sweep) : small_gap(sweep)) return finish(Status::converged);
     }
     measure();
     return finish(!options_.gradient_stop && small_gap() ? Status::converged : monitor_.stop ? Status::stopped : Status::max_epochs);
   }
 
-  using Target = typename Loss::Target;
-  // The state of an example, 32 bytes for the hinge loss with w in float.
+  // The state of an example, 48 bytes.
   struct Example {
     double alpha;
     Target target;
-    double q;            // Q_ii, or -1 before the first move, when the row is at hand: many examples never move
-    Real output;         // w.x_i without bias, as last read
+    double output;       // w.x_i without bias, as last read
+    double sq_norm;      // |x_i|^2, or -1 before the first move, when the row is at hand: many examples never move
     std::uint32_t rest;  // length of the last one in sweeps, 0 once it has moved
   };
   struct Sweep {
@@ -145,15 +140,15 @@ class DualCD {
   };
 
   void begin(std::span<const double> start) {
-    w_ = rows_.template zero<Real>();
-    if (others_) rows_.round(others_->w, w_), b_ = others_->b;
+    w_ = rows_.zero();
+    if (others_) w_ = others_->w, b_ = others_->b;
     examples_.resize(rows_.size());
     outputs_.resize(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      Example& e = examples_[i] = {0.0, loss_->target(i), -1.0, 0, 0};
-      if (!loss_->takes_part(e.target)) continue;
+      Example& e = examples_[i] = {0.0, loss_->target(i), 0.0, -1.0, 0};
+      if (!(e.target.C > 0)) continue;
       all_.push_back(static_cast<ExampleIndex>(i));
-      calendar_.visit_after(0, all_.back());
+      schedule_.visit_after(0, all_.back());
       s_.primal += loss_->value(e.target, 0.0);  // at w = 0: too large, so that the first look comes early
       if (!start.empty() && start[i] != 0) move(i, loss_->feasible(e.target, start[i]));
     }
@@ -170,34 +165,33 @@ class DualCD {
   }
 
   Sweep visit_awake() {
-    calendar_.next(awake_);
+    schedule_.next(awake_);
     const std::size_t m =
         std::min(awake_.size(), static_cast<std::size_t>(options_.max_epochs * static_cast<std::int64_t>(all_.size()) - visits_));
     for (std::size_t k = 0; k < m; ++k) std::swap(awake_[k], awake_[k + random_.below(awake_.size() - k)]);
     Sweep sweep;
     sweep.complete = m == all_.size();
-    const double scale = loss_->scale(), B = options_.bias, faint = rules_.faint * mean_gradient_;
+    const double scale = loss_->scale(), B = options_.bias, skipped = rules_.small_gradient_skip * mean_gradient_;
     double highest = 0, lowest = 0, gradients = 0, violators = 0;
     read(std::span(awake_).first(m), w_, [&](std::size_t i, double output) {
       Example& e = examples_[i];
       const double a = e.alpha, f = output + B * b_;
-      e.output = static_cast<Real>(output);
+      e.output = output;
       sweep.gap += loss_->term(e.target, a, f);
-      add(sweep.margins, e.target, a, f);
+      loss_->add_to(sweep.margins, e.target, a, f);
       const auto [projected, hold] = loss_->gradient(e.target, a, f);
       const double strength = std::abs(projected);
-      e.rest = projected == 0 && rules_.rest ? RestCalendar::longer(e.rest, hold / scale) : 0;
-      calendar_.visit_after(e.rest + (projected != 0 && strength < faint), static_cast<ExampleIndex>(i));
+      e.rest = projected == 0 && rules_.rest ? ShrinkingSchedule::longer(e.rest, hold / scale) : 0;
+      schedule_.visit_after(e.rest + (projected != 0 && strength < skipped), static_cast<ExampleIndex>(i));
       if (projected == 0) return;
       gradients += strength;
       ++violators;
       highest = std::max(highest, projected);
       lowest = std::min(lowest, projected);
-      if (strength < faint || strength < 1e-12 * scale) return;
-      const double beyond = B * B + loss_->diagonal(e.target);
-      if (e.q < 0) e.q = rows_.sq_norm(i) + beyond;
-      const double step = move(i, loss_->step(e.target, a, f, e.q));
-      sq_norm_ += step * (2 * output + step * (e.q - beyond));
+      if (strength < skipped || strength < 1e-12 * scale) return;
+      if (e.sq_norm < 0) e.sq_norm = rows_.sq_norm(i);
+      const double step = move(i, loss_->step(e.target, a, f, e.sq_norm + B * B + loss_->diagonal(e.target)));
+      sq_norm_ += step * (2 * output + step * e.sq_norm);
     });
     sweep.spread = highest - lowest;
     visits_ += static_cast<std::int64_t>(m);
@@ -223,7 +217,7 @@ class DualCD {
   bool small_gradients(const Sweep& sweep) {
     if (sweep.spread > options_.tol) return false;
     if (sweep.complete) measure();
-    calendar_.wake([](ExampleIndex) { return true; });
+    schedule_.wake([](ExampleIndex) { return true; });
     return sweep.complete;
   }
 
@@ -241,8 +235,8 @@ class DualCD {
     if (!small_gap()) return false;
     measure();
     if (small_gap()) return true;
-    rows_.round(s_.w, w_);
-    calendar_.wake([&](ExampleIndex i) {
+    w_ = s_.w;
+    schedule_.wake([&](ExampleIndex i) {
       const Example& e = examples_[i];
       return loss_->term(e.target, e.alpha, outputs_[i] + options_.bias * s_.b) > 0;
     });
@@ -250,7 +244,7 @@ class DualCD {
   }
 
   void sum_weights() {
-    s_.w = others_ ? others_->w : rows_.template zero<double>();
+    s_.w = others_ ? others_->w : rows_.zero();
     b_ = others_ ? others_->b : 0.0;
     for (const ExampleIndex i : all_) {
       const double a = examples_[i].alpha * loss_->sign(examples_[i].target);
@@ -292,11 +286,11 @@ class DualCD {
     Margins margins;
     s_.primal = 0.5 * (b * b + others_product_) + (others_ ? others_->losses : 0.0);
     for (const ExampleIndex i : all_) {
-      const auto& [alpha, target, q, output, rest] = examples_[i];
+      const auto& [alpha, target, output, sq_norm, rest] = examples_[i];
       const double f = outputs_[i] + options_.bias * b;
       s_.primal += 0.5 * alpha * loss_->sign(target) * outputs_[i] + loss_->value(target, f);
       gap += loss_->term(target, alpha, f);
-      add(margins, target, alpha, f);
+      loss_->add_to(margins, target, alpha, f);
     }
     terms_gap_ = gap;
     multiple_ = 1;
@@ -306,26 +300,11 @@ class DualCD {
     monitor_.relative_gap = s_.primal > 0 ? gap / s_.primal : 0.0;
   }
 
-  void add(Margins& margins, const Target& target, double alpha, double f) const {
-    if constexpr (requires { loss_->add_to(margins, target, alpha, f); }) loss_->add_to(margins, target, alpha, f);
-  }
-
   bool small_gap() const { return s_.gap() <= options_.tol * s_.primal; }
-
-  // With w in float, whether the terms met in an epoch have not halved for so many epochs that rounding may be what keeps them up.
-  bool stuck(const Sweep& sweep) {
-    terms_ += sweep.gap;
-    if (visits_ - epoch_begin_ < static_cast<std::int64_t>(all_.size())) return false;
-    idle_epochs_ = terms_ < 0.5 * smallest_terms_ ? 0 : idle_epochs_ + 1;
-    if (idle_epochs_ == 0) smallest_terms_ = terms_;
-    epoch_begin_ = visits_;
-    terms_ = 0;
-    return sizeof(Real) < sizeof(double) && idle_epochs_ >= 10;
-  }
 
   Solution<Weights> finish(Status status) {
     s_.status = status;
-    if (multiple_ != 1 && status != Status::rounding) {
+    if (multiple_ != 1) {
       for (const ExampleIndex i : all_) examples_[i].alpha *= multiple_;
       sum_weights();
       s_.b = b_;
@@ -333,7 +312,7 @@ class DualCD {
     }
     s_.alpha.resize(examples_.size());
     std::transform(examples_.begin(), examples_.end(), s_.alpha.begin(), [](const Example& e) { return e.alpha; });
-    if (status != Status::rounding) rows_.round(s_.w, w_);  // for solve_next
+    w_ = s_.w;  // for solve_next
     return std::move(s_);
   }
 
@@ -345,21 +324,19 @@ class DualCD {
   DualCDRules rules_;
   Monitor& monitor_;
   SplitMix random_;
-  Solution<Weights> s_;                   // its w: as last measured; its b: as last evaluated
-  typename R::template Weights<Real> w_;  // w(alpha), as precise as Real is
-  double b_ = 0;                          // and its bias
+  Solution<Weights> s_;  // its w: as last measured; its b: as last evaluated
+  Weights w_;            // w(alpha)
+  double b_ = 0;         // and its bias
   // |w|^2 without it, from the steps since it was 0 or measured.
   double sq_norm_ = std::numeric_limits<double>::quiet_NaN();
   Array<Example> examples_;
   Array<double> outputs_;                  // as last evaluated
   std::vector<ExampleIndex> all_, awake_;  // examples that take part; those to visit now
-  RestCalendar calendar_;
+  ShrinkingSchedule schedule_;
   std::int64_t visits_ = 0, evaluated_ = -1;
   double mean_gradient_ = 0;             // absolute, projected, of the examples that were not at rest in the last sweep
   double ratio_ = 1;                     // of the gap after a sweep to the sum of the terms met during the sweep
   double terms_gap_ = 0, multiple_ = 1;  // as last evaluated: the sum of the terms; the multiple of alpha whose values s_ has
-  double terms_ = 0, smallest_terms_ = std::numeric_limits<double>::infinity();  // see stuck()
-  std::int64_t epoch_begin_ = 0, idle_epochs_ = 0;
 };
 
 }  // namespace treille

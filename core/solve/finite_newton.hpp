@@ -1,19 +1,20 @@
 #pragma once
-// Newton's method in the primal for losses with a continuous slope: the squared hinge, the logistic loss.
+// Newton's method in the primal for losses with a continuous slope: the squared losses, Huber's, the logistic loss.
 //
-//   primal     min_w  P(w) = 1/2 |w|^2 + sum_i loss_i(f_i),     f_i = w.x_i,  y_i = +1 or -1
-//   gradient   g = w - sum_i a_i y_i x_i,        a_i = -y_i loss_i'(f_i):   squared hinge  2 C_i max(0, 1 - y_i f_i)
+//   primal     min_w  P(w) = 1/2 |w|^2 + sum_i loss_i(f_i),     f_i = w.x_i
+//   gradient   g = w - sum_i a_i s_i x_i,        a_i = -s_i loss_i'(f_i):   squared hinge  2 C_i max(0, 1 - y_i f_i)
 //   Hessian    H = 1 + sum_i c_i x_i x_i',       c_i = loss_i''(f_i):       squared hinge  2 C_i where y_i f_i < 1, else 0
+// where s_i is y_i for classes and 1 for regression (solve/losses.hpp)
 //
 // A Newton step has three parts, and three kinds of passes over the rows:
-//   1. a and g from f: one axpy for each example with a_i > 0, the active ones
+//   1. a and g from f: one axpy for each example with a_i != 0, the active ones
 //   2. H s = -g by some steps of conjugate gradients, preconditioned by M = 1 + 0.01 diag(H - 1): for each, one dot and one axpy per
 //      active example
 //   3. w <- w + t s,  f <- f + t X s,  where t minimises P(w + t s) exactly: one dot for each example
-// For the squared hinge P is piecewise quadratic: once the active examples remain the same, a step solves the problem.
+// Except for the logistic loss P is piecewise quadratic: once the active examples remain the same, a step solves the problem.
 //
-// The proof is free. The a_i are feasible for the dual, D(a) = -1/2 |sum_i a_i y_i x_i|^2 - sum_i loss_i*(-a_i y_i), and since they are
-// slopes of the losses at f, loss_i(f_i) + loss_i*(-a_i y_i) = -a_i y_i f_i. So the gap is half a square:  P(w) - D(a) = 1/2 |g|^2.
+// The proof is free. The a_i are feasible for the dual, D(a) = -1/2 |sum_i a_i s_i x_i|^2 - sum_i loss_i*(-a_i s_i), and since they are
+// slopes of the losses at f, loss_i(f_i) + loss_i*(-a_i s_i) = -a_i s_i f_i. So the gap is half a square:  P(w) - D(a) = 1/2 |g|^2.
 // It is always measured at f = X w, computed anew.
 //
 // Keerthi, DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", JMLR 2005, section 3. The end of the
@@ -35,8 +36,8 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "solve/dual_cd.hpp"
+#include "solve/losses.hpp"
 #include "solve/monitor.hpp"
-#include "solve/smooth_losses.hpp"
 #include "solve/watch.hpp"
 
 namespace treille {
@@ -51,16 +52,17 @@ struct FiniteNewtonOptions {
 // argmin_t of  slope t + curvature t^2 / 2 + sum_i [loss_i(f_i + t d_i) - loss_i(f_i) - t loss_i'(f_i) d_i],  where `slope` < 0 is that
 // of P at t = 0. Newton's method on the slope, which rises, within the bracket known so far: exact after finitely many steps where the
 // slope is piecewise linear.
-template <SmoothLoss Loss>
-double line_minimum(double slope, double curvature, std::span<const double> y_C, std::span<const double> f, std::span<const double> d) {
+template <DualLoss Loss>
+double line_minimum(const Loss& loss, double slope, double curvature, std::span<const Target> targets, std::span<const double> f,
+                    std::span<const double> d) {
   double low = 0, high = std::numeric_limits<double>::infinity(), t = 1;
   for (int k = 0; k < 60; ++k) {
     double there = slope + curvature * t, bend = curvature;
     for (std::size_t i = 0; i < f.size(); ++i) {
-      if (d[i] == 0) continue;
-      const double y = std::copysign(1.0, y_C[i]), C = std::abs(y_C[i]), m = y * f[i], step = y * d[i];
-      there -= step * (Loss::alpha(C, m + t * step) - Loss::alpha(C, m));
-      bend += step * step * Loss::curvature(C, m + t * step);
+      const Target& target = targets[i];
+      if (d[i] == 0 || !(target.C > 0)) continue;
+      there -= loss.sign(target) * d[i] * (loss.alpha(target, f[i] + t * d[i]) - loss.alpha(target, f[i]));
+      bend += d[i] * d[i] * loss.curvature(target, f[i] + t * d[i]);
     }
     (there > 0 ? high : low) = t;
     if (std::abs(there) <= 1e-12 * std::abs(slope) || !(bend > 0)) break;
@@ -72,19 +74,19 @@ double line_minimum(double slope, double curvature, std::span<const double> y_C,
   return t;
 }
 
-template <VectorRows R, SmoothLoss Loss>
+template <VectorRows R, DualLoss Loss>
 class FiniteNewton {
  public:
-  using Weights = typename R::template Weights<double>;
+  using Weights = typename R::Weights;
 
-  // y_C[i] = y_i C_i; examples with C_i = 0 take no part.
-  FiniteNewton(const R& rows, std::span<const double> y_C, const FiniteNewtonOptions& options, Monitor& monitor)
-      : rows_(rows), options_(options), monitor_(monitor) {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (y_C[i] != 0) {
-        all_.push_back(static_cast<ExampleIndex>(i));
-        y_C_.push_back(y_C[i]);
-      }
+  FiniteNewton(const R& rows, const Loss& loss, const FiniteNewtonOptions& options, Monitor& monitor)
+      : rows_(rows), loss_(loss), options_(options), monitor_(monitor) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Target target = loss.target(i);
+      if (!(target.C > 0)) continue;
+      all_.push_back(static_cast<ExampleIndex>(i));
+      targets_.push_back(target);
+    }
     f_.resize(all_.size());
     for (std::vector<double>* array : {&step_, &alpha_}) array->resize(all_.size());
     // Each block of rows has its own sum, so blocks are few: the sums take at most half the memory of the rows, and little time. Their
@@ -98,7 +100,8 @@ class FiniteNewton {
     begin(start);
     for (;;) {
       evaluate();
-      const bool stopped = monitor_.stop, late = visits_ >= options_.max_epochs * size(), over = small_gap() || stopped || late || stuck();
+      const bool stopped = monitor_.stop, late = visits_ + size() > options_.max_epochs * size();  // a step takes one pass at least
+      const bool over = small_gap() || stopped || late || stuck();
       if (over && (!exact_ || (stopped && !closing_))) {
         closing_ = stopped;
         multiply(w_, f_);
@@ -118,13 +121,13 @@ class FiniteNewton {
   };
 
   void begin(std::span<const double> start) {
-    for (Vector* v : {&w_, &g_, &s_, &r_, &p_, &q_, &z_, &d_}) v->w = rows_.template zero<double>();
-    for (std::size_t block = 1; block < n_blocks_; ++block) blocks_.push_back({rows_.template zero<double>()});
+    for (Vector* v : {&w_, &g_, &s_, &r_, &p_, &q_, &z_, &d_}) v->w = rows_.zero();
+    for (std::size_t block = 1; block < n_blocks_; ++block) blocks_.push_back({rows_.zero()});
     if (start.empty()) return;
-    for (std::size_t k = 0; k < all_.size(); ++k) alpha_[k] = Loss::feasible(C(k), start[all_[k]]);
+    for (std::size_t k = 0; k < all_.size(); ++k) alpha_[k] = loss_.feasible(targets_[k], start[all_[k]]);
     active_.resize(all_.size());
     for (std::size_t k = 0; k < all_.size(); ++k) active_[k] = static_cast<ExampleIndex>(k);
-    add_active(w_, [&](std::size_t k) { return alpha_[k] * y(k); });
+    add_active(w_, [&](std::size_t k) { return alpha_[k] * sign(k); });
     multiply(w_, f_);
   }
 
@@ -134,16 +137,15 @@ class FiniteNewton {
     c_.clear();
     double losses = 0;
     for (std::size_t k = 0; k < all_.size(); ++k) {
-      const double m = y(k) * f_[k];
-      losses += Loss::value(C(k), m);
-      alpha_[k] = Loss::alpha(C(k), m);
-      if (alpha_[k] > 0) {
+      losses += loss_.value(targets_[k], f_[k]);
+      alpha_[k] = loss_.alpha(targets_[k], f_[k]);
+      if (alpha_[k] != 0) {
         active_.push_back(static_cast<ExampleIndex>(k));
-        c_.push_back(Loss::curvature(C(k), m));
+        c_.push_back(loss_.curvature(targets_[k], f_[k]));
       }
     }
     combine(0, g_, 1, w_);
-    add_active(g_, [&](std::size_t j) { return -alpha_[active_[j]] * y(active_[j]); });
+    add_active(g_, [&](std::size_t j) { return -alpha_[active_[j]] * sign(active_[j]); });
     primal_ = 0.5 * inner(w_, w_) + losses;
     gap_ = 0.5 * inner(g_, g_);
     monitor_.relative_gap = primal_ > 0 ? gap_ / primal_ : 0.0;
@@ -199,7 +201,7 @@ class FiniteNewton {
   void advance() {
     multiply(s_, step_);
     if (stopped()) return;
-    const double slope = inner(g_, s_), t = slope < 0 ? line_minimum<Loss>(slope, inner(s_, s_), y_C_, f_, step_) : 1.0;
+    const double slope = inner(g_, s_), t = slope < 0 ? line_minimum(loss_, slope, inner(s_, s_), targets_, f_, step_) : 1.0;
     combine(1, w_, t, s_);
     for (std::size_t k = 0; k < f_.size(); ++k) f_[k] += t * step_[k];
     exact_ = false;
@@ -291,8 +293,7 @@ class FiniteNewton {
 
   std::int64_t size() const { return static_cast<std::int64_t>(std::max<std::size_t>(all_.size(), 1)); }
   bool stopped() const { return !closing_ && monitor_.stop.load(std::memory_order_relaxed); }
-  double y(std::size_t k) const { return std::copysign(1.0, y_C_[k]); }
-  double C(std::size_t k) const { return std::abs(y_C_[k]); }
+  double sign(std::size_t k) const { return loss_.sign(targets_[k]); }
   double dot(std::size_t k, const Vector& v) const { return rows_.dot(all_[k], v.w) + options_.bias * v.b; }
   double inner(const Vector& v, const Vector& w) const { return rows_.inner(v.w, w.w) + v.b * w.b; }
   void combine(double a, Vector& w, double b, const Vector& v) const {  // w <- a w + b v
@@ -304,11 +305,13 @@ class FiniteNewton {
   static constexpr std::size_t kMostBlocks = 16, kManyEntries = 1 << 18, kRecordsAhead = 8, kEntriesAhead = 4;
 
   const R& rows_;
+  const Loss& loss_;
   const FiniteNewtonOptions& options_;
   Monitor& monitor_;
-  std::vector<ExampleIndex> all_;       // examples that take part; what follows is indexed by positions in it
-  std::vector<ExampleIndex> active_;    // positions with a_i > 0
-  std::vector<double> y_C_, f_, step_;  // step_: X s
+  std::vector<ExampleIndex> all_;     // examples that take part; what follows is indexed by positions in it
+  std::vector<ExampleIndex> active_;  // positions with a_i != 0
+  std::vector<Target> targets_;
+  std::vector<double> f_, step_;  // step_: X s
   std::vector<double> alpha_;
   std::vector<double> c_;  // curvatures of the active examples
   Vector w_, g_, s_, r_, p_, q_, z_, d_;
@@ -322,20 +325,18 @@ class FiniteNewton {
   bool exact_ = true, closing_ = false;  // f is X w, computed anew; the last passes, which nothing ends early
 };
 
-// Problem k separates examples with labels[i] == classes[k] from the rest. The problems are distributed among the threads; those that
-// remain are used within a problem. `start` and `keep` as in solve_problems.
-template <SmoothLoss Loss, VectorRows R, class Keep>
-void newton_one_vs_rest(const R& rows, std::span<const std::int32_t> labels, std::span<const std::int32_t> classes,
-                        std::span<const double> C, std::span<const double> start, FiniteNewtonOptions options, const Poll& poll,
-                        Keep&& keep) {
+// Problem k has the loss `loss_of(k)`. The problems are distributed among the threads; those that remain are used within a problem.
+// `start` and `keep` as in solve_problems.
+template <VectorRows R, class LossOf, class Keep>
+void newton_problems(const R& rows, std::size_t n_problems, LossOf&& loss_of, std::span<const double> start, FiniteNewtonOptions options,
+                     const Poll& poll, Keep&& keep) {
   const std::size_t n = rows.size();
-  const int at_once = std::max(1, std::min(options.threads, static_cast<int>(std::min<std::size_t>(classes.size(), 1 << 20))));
+  const int at_once = std::max(1, std::min(options.threads, static_cast<int>(std::min<std::size_t>(n_problems, 1 << 20))));
   options.threads /= at_once;
   std::mutex mutex;
-  solve_watched(classes.size(), at_once, poll, [&](std::size_t k, Monitor& monitor) {
-    std::vector<double> y_C(n);
-    for (std::size_t i = 0; i < n; ++i) y_C[i] = labels[i] == classes[k] ? C[i] : -C[i];
-    auto solution = FiniteNewton<R, Loss>(rows, y_C, options, monitor).solve(start.empty() ? start : start.subspan(k * n, n));
+  solve_watched(n_problems, at_once, poll, [&](std::size_t k, Monitor& monitor) {
+    const auto loss = loss_of(k);
+    auto solution = FiniteNewton(rows, loss, options, monitor).solve(start.empty() ? start : start.subspan(k * n, n));
     const std::lock_guard lock(mutex);
     keep(k, std::move(solution));
   });

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "solve/one_vs_rest.hpp"
+#include "solve/problems.hpp"
 
 namespace treille {
 
 struct Folds {
-  std::span<const double> weights;      // a row of n for each fold: C_i for C = 1, and 0 for what is held out
-  std::span<const std::int64_t> begin;  // fold f holds out held_out[begin[f]] .. held_out[begin[f + 1] - 1]
+  std::span<const std::span<const double>> weights;  // of each fold: C_i for C = 1, and 0 for what is held out
+  std::span<const std::int64_t> begin;               // fold f holds out held_out[begin[f]] .. held_out[begin[f + 1] - 1]
   std::span<const std::int64_t> held_out;
   std::span<const double> Cs;  // rising
 
@@ -40,42 +40,6 @@ struct FoldAnswers {
         epochs(relative_gaps.size()) {}
 };
 
-// The solutions of one problem for rising C, each from the one before. w is kept in float as long as that is precise enough.
-template <FeatureRows R, DualLoss Loss>
-class Path {
- public:
-  Path(const R& rows, const DualCDOptions& options, Monitor& monitor)
-      : rows_(rows),
-        options_(options),
-        monitor_(monitor),
-        is_coarse_(options.rules.coarse && !options.gradient_stop && options.tol >= 1e-4) {}
-
-  Solution<typename R::template Weights<double>> next(Loss&& loss) {
-    const auto before = std::exchange(loss_, std::make_unique<Loss>(std::move(loss)));  // read until the new one has taken its place
-    if (!is_coarse_) return next_of(fine_, {});
-    auto solution = next_of(coarse_, {});
-    if (solution.status != Status::rounding) return solution;
-    is_coarse_ = false;
-    coarse_.reset();
-    return next_of(fine_, solution.alpha);
-  }
-
- private:
-  template <class Real>
-  auto next_of(std::optional<DualCD<R, Loss, Real>>& solver, std::span<const double> start) {
-    if (solver) return solver->solve_next(*loss_);
-    return solver.emplace(rows_, *loss_, options_, monitor_).solve(start);
-  }
-
-  const R& rows_;
-  const DualCDOptions& options_;
-  Monitor& monitor_;
-  bool is_coarse_;
-  std::unique_ptr<Loss> loss_;
-  std::optional<DualCD<R, Loss, float>> coarse_;
-  std::optional<DualCD<R, Loss, double>> fine_;
-};
-
 // Problem k of fold f has the loss `loss_of(f, k, C of each example)`.
 template <FeatureRows R, class LossOf>
 void solve_fold_paths(const R& rows, const Folds& folds, std::size_t n_problems, LossOf&& loss_of, const DualCDOptions& options,
@@ -84,17 +48,21 @@ void solve_fold_paths(const R& rows, const Folds& folds, std::size_t n_problems,
   const std::size_t n = rows.size(), T = folds.held_out.size();
   solve_watched(folds.size() * n_problems, threads, poll, [&](std::size_t path, Monitor& monitor) {
     const std::size_t f = path / n_problems, k = path % n_problems;
-    const auto weights = folds.weights.subspan(f * n, n);
+    const auto weights = folds.weights[f];
     std::vector<double> C(n);
-    Solution<typename R::template Weights<double>> solution;
+    using Loss = decltype(loss_of(f, k, std::span<const double>(C)));
+    std::unique_ptr<Loss> loss;
+    std::optional<DualCD<R, Loss>> solver;
+    Solution<typename R::Weights> solution;
     DualCDOptions own = options;
     own.seed += path;
-    Path<R, decltype(loss_of(f, k, std::span<const double>(C)))> solutions(rows, own, monitor);
     for (std::size_t c = 0; c < folds.Cs.size(); ++c) {
       const auto begun = Clock::now();
       if (!solution.separates && !(c > 0 && monitor.stop)) {
         for (std::size_t i = 0; i < n; ++i) C[i] = folds.Cs[c] * weights[i];
-        solution = solutions.next(loss_of(f, k, std::span<const double>(C)));
+        // The loss before is read until the new one has taken its place.
+        const auto before = std::exchange(loss, std::make_unique<Loss>(loss_of(f, k, std::span<const double>(C))));
+        solution = solver ? solver->solve_next(*loss) : solver.emplace(rows, *loss, own, monitor).solve({});
       } else {
         solution.epochs = 0;
       }

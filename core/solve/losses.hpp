@@ -1,6 +1,6 @@
 #pragma once
-// The losses that DualCD knows:  min_w 1/2 |w|^2 + sum_i loss_i(f_i),  f_i = w.x_i,  with one dual variable a_i per example and
-// w(a) = sum_i a_i sign_i x_i. Each is convex; a step in one a_i is exact, for the logistic loss to rounding.
+// The losses that solvers know:  min_w 1/2 |w|^2 + sum_i loss_i(f_i),  f_i = w.x_i,  with one dual variable a_i per example and
+// w(a) = sum_i a_i sign_i x_i. A step in one a_i is exact, for the logistic loss to rounding.
 // Primal - dual is the sum of the examples' terms, none of them negative.
 
 #include <algorithm>
@@ -9,37 +9,28 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "solve/best_bias.hpp"
 
 namespace treille {
 
+struct Target {
+  double y, C;  // C_i is the weight of the loss; where it is 0, the example takes no part
+};
+
+// What the examples of one problem should be: +1 where labels[i] == positive and -1 elsewhere, or, without labels, y[i].
+struct Targets {
+  std::span<const std::int32_t> labels;
+  std::int32_t positive;
+  std::span<const double> y, C;
+
+  bool of_classes() const { return y.empty(); }
+  Target operator[](std::size_t i) const { return {of_classes() ? (labels[i] == positive ? 1.0 : -1.0) : y[i], C[i]}; }
+};
+
 struct DualGradient {
   double projected;  // 0 where a_i is at a bound, or at a kink of the dual, and the gradient keeps it there
   double hold;       // how strongly it is kept there
-};
-
-// `Target` is what the loss of one example depends on: solvers keep it beside the example's variable.
-template <class L>
-concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Target& t, double a, double f, double q) {
-  { loss.target(i) } -> std::same_as<typename L::Target>;
-  { loss.takes_part(t) } -> std::same_as<bool>;
-  { loss.sign(t) } -> std::same_as<double>;
-  { loss.scale() } -> std::same_as<double>;         // of outputs: what counts as a large or a tiny gradient
-  { loss.value(t, f) } -> std::same_as<double>;     // loss_i(f)
-  { loss.term(t, a, f) } -> std::same_as<double>;   // share of the gap
-  { loss.diagonal(t) } -> std::same_as<double>;     // what the dual adds to |x_i|^2
-  { loss.feasible(t, a) } -> std::same_as<double>;  // the nearest a_i allowed
-  { loss.gradient(t, a, f) } -> std::same_as<DualGradient>;
-  { loss.step(t, a, f, q) } -> std::same_as<double>;  // the best a_i, the others fixed; q = |x_i|^2 + diagonal, or 0
-};
-
-// Piecewise linear or quadratic.
-template <class L>
-concept PiecewiseLoss = DualLoss<L> && requires(const L& loss, const typename L::Target& t, double f, int piece) {
-  { loss.piece(t, f) } -> std::same_as<int>;       // monotone in f
-  { loss.slope(t, piece) } -> std::same_as<Line>;  // of loss_i on a piece, by f
 };
 
 // What the gap at alpha / m needs, m > 0 the least margin y_i f_i: there no example has a loss, so neither primal nor gap depends on C. On
@@ -59,107 +50,119 @@ struct Margins {
   double gap() const { return std::max((sq_norm / least - alpha) / least, 0.0); }
 };
 
-// loss_i(f) = C_i max(0, 1 - y_i f), or its square; sign_i = y_i = +1 or -1; w(a) has 0 <= a_i <= U_i.
-//   dual   max_a  sum(a) - 1/2 |w(a)|^2 - sum_i d_i a_i^2 / 2     hinge: U_i = C_i, d_i = 0    squared: U_i = inf, d_i = 1 / (2 C_i)
-class Hinge {
- public:
-  struct Target {
-    double y_C;  // y_i C_i: the sign and the weight in 8 bytes
-  };
-
-  Hinge(std::vector<double> y, std::span<const double> C, bool squared) : y_(std::move(y)), C_(C), squared_(squared) {}
-
-  Target target(std::size_t i) const { return {std::copysign(C_[i], y_[i])}; }
-  bool takes_part(Target t) const { return t.y_C != 0; }
-  double sign(Target t) const { return std::copysign(1.0, t.y_C); }
-  double scale() const { return 1.0; }
-  double diagonal(Target t) const { return squared_ ? 0.5 / C(t) : 0.0; }
-  double feasible(Target t, double a) const { return std::clamp(a, 0.0, upper(t)); }
-  double value(Target t, double f) const {
-    const double slack = std::max(this->slack(t, f), 0.0);
-    return C(t) * (squared_ ? slack * slack : slack);
-  }
-  // Hinge: (C_i - a_i) slack, or a_i (-slack).
-  double term(Target t, double a, double f) const { return value(t, f) - a * slack(t, f) + 0.5 * diagonal(t) * a * a; }
-  DualGradient gradient(Target t, double a, double f) const {
-    const double g = diagonal(t) * a - slack(t, f);
-    return {a == 0 ? std::min(g, 0.0) : a == upper(t) ? std::max(g, 0.0) : g, std::abs(g)};
-  }
-  double step(Target t, double a, double f, double q) const {
-    return q > 0 ? std::clamp(a - (diagonal(t) * a - slack(t, f)) / q, 0.0, upper(t)) : upper(t);
-  }
-  int piece(Target t, double f) const { return slack(t, f) > 0; }
-  void add_to(Margins& margins, Target t, double a, double f) const { margins.add(a, C(t), squared_ ? -1.0 : sign(t) * f); }
-  Line slope(Target t, int piece) const {
-    if (piece == 0) return {0, 0};
-    return squared_ ? Line{-2 * t.y_C, 2 * C(t)} : Line{-t.y_C, 0};
-  }
-
- private:
-  static double C(Target t) { return std::abs(t.y_C); }
-  double slack(Target t, double f) const { return 1 - sign(t) * f; }
-  double upper(Target t) const { return squared_ ? std::numeric_limits<double>::infinity() : C(t); }
-
-  std::vector<double> y_;
-  std::span<const double> C_;
-  bool squared_;
+template <class L>
+concept DualLoss = requires(const L& loss, std::size_t i, const Target& t, double a, double f, double q, Margins& margins) {
+  { loss.target(i) } -> std::same_as<Target>;
+  { loss.sign(t) } -> std::same_as<double>;
+  { loss.scale() } -> std::same_as<double>;         // of outputs: decides what a large and a tiny gradient is
+  { loss.value(t, f) } -> std::same_as<double>;     // loss_i(f)
+  { loss.term(t, a, f) } -> std::same_as<double>;   // share of the gap
+  { loss.diagonal(t) } -> std::same_as<double>;     // what the dual adds to |x_i|^2
+  { loss.feasible(t, a) } -> std::same_as<double>;  // the nearest a_i allowed
+  { loss.gradient(t, a, f) } -> std::same_as<DualGradient>;
+  { loss.step(t, a, f, q) } -> std::same_as<double>;  // the best a_i, the others fixed; q = |x_i|^2 + diagonal, or 0
+  { loss.alpha(t, f) } -> std::same_as<double>;       // minus the slope of loss_i at f, times sign_i: a_i at the optimum
+  { loss.curvature(t, f) } -> std::same_as<double>;   // of loss_i at f; finite where the loss is smooth
+  loss.add_to(margins, t, a, f);
 };
 
-// loss_i(f) = C_i max(0, |y_i - f| - epsilon), or its square; sign_i = 1; -U_i <= a_i <= U_i.
-//   dual   max_a  y.a - epsilon |a|_1 - 1/2 |w(a)|^2 - sum_i d_i a_i^2 / 2     U_i and d_i as above
-// Ho and Lin, "Large-scale linear support vector regression", JMLR 2012.
-class EpsilonInsensitive {
- public:
-  struct Target {
-    double y, C;
-  };
+// Losses that are linear or quadratic in pieces. In the dual they are all one loss, with different numbers:
+//
+//   loss_i(f) = max over -lower C_i <= a <= upper C_i of  a r_i - epsilon |a| - d_i a^2 / 2,     d_i = bend / C_i
+//
+// where r_i = 1 - y_i f and sign_i = y_i for classes, y_i = +1 or -1; otherwise r_i = y_i - f and sign_i = 1. The best a is
+// r_i - epsilon (r_i + epsilon where r_i < 0; 0 within epsilon) over d_i, cut to the bounds.
+//
+//   loss                                          lower  upper      epsilon  bend
+//   hinge                     C max(0, r)         0      1          0        0
+//   squared hinge             C max(0, r)^2       0      infinite   0        1/2
+//   epsilon-insensitive       C max(0, |r| - e)   1      1          e        0
+//   its square                                    inf.   infinite   e        1/2
+//   Huber   C r^2, beyond e   C (2 e |r| - e^2)   2 e    2 e        0        1/2
+//
+// Hsieh et al., ICML 2008, for classes; Ho and Lin, "Large-scale linear support vector regression", JMLR 2012.
+struct QuadraticShape {
+  using Loss = class QuadraticLoss;
+  double lower, upper, epsilon, bend;
+};
 
-  EpsilonInsensitive(std::span<const double> y, std::span<const double> C, double epsilon, bool squared)
-      : y_(y), C_(C), epsilon_(epsilon), squared_(squared) {
+class QuadraticLoss {
+ public:
+  QuadraticLoss(const QuadraticShape& shape, const Targets& targets) : shape_(shape), targets_(targets), of_classes_(targets.of_classes()) {
+    if (of_classes_) return;
     double sum = 0, count = 0;
-    for (std::size_t i = 0; i < y.size(); ++i)
-      if (C[i] > 0) sum += std::abs(y[i]), ++count;
+    for (std::size_t i = 0; i < targets.y.size(); ++i)
+      if (targets.C[i] > 0) sum += std::abs(targets.y[i]), ++count;
     if (sum > 0) scale_ = sum / count;
   }
 
-  Target target(std::size_t i) const { return {y_[i], C_[i]}; }
-  bool takes_part(const Target& t) const { return t.C > 0; }
-  double sign(const Target&) const { return 1.0; }
+  Target target(std::size_t i) const { return targets_[i]; }
+  double sign(const Target& t) const { return of_classes_ ? t.y : 1.0; }
   double scale() const { return scale_; }
-  double diagonal(const Target& t) const { return squared_ ? 0.5 / t.C : 0.0; }
-  double feasible(const Target& t, double a) const { return std::clamp(a, -upper(t), upper(t)); }
-  double value(const Target& t, double f) const {
-    const double excess = std::max(std::abs(t.y - f) - epsilon_, 0.0);
-    return t.C * (squared_ ? excess * excess : excess);
+  double diagonal(const Target& t) const { return shape_.bend > 0 ? shape_.bend / t.C : 0.0; }
+  double feasible(const Target& t, double a) const { return std::clamp(a, least(t), most(t)); }
+  double alpha(const Target& t, double f) const {
+    const double excess = beyond(residual(t, f));
+    if (excess == 0) return 0.0;
+    if (shape_.bend == 0) return excess > 0 ? most(t) : least(t);
+    return feasible(t, excess * (t.C / shape_.bend));
   }
+  double value(const Target& t, double f) const {
+    const double a = alpha(t, f);
+    return a * (beyond(residual(t, f)) - 0.5 * diagonal(t) * a);
+  }
+  // For the hinge: (C_i - a_i) r_i where r_i > 0, otherwise -a_i r_i.
   double term(const Target& t, double a, double f) const {
-    return value(t, f) - a * (t.y - f) + epsilon_ * std::abs(a) + 0.5 * diagonal(t) * a * a;
+    return value(t, f) - a * residual(t, f) + shape_.epsilon * std::abs(a) + 0.5 * diagonal(t) * a * a;
   }
   // The dual has a kink at 0: there, any slope within epsilon holds.
   DualGradient gradient(const Target& t, double a, double f) const {
-    const double g = f - t.y + diagonal(t) * a, right = g + epsilon_, left = g - epsilon_;
-    if (a == 0) return {right < 0 ? right : left > 0 ? left : 0.0, std::min(right, -left)};
-    if (a > 0) return {a == upper(t) ? std::max(right, 0.0) : right, std::abs(right)};
-    return {a == -upper(t) ? std::min(left, 0.0) : left, std::abs(left)};
+    const double g = diagonal(t) * a - residual(t, f);
+    const double up = a >= 0 ? g + shape_.epsilon : g - shape_.epsilon, down = a > 0 ? g + shape_.epsilon : g - shape_.epsilon;
+    const bool rises = a<most(t), falls = a> least(t);
+    if (rises && up < 0) return {up, 0.0};
+    if (falls && down > 0) return {down, 0.0};
+    return {0.0, std::min(rises ? up : kInfinity, falls ? -down : kInfinity)};
   }
   double step(const Target& t, double a, double f, double q) const {
-    const double g = f - t.y + diagonal(t) * a, right = g + epsilon_, left = g - epsilon_;
-    if (right < q * a) return q > 0 ? std::min(a - right / q, upper(t)) : upper(t);
-    if (left > q * a) return q > 0 ? std::max(a - left / q, -upper(t)) : -upper(t);
+    const double g = diagonal(t) * a - residual(t, f), up = g + shape_.epsilon, down = g - shape_.epsilon;
+    if (up < q * a) return q > 0 ? feasible(t, a - up / q) : most(t);
+    if (down > q * a) return q > 0 ? feasible(t, a - down / q) : least(t);
     return 0.0;
   }
-  int piece(const Target& t, double f) const { return f - t.y > epsilon_ ? 1 : t.y - f > epsilon_ ? -1 : 0; }
+  double curvature(const Target& t, double f) const { return std::abs(piece(t, f)) == 1 ? t.C / shape_.bend : 0.0; }
+  void add_to(Margins& margins, const Target& t, double a, double f) const {
+    margins.add(a, t.C, of_classes_ && shape_.bend == 0 ? t.y * f : -1.0);
+  }
+
+  // -2 and 2: a is at its bound; -1 and 1: the loss is quadratic; 0: it is 0. Monotone in f.
+  int piece(const Target& t, double f) const {
+    const double a = alpha(t, f);
+    return a == 0 ? 0 : a >= most(t) ? 2 : a <= least(t) ? -2 : a > 0 ? 1 : -1;
+  }
+  // The slope of loss_i on a piece, by f.
   Line slope(const Target& t, int piece) const {
     if (piece == 0) return {0, 0};
-    return squared_ ? Line{-2 * t.C * (t.y + piece * epsilon_), 2 * t.C} : Line{piece * t.C, 0};
+    if (std::abs(piece) == 2) return {-sign(t) * (piece > 0 ? most(t) : least(t)), 0};
+    const double factor = t.C / shape_.bend;
+    return {-sign(t) * (offset(t) - piece * shape_.epsilon) * factor, factor};
   }
 
  private:
-  double upper(const Target& t) const { return squared_ ? std::numeric_limits<double>::infinity() : t.C; }
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  std::span<const double> y_, C_;
-  double epsilon_, scale_ = 1.0;
-  bool squared_;
+  double offset(const Target& t) const { return of_classes_ ? 1.0 : t.y; }
+  double residual(const Target& t, double f) const { return of_classes_ ? 1 - t.y * f : t.y - f; }
+  double beyond(double r) const {
+    return r > shape_.epsilon ? r - shape_.epsilon : r < -shape_.epsilon && shape_.lower > 0 ? r + shape_.epsilon : 0.0;
+  }
+  double most(const Target& t) const { return shape_.upper * t.C; }
+  double least(const Target& t) const { return shape_.lower > 0 ? -shape_.lower * t.C : 0.0; }
+
+  QuadraticShape shape_;
+  Targets targets_;
+  bool of_classes_;
+  double scale_ = 1.0;
 };
 
 // loss_i(f) = C_i log(1 + exp(-y_i f)); sign_i = y_i; 0 < a_i < C_i.
@@ -168,29 +171,32 @@ class EpsilonInsensitive {
 // C_i KL(a_i / C_i || s(m)). Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011, take
 // Newton steps on a_i or C_i - a_i, whichever is smaller; with the margin as the variable no logarithm of a tiny a_i is ever needed, and
 // a_i = 0 is as good a start as any.
-class Logistic {
+struct LogisticShape {
+  using Loss = class LogisticLoss;
+};
+
+class LogisticLoss {
  public:
-  using Target = Hinge::Target;
+  LogisticLoss(LogisticShape, const Targets& targets) : targets_(targets) {}
 
-  Logistic(std::vector<double> y, std::span<const double> C) : y_(std::move(y)), C_(C) {}
-
-  Target target(std::size_t i) const { return {std::copysign(C_[i], y_[i])}; }
-  bool takes_part(Target t) const { return t.y_C != 0; }
-  double sign(Target t) const { return std::copysign(1.0, t.y_C); }
+  Target target(std::size_t i) const { return targets_[i]; }
+  double sign(const Target& t) const { return t.y; }
   double scale() const { return 1.0; }
-  double diagonal(Target) const { return 0.0; }
-  double feasible(Target t, double a) const { return std::clamp(a, 0.0, C(t)); }
-  double value(Target t, double f) const { return C(t) * softplus(-sign(t) * f); }
-  double term(Target t, double a, double f) const {
-    const double m = sign(t) * f, p = a / C(t);
-    return C(t) * std::max(0.0, x_log_x(p) + x_log_x(1 - p) + p * softplus(m) + (1 - p) * softplus(-m));
+  double diagonal(const Target&) const { return 0.0; }
+  double feasible(const Target& t, double a) const { return std::clamp(a, 0.0, t.C); }
+  double alpha(const Target& t, double f) const { return t.C * share(t.y * f); }
+  double curvature(const Target& t, double f) const { return t.C * share(t.y * f) * share(-t.y * f); }
+  double value(const Target& t, double f) const { return t.C * softplus(-t.y * f); }
+  double term(const Target& t, double a, double f) const {
+    const double m = t.y * f, p = a / t.C;
+    return t.C * std::max(0.0, x_log_x(p) + x_log_x(1 - p) + p * softplus(m) + (1 - p) * softplus(-m));
   }
   // Relative to C_i: the gradient itself is infinite at 0.
-  DualGradient gradient(Target t, double a, double f) const { return {a / C(t) - share(sign(t) * f), 0.0}; }
+  DualGradient gradient(const Target& t, double a, double f) const { return {a / t.C - share(t.y * f), 0.0}; }
   // The margin m after the step solves  m - q C_i s(m) = y_i f - q a,  the left side rising with a slope of 1 to 1 + q C_i / 4.
-  double step(Target t, double a, double f, double q) const {
-    const double right = sign(t) * f - q * a, most = q * C(t);
-    double low = right, high = right + most, m = std::clamp(sign(t) * f, low, high);
+  double step(const Target& t, double a, double f, double q) const {
+    const double right = t.y * f - q * a, most = q * t.C;
+    double low = right, high = right + most, m = std::clamp(t.y * f, low, high);
     for (int i = 0; i < 100; ++i) {
       const double s = share(m), value = m - most * s - right;
       (value > 0 ? high : low) = m;
@@ -200,19 +206,18 @@ class Logistic {
       m = next;
       if (done) break;
     }
-    return C(t) * share(m);
+    return t.C * share(m);
   }
+  void add_to(Margins& margins, const Target& t, double a, double) const { margins.add(a, t.C, -1.0); }
 
  private:
-  static double C(Target t) { return std::abs(t.y_C); }
   static double share(double m) { return 1 / (1 + std::exp(m)); }
   static double softplus(double m) { return std::log1p(std::exp(-std::abs(m))) + std::max(m, 0.0); }
   static double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
 
-  std::vector<double> y_;
-  std::span<const double> C_;
+  Targets targets_;
 };
 
-static_assert(PiecewiseLoss<Hinge> && PiecewiseLoss<EpsilonInsensitive> && DualLoss<Logistic>);
+static_assert(DualLoss<QuadraticLoss> && DualLoss<LogisticLoss>);
 
 }  // namespace treille

@@ -46,10 +46,10 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
   std::vector<double> q(rows.size(), -1.0);
   std::vector<std::uint32_t> active, kept;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    free[i] = free[i] && loss.takes_part(loss.target(i));
+    free[i] = free[i] && loss.target(i).C > 0;
     if (free[i]) active.push_back(static_cast<std::uint32_t>(i));
   }
-  double met = 0, first = 0, faint = 0;
+  double met = 0, first = 0, skipped = 0;
   for (int sweep = 0; sweep < options.sweeps && !active.empty(); ++sweep) {
     for (std::size_t k = 0; k + 1 < active.size(); ++k) std::swap(active[k], active[k + random.below(active.size() - k)]);
     kept.clear();
@@ -68,7 +68,7 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
       if (projected == 0) continue;
       kept.push_back(i);
       gradients += strength;
-      if (strength < faint || strength < 1e-12 * scale) continue;
+      if (strength < skipped || strength < 1e-12 * scale) continue;
       if (q[i] < 0) q[i] = rows.sq_norm(i) + B * B + loss.diagonal(target);
       alpha[i] = loss.step(target, a, f, q[i]);
       const double step = (alpha[i] - a) * loss.sign(target);
@@ -77,7 +77,7 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
     }
     if (sweep == 0) first = gap;
     if (gap <= options.enough * first && sweep > 0) break;
-    faint = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as DualCDRules
+    skipped = kept.empty() ? 0 : 0.6 * gradients / static_cast<double>(kept.size());  // as DualCDRules
     std::swap(active, kept);
   }
   return met;
@@ -98,7 +98,7 @@ PartValues measure_part(const PartRows& rows, const Loss& loss, double bias, Sha
     poll();
     if (i + 4 < rows.size()) rows.prefetch(i + 4);
     const auto target = loss.target(i);
-    if (!loss.takes_part(target)) continue;
+    if (!(target.C > 0)) continue;
     values.losses += loss.value(target, rows.dot(i, w.u) + bias * *w.b);
     // The term of the gap at f = 0 is the loss there plus the conjugate.
     values.dual += loss.value(target, 0.0) - loss.term(target, alpha[i], 0.0);

@@ -51,14 +51,14 @@ struct PerceptronSolution {
 template <FeatureRows R>
 class RowOutputs {
  public:
-  explicit RowOutputs(const R& rows) : rows_(rows), w_(rows.template zero<double>()) {}
+  explicit RowOutputs(const R& rows) : rows_(rows), w_(rows.zero()) {}
   double at(std::size_t i) const { return rows_.dot(i, w_); }
   void add(std::size_t i, double a) { rows_.axpy(i, a, w_); }
   void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
  private:
   const R& rows_;
-  typename R::template Weights<double> w_;
+  typename R::Weights w_;
 };
 
 // The same from kernel values: g of all examples is kept up to date.

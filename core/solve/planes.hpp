@@ -19,7 +19,7 @@ namespace treille {
 //
 // An active-set method: the plane of the lowest r joins those that have weight; a Newton step goes to the best mixture of these, or
 // as far as all weights stay positive, and then without the one that did not. Planes grow nearly alike towards the end, so G is nearly
-// singular: too small a pivot is raised, which leaves a direction downhill, and the next step mends what it bent.
+// singular: too small a pivot is raised, which leaves a direction downhill, and the next step corrects it.
 // A step costs s^3 / 6 for s planes with weight, and their share of G.
 class PlaneMixture {
  public:
@@ -118,11 +118,10 @@ class PlaneMixture {
 // argmin_k of  1/2 |w + k v|^2 + sum_i loss_i(f_i + k d_i)  over all k, where `norm` is the slope of the first term by k.
 // Exact, by the pieces of the losses: O(n), mostly.
 // Franc, Sonnenburg, "Optimized cutting plane algorithm for large-scale risk minimization", JMLR 2009, section 3.1.
-template <PiecewiseLoss Loss>
-double best_step(const Loss& loss, Line norm, std::span<const double> f, std::span<const double> d) {
+inline double best_step(const QuadraticLoss& loss, Line norm, std::span<const double> f, std::span<const double> d) {
   std::vector<std::size_t> undecided;
   for (std::size_t i = 0; i < f.size(); ++i)
-    if (loss.takes_part(loss.target(i)) && d[i] != 0) undecided.push_back(i);
+    if (loss.target(i).C > 0 && d[i] != 0) undecided.push_back(i);
   return best_bias(
       1.0, norm, undecided, [&](std::size_t i, double k) { return loss.piece(loss.target(i), f[i] + k * d[i]); },
       [&](std::size_t i, int piece) -> Line {

@@ -4,9 +4,9 @@
 //   min_a  1/2 a'Qa + p'a,   y'a = t,   0 <= a_i <= C_i,     Q_ij = y_i y_j K(e_i, e_j), plus d_i on the diagonal
 //
 // y_i is +1 or -1, e_i the example of variable i (in regression an example has two variables), t is y'a at the start. d_i > 0
-// means a squared loss, with C_i = inf. It is the dual of
+// means a squared loss, linear from d_i C_i on. It is the dual of
 //
-//   min_{w,b}  1/2 |w|^2 + b t + sum_i loss_i(-p_i - y_i (w.x_i + b)),    loss_i(s) = C_i max(0, s)  or  max(0, s)^2 / (2 d_i)
+//   min_{w,b}  1/2 |w|^2 + b t + sum_i loss_i(-p_i - y_i (w.x_i + b)),    loss_i(s) = max over 0 <= a <= C_i of a s - d_i a^2 / 2
 //
 // classification: p = -1; regression: p = eps -+ target; one class: p = 0, y = 1, t = nu n.
 //

@@ -91,7 +91,8 @@ class SMOVariables {
   double r(std::size_t k) const { return g_[k] - variables_[k].d * beta_[k]; }
   double loss(const Variable& v, double slack) const {
     if (slack <= 0) return 0;
-    return v.d > 0 ? slack * slack / (2 * v.d) : v.C * slack;
+    const double a = v.d > 0 ? std::min(slack / v.d, v.C) : v.C;
+    return a * (slack - 0.5 * v.d * a);
   }
   double b_of_variable() const { return 0.0 - g_[all_]; }  // not -g: b is 0, not -0, without intercept
   double gap_at(double b) const {
@@ -133,11 +134,16 @@ class SMOVariables {
     undecided_.resize(active_);
     std::iota(undecided_.begin(), undecided_.end(), std::size_t{0});
     return best_bias(
-        b_, line, undecided_, [&](std::size_t k, double b) { return -variables_[k].y * (r(k) + b) > 0 ? 1 : 0; },
-        [&](std::size_t k, int positive) -> Line {
+        b_, line, undecided_,
+        [&](std::size_t k, double b) {
           const Variable& v = variables_[k];
-          if (!positive) return {0, 0};
-          return v.d > 0 ? Line{r(k) / v.d, 1 / v.d} : Line{-v.y * v.C, 0};
+          const double slack = -v.y * (r(k) + b);
+          return slack <= 0 ? 0 : slack < v.d * v.C ? 1 : 2;
+        },
+        [&](std::size_t k, int piece) -> Line {
+          const Variable& v = variables_[k];
+          if (piece == 0) return {0, 0};
+          return piece == 1 ? Line{r(k) / v.d, 1 / v.d} : Line{-v.y * v.C, 0};
         });
   }
 

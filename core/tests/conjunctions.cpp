@@ -62,8 +62,8 @@ void check_rows(const ConjunctionFeatures& features, const ItemRows& rows, std::
   coded.visit(scale, features.size(), features.size(), [&]<class Word>(const CodedRowsView<Word>& view) {
     const CodedRows<Word> stored(view);
     const ConjunctionRows fly(features, rows, values, scale);
-    auto w = stored.template zero<double>();
-    auto v = fly.zero<double>();
+    auto w = stored.zero();
+    auto v = fly.zero();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::map<std::size_t, double> expected;
       if (features.constant()) expected[0] = values[0];

@@ -9,6 +9,7 @@
 #include "features/products.hpp"
 #include "features/renumbering.hpp"
 #include "fitted_rows.hpp"
+#include "hinge_loss.hpp"
 #include "solve/part_cd.hpp"
 #include "text/ngram_features.hpp"
 
@@ -33,20 +34,22 @@ inline void visits_to_parts_reach_the_optimum(bool weighted, double bias) {
     return PartRows::Segment{{part, s, 0, F}};
   };
   std::vector<PartRows> parts{PartRows({slice(0), slice(30)}), PartRows({slice(60), slice(90)})};
-  std::vector<double> y[2], u(F, 0.0), alpha[2] = {std::vector<double>(60), std::vector<double>(60)};
-  for (auto& own : y)
-    for (int i = 0; i < 60; ++i) own.push_back(random() % 2 == 0 ? 1.0 : -1.0);
+  std::vector<std::int32_t> labels[2];
+  std::vector<double> u(F, 0.0), alpha[2] = {std::vector<double>(60), std::vector<double>(60)};
+  for (auto& own : labels)
+    for (int i = 0; i < 60; ++i) own.push_back(static_cast<std::int32_t>(random() % 2));
   double b = 0, before = 0, primal = 0, dual = 0;
   for (int pass = 0; pass < 400; ++pass) {
     for (std::size_t p = 0; p < 2; ++p) {
-      const Hinge loss(y[p], C, false);
+      const auto loss = hinge_loss(labels[p], 1, C, false);
       std::vector<std::uint8_t> free(60, 1);
       improve_part(parts[p], loss, {bias, 5, 0.1, static_cast<std::uint64_t>(pass)}, {u.data(), &b}, alpha[p], 60, free);
     }
     std::vector<double> sum(F, 0.0);
     double sum_b = 0, losses = 0, own = 0, square = 0;
     for (std::size_t p = 0; p < 2; ++p) {
-      const PartValues values = measure_part(parts[p], Hinge(y[p], C, false), bias, {u.data(), &b}, alpha[p], {sum.data(), &sum_b});
+      const PartValues values =
+          measure_part(parts[p], hinge_loss(labels[p], 1, C, false), bias, {u.data(), &b}, alpha[p], {sum.data(), &sum_b});
       losses += values.losses;
       own += values.dual;
     }

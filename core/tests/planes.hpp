@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "hinge_loss.hpp"
 #include "solve/planes.hpp"
 
 namespace treille::tests {
@@ -35,17 +36,18 @@ inline void mixtures_of_planes_are_proven(std::size_t n, std::size_t rank) {
 inline void no_step_is_better_than_the_best(bool squared) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
-  std::vector<double> y(40), C(40), f(40), d(40);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    y[i] = random() % 2 == 0 ? 1.0 : -1.0;
+  std::vector<std::int32_t> labels(40);
+  std::vector<double> C(40), f(40), d(40);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<std::int32_t>(random() % 2);
     C[i] = static_cast<double>(random() % 3);
     f[i] = normal(random);
     d[i] = normal(random);
   }
-  const Hinge loss(y, C, squared);
+  const auto loss = hinge_loss(labels, 1, C, squared);
   auto value = [&](double k) {
     double sum = 0.3 * k + 0.5 * k * k;
-    for (std::size_t i = 0; i < y.size(); ++i) sum += loss.value(loss.target(i), f[i] + k * d[i]);
+    for (std::size_t i = 0; i < labels.size(); ++i) sum += loss.value(loss.target(i), f[i] + k * d[i]);
     return sum;
   };
   const double best = best_step(loss, {0.3, 1.0}, f, d);

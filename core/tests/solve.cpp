@@ -14,7 +14,7 @@
 #include "perceptron.hpp"
 #include "planes.hpp"
 #include "solve/finite_newton.hpp"
-#include "solve/one_vs_rest.hpp"
+#include "solve/problems.hpp"
 #include "text/ngram_features.hpp"
 
 namespace treille::tests {
@@ -38,8 +38,8 @@ void the_gap_is_reached_and_folded_singletons_change_nothing(bool squared_hinge,
     const DualCDOptions options{bias, 1e-6, 20000, true, false, 1};
     const std::vector<std::int32_t> classes{0, 1, 2};
     objectives[plain].resize(3);
-    solve_one_vs_rest(
-        space, labels, classes, [&](std::vector<double> y) { return Hinge(std::move(y), C, squared_hinge); }, {}, options, 2,
+    solve_problems(
+        space, 3, [&](std::size_t k) { return hinge_loss(labels, classes[k], C, squared_hinge); }, {}, options, 2,
         [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t k, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() <= 1e-6 * solution.primal);
@@ -80,12 +80,13 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
     y[i] = static_cast<double>(random() % 100) / 10;
   }
   const DenseRows dense(matrix, n, m);
-  const double epsilon = 0.2;
+  const double epsilon = 0.2, bound = squared ? std::numeric_limits<double>::infinity() : 1.0;
+  const QuadraticShape shape{bound, bound, epsilon, squared ? 0.5 : 0.0};
   double objectives[2];
   auto solve = [&](const auto& space, double& objective) {
     const DualCDOptions options{bias, 1e-8, 100000, true, false, 1};
     solve_problems(
-        space, 1, [&](std::size_t) { return EpsilonInsensitive(y, C, epsilon, squared); }, {}, options, 2,
+        space, 1, [&](std::size_t) { return QuadraticLoss(shape, {{}, 0, y, C}); }, {}, options, 2,
         [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() >= 0 && solution.gap() <= 1e-8 * solution.primal);
@@ -125,28 +126,28 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
   const CodedRows<std::uint32_t> space(folded_view(rows.entries, scale, features.size()), column_weights);
   auto always = [](std::int64_t, std::int64_t, double) { return true; };
   double best = 0;
-  solve_one_vs_rest(
-      space, labels, classes, [&](std::vector<double> y) { return Hinge(std::move(y), C, true); }, {},
-      DualCDOptions{bias, 1e-8, 100000, true, false, 1}, 1, always, [&](std::size_t, auto&& solution) { best = solution.primal; });
+  auto squared = [&](std::size_t k) { return hinge_loss(labels, classes[k], C, true); };
+  solve_problems(space, 1, squared, {}, DualCDOptions{bias, 1e-8, 100000, true, false, 1}, 1, always,
+                 [&](std::size_t, auto&& solution) { best = solution.primal; });
   std::vector<double> alpha, start;
   std::int64_t cold = 0;  // epochs without a start
   for (const int threads : {1, 3, 1})
-    newton_one_vs_rest<SquaredHingeLoss>(space, labels, classes, C, start, {bias, 1e-8, 100000, threads}, always,
-                                         [&](std::size_t, auto&& solution) {
-                                           check(solution.status == Status::converged && solution.gap() >= 0);
-                                           check(std::abs(solution.primal - best) <= 2e-8 * best);
-                                           check(start.empty() ? alpha.empty() || solution.alpha == alpha : 2 * solution.epochs <= cold);
-                                           cold = solution.epochs;
-                                           alpha = solution.alpha;
-                                           if (threads == 3) start = alpha;
-                                         });
-  newton_one_vs_rest<LogisticLoss>(space, labels, classes, C, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
+    newton_problems(space, 1, squared, start, {bias, 1e-8, 100000, threads}, always, [&](std::size_t, auto&& solution) {
+      check(solution.status == Status::converged && solution.gap() >= 0);
+      check(std::abs(solution.primal - best) <= 2e-8 * best);
+      check(start.empty() ? alpha.empty() || solution.alpha == alpha : 2 * solution.epochs <= cold);
+      cold = solution.epochs;
+      alpha = solution.alpha;
+      if (threads == 3) start = alpha;
+    });
+  auto logistic = [&](std::size_t k) { return LogisticLoss({}, {labels, classes[k], {}, C}); };
+  newton_problems(space, 1, logistic, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
     check(solution.status == Status::converged);
     for (const double a : solution.alpha) check(0 < a && a < 0.3);
   });
   bool stop = false;  // a run that is stopped still reports the values of its w
-  newton_one_vs_rest<SquaredHingeLoss>(
-      space, labels, classes, C, {}, {bias, 0.0, 1 << 30, 2}, [&](std::int64_t, std::int64_t, double) { return stop; },
+  newton_problems(
+      space, 1, squared, {}, {bias, 0.0, 1 << 30, 2}, [&](std::int64_t, std::int64_t, double) { return stop; },
       [&](std::size_t, auto&& solution) { check(solution.status != Status::converged && solution.primal >= best * (1 - 2e-8)); });
 }
 

@@ -63,6 +63,7 @@ def test_bad_input(cli, wines):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("--alpha", "1"), "it is for --regression; for classes use --C"),
         (("--alpha", "2"), "it is for --regression; for classes use --C"),
         (("--regression", "--C", "2"), "with --regression, the weight is --alpha"),
     ],

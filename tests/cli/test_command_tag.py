@@ -261,6 +261,12 @@ def test_templates_of_crf_are_read_and_kept(cli, data, other_data, tmp_path):
     assert "template, line 3: the template 'x2[0]' reads column 2, but the tokens have 2 columns" in answer.err
 
 
+def test_the_column_of_tags_is_refused_where_lines_have_none(cli):
+    answer = cli("tag", "train", "items.txt", "--format", "crfsuite", "--tag-column", "1", "--model", "m.treille")
+    assert answer.code == 2
+    assert "--tag-column: is for columns: leave it out with --format crfsuite, where the tag comes first" in answer.err
+
+
 def test_features_of_crfsuite_are_learnt_and_tagged(cli, data, tmp_path):
     X, y = read_sentences(data).separate()
     lines = (

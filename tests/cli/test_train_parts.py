@@ -156,6 +156,8 @@ REFUSED = {
     ): "Invalid value for --checkpoint: is for training in parts: add --memory 2GB, what training may take",
     ("--scratch", "."): "Invalid value for --scratch: is for training in parts",
     ("--min-count", "2"): "Invalid value for --min-count: is for training in parts",
+    ("--min-count", "1"): "Invalid value for --min-count: is for training in parts",
+    ("--dask", "tcp://host:1", "--alphabet", "dna"): "Invalid value for --alphabet: is not for data on a cluster",
 }
 
 

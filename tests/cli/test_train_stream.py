@@ -99,7 +99,8 @@ def test_a_test_file_is_scored_and_no_model_need_be_kept(cli, wine_lines):
 @pytest.mark.parametrize(
     "words",
     [("--C", "3"), ("--loss", "logistic"), ("--cv", "5"), ("--holdout", "0.2"), ("--seed", "7"), ("--tol", "0.1"),
-     ("--max-epochs", "3"), ("--class-weight", "balanced"), ("--report", "r.html")],
+     ("--max-epochs", "3"), ("--class-weight", "balanced"), ("--report", "r.html"), ("--checkpoint", "run1"),
+     ("--scratch", "."), ("--min-count", "1"), ("--C", "1"), ("--loss", "hinge"), ("--tol", "0.001"), ("--seed", "0")],
 )  # fmt: skip
 def test_options_that_do_not_apply_are_refused_by_name(cli, wine_lines, words):
     answer = cli("train", "a.csv", "--stream", "--model", "m.treille", *words)

@@ -18,7 +18,8 @@ from treille.kernels import Conjunctions, Kernel, Linear, Polynomial, conjunctio
 from treille.kernels.conjunction_features import conjunction_coefficients
 from treille.kernels.conjunctions import conjunctions_of
 from treille.kernels.parse import format_kernel, parse_kernel
-from treille.solvers import ConjugateGradient, DualCD
+from treille.solvers import ConjugateGradient, DualCD, Problem
+from treille.solvers.problem import Hinge, SquaredHinge
 from treille.testing import check_estimator, check_kernel
 
 RANDOM = np.random.default_rng(1)
@@ -189,12 +190,13 @@ def test_rows_on_the_fly_are_the_stored_rows(kernel, monkeypatch):
 def test_a_solver_takes_the_same_steps_on_rows_on_the_fly(kernel, monkeypatch):
     X, y = Vectors(SPARSE), (SPARSE[:, :7].sum(axis=1).A1 % 3).astype(np.int32)
     _, rows, fly = stored_and_not(kernel, X, monkeypatch)
-    options = {"labels": y, "classes": np.arange(3, dtype=np.int32), "C": np.ones(len(y)), "start": np.empty(0)}
-    options |= {"bias": 1.0, "tol": 1e-6, "gradient_stop": False, "seed": 3, "weights": True, "threads": 2}
-    options["poll"] = lambda *_: True
-    for squared, shrinking, epochs in ((False, True, 7), (False, False, 7), (True, True, 200)):
-        options |= {"squared": squared, "shrinking": shrinking, "max_epochs": epochs}
-        one, other = (_core.dual_cd(each.for_core(), **options) for each in (rows, fly))
+    for loss, shrinking, epochs in ((Hinge(), True, 7), (Hinge(), False, 7), (SquaredHinge(), True, 200)):
+        targets = Problem(loss, y, np.ones(len(y)), classes=np.arange(3)).core()
+        options = _core.DualCDOptions(1.0, 1e-6, epochs, shrinking, False, 3)
+        one, other = (
+            _core.dual_cd(each.for_core(), targets, np.empty(0), options, 2, True, lambda *_: True)
+            for each in (rows, fly)
+        )
         assert other.epochs == one.epochs
         np.testing.assert_allclose(other.alpha, one.alpha, rtol=0, atol=1e-12)
         np.testing.assert_allclose(other.weights, one.weights, rtol=0, atol=1e-12)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from treille.solvers.problem import EpsilonInsensitive, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import Logistic, RegressionLoss, SquaredEpsilonInsensitive, SquaredHinge
 
 MASK = 2**64 - 1
 
@@ -41,7 +41,7 @@ def term(loss, y, C, a, f):
 
 def bounds(loss, C):
     upper = 1e3 if isinstance(loss, (SquaredHinge, SquaredEpsilonInsensitive)) else C
-    return (-upper if isinstance(loss, EpsilonInsensitive) else 0.0), upper
+    return (-upper if isinstance(loss, RegressionLoss) else 0.0), upper
 
 
 def slopes(loss, y, C, a, f):
@@ -49,7 +49,7 @@ def slopes(loss, y, C, a, f):
     if isinstance(loss, Logistic):
         return (y * f + np.log(a / (C - a)),) * 2
     squared = a / (2 * C) if isinstance(loss, (SquaredHinge, SquaredEpsilonInsensitive)) else 0.0
-    if not isinstance(loss, EpsilonInsensitive):
+    if not isinstance(loss, RegressionLoss):
         return (y * f - 1 + squared,) * 2
     g = f - y + squared
     return g + (loss.epsilon if a > 0 else -loss.epsilon), g + (loss.epsilon if a >= 0 else -loss.epsilon)

@@ -24,7 +24,7 @@ def quadratic_program(problem, X, trace, groups=None, k=0):
     beta, t = cp.Variable(len(y)), cp.Variable()
     bounds = [cp.norm(U.T @ beta) <= t if U.shape[1] > 1 else cp.abs(U.T @ beta) <= t for U in blocks if U.any()]
     constraints, objective = list(bounds), -2 * y @ beta + unit * trace * cp.square(t)
-    if isinstance(problem.loss, Hinge):
+    if problem.loss.of_classes:
         constraints.append(cp.multiply(y, beta) >= 0)
     if type(problem.loss) is Hinge:
         constraints.append(cp.multiply(y, beta) <= C / unit)
@@ -53,7 +53,7 @@ def primal(problem, X, trace, learned, k=0):
 def dual(problem, X, trace, beta, groups=None, k=0):
     """The dual value at beta, which is checked to be feasible."""
     y, C = problem.y(k), problem.C
-    if isinstance(problem.loss, Hinge):
+    if problem.loss.of_classes:
         assert (y * beta >= 0).all()
     if type(problem.loss) is Hinge:
         assert (y * beta <= C * (1 + 1e-12)).all()

@@ -12,7 +12,8 @@ from problems import classification
 
 from treille import ConvergenceWarning, InputError, _core
 from treille.kernels import AllSubstrings, NGram
-from treille.solvers import SMO, CuttingPlane, DualCD, cutting_plane
+from treille.solvers import SMO, CuttingPlane, DualCD, Problem, cutting_plane
+from treille.solvers.problem import Hinge, SquaredHinge
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
 from twins import dual, primal, solve_dual, with_bias
 
@@ -307,6 +308,7 @@ def test_no_step_is_better_than_the_best_one(n, squared, seed):
         slack = np.maximum(0, 1 - y * (f + k * d))
         return slope * k + 0.5 * curvature * k**2 + C @ (slack**2 if squared else slack)
 
-    best = _core.best_step(y, C, squared, slope, curvature, f, d)
+    problem = Problem(SquaredHinge() if squared else Hinge(), y > 0, C, classes=np.array([1]))
+    best = _core.best_step(problem.core(), 0, slope, curvature, f, d)
     tries = np.concatenate([best + np.array([-1e-3, 1e-3, -1e-6, 1e-6]), np.linspace(-20, 20, 401)])
     assert value(best) <= min(map(value, tries)) + 1e-12

@@ -272,7 +272,7 @@ def test_progress_follows_the_epochs(unending):
 
 def test_what_it_does_not_solve_is_refused():
     problem = random_problem()
-    with pytest.raises(InputError, match="losses SquaredHinge, Logistic, not Hinge"):
+    with pytest.raises(InputError, match="losses SquaredHinge, Logistic, SquaredEpsilonInsensitive, Huber, not Hinge"):
         FiniteNewton().solve(Problem(Hinge(), problem.codes, problem.C, True, np.array([1])), problem.space)
     with pytest.raises(InputError, match="supports the intercepts False or True, not 'free'"):
         FiniteNewton().solve(Problem(Logistic(), problem.codes, problem.C, "free", np.array([1])), problem.space)

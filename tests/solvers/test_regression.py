@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from problems import classification, regression
 
-from treille import InputError
+from treille import SVR, InputError
 from treille.features import DenseRows
 from treille.kernels import NGram
-from treille.solvers import SMO, ConvergenceWarning, DualCD
+from treille.solvers import SMO, ConvergenceWarning, CuttingPlane, DualCD, FiniteNewton
+from treille.solvers.problem import EpsilonInsensitive, Hinge, Huber, SquaredEpsilonInsensitive, SquaredHinge
 from treille.spaces import GramSpace, NystromSpace, RowsSpace
 from twins import svr_dual, svr_primal, with_bias
 
@@ -210,3 +211,64 @@ def test_a_problem_that_does_not_fit_the_space_is_refused():
     task.y, task.C = task.y[1:], task.C[1:]
     with pytest.raises(InputError, match="there are 119 targets, but 120 examples"):
         task.by_dual_cd()
+
+
+def huber(r, epsilon):
+    return np.where(np.abs(r) <= epsilon, r**2, 2 * epsilon * np.abs(r) - epsilon**2)
+
+
+def test_losses_have_the_values_of_their_definitions():
+    y, f = np.array([1.0, -1.0, 1.0, -1.0]), np.array([0.3, 0.4, 1.7, -2.0])
+    slack, r = np.maximum(0, 1 - y * f), y - f
+    expected = {
+        Hinge(): slack,
+        SquaredHinge(): slack**2,
+        EpsilonInsensitive(0.5): np.maximum(0, np.abs(r) - 0.5),
+        SquaredEpsilonInsensitive(0.5): np.maximum(0, np.abs(r) - 0.5) ** 2,
+        Huber(0.8): huber(r, 0.8),
+    }
+    for loss, values in expected.items():
+        np.testing.assert_allclose(loss.value(y, f), values, atol=1e-15)
+        h, C = 1e-6, np.array([0.5, 1.0, 2.0, 3.0])
+        slopes = -C * (loss.value(y, f + h) - loss.value(y, f - h)) / (2 * h)
+        np.testing.assert_allclose(loss.subgradient(y, f, C), slopes, atol=1e-5)
+        beta = loss.subgradient(y, f, C)  # where the conjugate is an equality
+        np.testing.assert_allclose(loss.conjugate(y, beta, C) - beta * f, C * loss.value(y, f), atol=1e-12)
+        assert np.array_equal(loss.feasible(y, beta, C), beta)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("intercept", [False, True, "free"])
+def test_every_solver_has_one_optimum_with_the_huber_loss(epsilon, intercept):
+    task = Task(offset=1.0, weighted=True)
+    task.y[::10] += 20
+    problem = regression(task.y, task.C, "huber", epsilon, intercept)
+
+    def objective(beta, b):
+        regular = 0.5 * b**2 if intercept is True else 0.0
+        return 0.5 * beta @ task.K @ beta + regular + task.C @ huber(task.y - task.K @ beta - b, epsilon)
+
+    gram = task.by_smo("huber", epsilon, intercept)
+    beta, b = gram.alpha[0], gram.intercept[0]
+    assert gram.report.primal == pytest.approx(objective(beta, b), rel=1e-9)
+    assert gram.report.gap <= 1e-9 * gram.report.primal
+    assert (np.abs(beta) <= 2 * epsilon * task.C).all()
+    if intercept == "free":
+        return
+    others = [(DualCD(), task.rows), (FiniteNewton(), task.rows), (FiniteNewton(), task.gram)]
+    for solver, space in [*others, (CuttingPlane(), task.rows)]:
+        solution = solver.solve(problem, space, tol=1e-7, max_epochs=100_000)
+        assert solution.report.status == "converged", solver
+        assert solution.report.primal == pytest.approx(gram.report.primal, rel=2e-7), solver
+
+
+def test_the_huber_loss_is_the_squared_error_where_epsilon_is_large():
+    task = Task(C=0.5)
+    smooth = task.by_dual_cd(loss="huber", epsilon=1e3, intercept=False)
+    expected = np.linalg.solve(task.K + np.eye(len(task.y)) / (2 * 0.5), task.y)
+    np.testing.assert_allclose(task.K @ smooth.alpha[0], task.K @ expected, atol=1e-3)
+
+
+def test_a_width_of_0_is_refused_by_the_huber_loss():
+    with pytest.raises(InputError, match="epsilon is 0, expected a number above 0 with the loss 'huber'"):
+        SVR(loss="huber", epsilon=0).fit(["a", "b"], [1.0, 2.0])

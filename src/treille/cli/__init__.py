@@ -3,27 +3,13 @@
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
 
 import treille
-from treille.cli import (
-    completion,
-    convert,
-    evaluate,
-    explain,
-    features,
-    gram,
-    inspect,
-    learn,
-    predict,
-    quickstart,
-    report,
-    serve,
-    tag,
-    train,
-)
+from treille.cli import tag
 from treille.cli.console import fail
 
 HELP = """Train support vector machines on texts and other structures, or on tagged sentences, and use them.
@@ -59,22 +45,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (
-    quickstart,
-    train,
-    learn,
-    predict,
-    evaluate,
-    explain,
-    report,
-    serve,
-    inspect,
-    features,
-    gram,
-    convert,
-    completion,
-):
-    app.command(module.__name__.rpartition(".")[2], help=module.__doc__)(module.run)
+VERBS = "quickstart train learn predict evaluate explain report serve inspect features gram convert completion"
+for verb in VERBS.split():
+    module = import_module(f"treille.cli.{verb}")
+    app.command(verb, help=module.__doc__)(module.run)
 
 app.add_typer(tag.group, name="tag")
 

@@ -9,66 +9,62 @@ Examples:
 The script holds all names, so completion does not start Python. Print it again after an upgrade.
 """
 
+import inspect
 import re
 import shlex
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
 from treille.cli import options
-from treille.cli.console import Printer
-from treille.cli.tag.sentences import Direction, Format, Multiclass
+from treille.cli.options import argument
 from treille.io.read import FORMATS
 from treille.kernels.parse import known_kernels
 from treille.tagging import SCHEMES
 
-
-class Shell(str, Enum):
-    """The shells that scripts are made for."""
-
-    bash = "bash"
-    zsh = "zsh"
-    fish = "fish"
-
-
-VALUES: dict[str, list[str]] = {
-    "--alphabet": [choice.value for choice in options.Alphabet],
-    "--weights": [choice.value for choice in options.Weights],
-    "--to-weights": [choice.value for choice in options.Weights],
-    "--loss": [choice.value for choice in options.Loss],
-    "--class-weight": [choice.value for choice in options.ClassWeight],
-    "--format": list(FORMATS),
-    "--from": list(FORMATS),
-    "--to": list(FORMATS),
-    "--direction": [choice.value for choice in Direction],
-    "--multiclass": [choice.value for choice in Multiclass],
+Shell = Literal["bash", "zsh", "fish"]
+VALUES: dict[str, list[str]] = {  # of options whose type does not list them
+    "--kernel": [f"{name}(" for name in known_kernels()],
     "--scheme": ["auto", "none", *SCHEMES],
+    **{name: list(FORMATS) for name in ("--format", "--from", "--to")},
 }
-OWN_VALUES = {"tag train": {"--format": [choice.value for choice in Format]}}  # where a command has others
 
 
 @dataclass(frozen=True)
 class _Names:
-    """All that is completed: commands and groups of commands with their help, and the options of commands with theirs."""
+    """All that is completed: commands and groups of commands with their help, options with their help and their values."""
 
     helps: dict[str, str] = field(default_factory=dict)
     groups: dict[str, dict[str, str]] = field(default_factory=dict)
     options: dict[str, dict[str, str]] = field(default_factory=dict)  # by "command", or by "group command"
+    values: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # by command and option
 
-    def values(self) -> list[tuple[str, str, list[str]]]:
-        """Values of options: of one command first, then those for all commands, `*`."""
-        own = [(name, option, values) for name, each in OWN_VALUES.items() for option, values in each.items()]
-        every = sorted({option for each in self.options.values() for option in each if _values("*", option)})
-        return own + [("*", option, _values("*", option)) for option in every]
+    def add(self, path: str, command: Any) -> None:
+        """Adds the options of a command."""
+        self.options[path] = {}
+        types = inspect.signature(command.callback).parameters
+        for parameter in command.params:
+            for name in (name for name in parameter.opts if name.startswith("--")):
+                self.options[path][name] = parameter.help or ""
+                values = _choices(types[parameter.name].annotation) or VALUES.get(name)
+                if values:
+                    self.values[path, name] = values
+        self.options[path]["--help"] = "Show this message and exit."
 
 
+def _choices(kind: Any) -> list[str]:
+    """The values of a type of texts, anywhere in it."""
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    return [value for inner in get_args(kind) for value in _choices(inner)]
+
+
+@options.with_options()
 def run(
     context: typer.Context,
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    shell: Annotated[Shell, argument("SHELL", "bash, zsh or fish.")],
+    printer: options.Output,
 ) -> None:
     """Prints the script for a shell."""
     root: Any = context.find_root().command
@@ -78,24 +74,12 @@ def run(
         inside = getattr(command, "commands", {})
         if inside:
             names.groups[name] = {verb: _first_line(each.help or "") for verb, each in inside.items()}
-        own = {f"{name} {verb}": _options(each) for verb, each in inside.items()}
-        names.options.update(own or {name: _options(command)})
-    script = {Shell.bash: _bash, Shell.zsh: _zsh, Shell.fish: _fish}[shell](names)
-    if json:
-        Printer(json=True).result({"shell": shell.value, "script": script})
-    elif not quiet:
+        for path, each in {f"{name} {verb}": each for verb, each in inside.items()}.items() or {name: command}.items():
+            names.add(path, each)
+    script = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](names)
+    printer.result({"shell": shell, "script": script})
+    if not (printer.json or printer.quiet):
         typer.echo(script, nl=False)
-
-
-def _options(command: Any) -> dict[str, str]:
-    """The options of a command, each with its help."""
-    shown = {name: p.help or "" for p in command.params for name in p.opts if name.startswith("--")}
-    return {**shown, "--help": "Show this message and exit."}
-
-
-def _values(command: str, option: str) -> list[str]:
-    shared = [f"{name}(" for name in known_kernels()] if option == "--kernel" else VALUES.get(option, [])
-    return OWN_VALUES.get(command, {}).get(option, shared)
 
 
 def _first_line(text: str) -> str:
@@ -110,8 +94,8 @@ def _bash(names: _Names) -> str:
     )
     offered = "\n".join(f'    {shlex.quote(name)}) words="{" ".join(own)}" ;;' for name, own in names.options.items())
     values = "\n".join(
-        f'    {_pattern(name, option)}) COMPREPLY=($(compgen -W {shlex.quote(" ".join(own))} -- "$word")); return ;;'
-        for name, option, own in names.values()
+        f"    '{path} {option}') COMPREPLY=($(compgen -W {shlex.quote(' '.join(own))} -- \"$word\")); return ;;"
+        for (path, option), own in names.values.items()
     )
     return f"""_treille() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" command="${{COMP_WORDS[1]}}" words=""
@@ -134,11 +118,6 @@ complete -o filenames -F _treille treille
 """
 
 
-def _pattern(command: str, option: str) -> str:
-    """What a shell compares with a command and an option of it."""
-    return f"*' {option}'" if command == "*" else shlex.quote(f"{command} {option}")
-
-
 def _zsh(names: _Names) -> str:
     def described(each: dict[str, str]) -> str:
         return " ".join(shlex.quote(f"{name}:{re.sub(r'[:]', ' ', text)}") for name, text in each.items())
@@ -150,8 +129,8 @@ def _zsh(names: _Names) -> str:
     )
     offered = "\n".join(f"    {shlex.quote(name)}) names=({described(own)}) ;;" for name, own in names.options.items())
     values = "\n".join(
-        f"    {_pattern(name, option)}) compadd -Q -S '' -- {' '.join(map(shlex.quote, own))}; return ;;"
-        for name, option, own in names.values()
+        f"    '{path} {option}') compadd -Q -S '' -- {' '.join(map(shlex.quote, own))}; return ;;"
+        for (path, option), own in names.values.items()
     )
     return f"""#compdef treille
 _treille() {{
@@ -186,7 +165,7 @@ def _fish(names: _Names) -> str:
         others = "".join(f"; and not {_seen(other)}" for other in names.groups) if not group else ""
         seen = f"'{_seen(group)}; and {_seen(verb)}'" if group else f"'{_seen(verb)}{others}'"
         for option, text in own.items():
-            found = _values(name, option)
+            found = names.values.get((name, option))
             values = f" -x -a {_quoted(' '.join(found))}" if found else ""
             lines.append(f"complete -c treille -n {seen} -l {option[2:]}{values} -d {_quoted(text)}")
     return "\n".join(lines) + "\n"

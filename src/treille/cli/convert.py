@@ -33,7 +33,7 @@ from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable
-from treille.cli.options import Reading, Weights
+from treille.cli.options import Weights, argument, option
 from treille.data.format import count
 from treille.data.graphs import Graphs
 from treille.io import graphs, read
@@ -43,39 +43,29 @@ from treille.io.lattices import ACCEPTORS, TITLES, format_to_write, write_lattic
 from treille.io.machine import MachineList
 from treille.io.open import STANDARD_INPUT
 
+BY_NAME, BY_CONTENT = "recognised by its name", "recognised by name or content"
 
-@options.reading_options("text", "label", "labels", "root_label", "skip_unlabelled", "format", "alphabet")
+
+@options.with_options("text", "label", "labels", "root_label", "skip_unlabelled", "format", "alphabet")
 def run(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="A file of lattices, a folder, a glob or an archive.")],
-    target: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The file to write; .gz is zipped.")],
-    source_format: Annotated[
-        str | None,
-        typer.Option("--from", metavar="NAME", help="Format of INPUT.", show_default="recognised by name or content"),
-    ] = None,
-    target_format: Annotated[
-        str | None,
-        typer.Option("--to", metavar="NAME", help="Format of OUTPUT.", show_default="recognised by its name"),
-    ] = None,
-    text: Annotated[
-        str | None,
-        typer.Option("--text", metavar="FIELD", help="Field of the lattice, in JSON lines.", show_default="plf"),
-    ] = None,
+    source: Annotated[str, argument("INPUT", "A file of lattices, a folder, a glob or an archive.")],
+    target: Annotated[Path, argument("OUTPUT", "The file to write; .gz is zipped.")],
+    source_format: Annotated[str | None, option("NAME", "Format of INPUT.", "--from", default=BY_CONTENT)] = None,
+    target_format: Annotated[str | None, option("NAME", "Format of OUTPUT.", "--to", default=BY_NAME)] = None,
+    text: Annotated[str | None, option("FIELD", "Field of the lattice, in JSON lines.", default="plf")] = None,
     to_weights: Annotated[
-        Weights | None,
-        typer.Option("--to-weights", metavar="KIND", help="Numbers in OUTPUT.", show_default="as its format has them"),
+        Weights | None, option("KIND", "Numbers in OUTPUT.", default="as its format has them")
     ] = None,
     *,
-    reading: Reading,
+    reading: options.ReadingOptions,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    printer: options.Output,
 ) -> None:
     """Reads all, then writes."""
-    printer = Printer(json, quiet)
     choices = (source_format, "--from", {**TITLES, **graphs.TITLES}), (target_format, "--to", {**TITLES, "graphs": ""})
-    for name, option, known in choices:
+    for name, given, known in choices:
         if name is not None and name not in known:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint=option)
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint=given)
     kind = "graphs" if target_format == "graphs" else format_to_write(target, target_format)
     if not target.is_dir():
         check_writable(target, "graphs" if kind == "graphs" else "lattices", reading.inputs(source), force)
@@ -90,7 +80,7 @@ def run(
             format=source_format,
             text=text,
             encoding=reading.encoding,
-            weights=reading.weights and reading.weights.value,
+            weights=reading.weights,
             symbols=reading.symbols,
         )
         examples = reader(labelled=None if kind == "graphs" else False)  # lattices are written without labels
@@ -106,7 +96,7 @@ def run(
         )
     machines = examples.X.acceptors() if kind in ACCEPTORS else examples.X.machines
     with printer.busy(f"writing {target}"):
-        written = write_lattices(target, machines, kind, to_weights and to_weights.value)
+        written = write_lattices(target, machines, kind, to_weights)
     files = str(written[0]) if len(written) == 1 else f"{len(written):,} files in {written[0].parent}"
     printer.print(f"{count(len(machines), 'lattice')} written to {files}, {TITLES[kind]}", wrap=False)
     printer.result(

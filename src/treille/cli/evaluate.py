@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
 from treille import InputError
 from treille.cli import options
 from treille.cli.console import Printer, aligned
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger, warn_unknown
-from treille.cli.options import Reading
+from treille.cli.options import Reading, option
 from treille.cli.pages import check_report, commands, names_of
 from treille.cli.predicting import Chunk, predicted, written
 from treille.data.format import count, one_line, visible_label
@@ -37,37 +36,35 @@ from treille.explain.outputs import class_scores
 from treille.explain.report import Source, write_report
 from treille.explain.scores import Scores, area, measure_pairs, positive_class
 from treille.io import Examples
+from treille.kernels import Kernel
 
 MOST_CONFUSED = 10
 
 
-@options.reading_options("alphabet", "root_label")
+@options.with_options("alphabet", "root_label")
 def run(
     model: options.ModelFile,
     files: options.DataFiles,
-    reading: Reading,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="PATH", help="Write a table of all examples here.")
-    ] = None,
+    reading: options.ReadingOptions,
+    output: Annotated[Path | None, option("PATH", "Write a table of all examples here.")] = None,
     report: options.ReportPath = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and labelled examples, and prints scores."""
-    printer = Printer(json, notes=not quiet)
-    if output is not None:
-        check_writable(output, "table", reading.inputs(str(model), *files), force)
-    if report is not None:
-        check_report(report, reading.inputs(str(model), *files), force)
+    inputs = reading.inputs(str(model), *files)
+    check_writable(output, "table", inputs, force)
+    check_report(report, inputs, force)
     estimator = load_model(model, files)
     refuse_tagger(estimator, model, "evaluate")
     names, reading = class_names(estimator), reading.like(estimator)
+    kernel, hint = estimator.plan_.kernel, _hint(names, reading.label)
+    examples = _examples(reading, files, kernel, printer.json or output is not None, report is not None, hint)
+    predict = partial(class_scores, estimator) if names else estimator.predict
+    chunks = predicted(printer, examples, reading, kernel, predict, files[0])
     with ExitStack() as open_files:
         write = open_files.enter_context(written(output, "table")) if output is not None else lambda lines: None
-        hint = _hint(names, reading.label)
-        ids = json or output is not None
-        chunks = _chunks(printer, estimator, bool(names), reading, files, ids, hint, whole=report is not None)
         scored = (
             _evaluate_classes(printer, chunks, names, write, hint)
             if names
@@ -90,30 +87,17 @@ class _Scored:
     truth: Any
 
 
-def _chunks(
-    printer: Printer,
-    estimator: Any,
-    classes: bool,
-    reading: Reading,
-    files: list[str],
-    ids: bool,
-    hint: str,
-    whole: bool,
-) -> Iterator[Chunk]:
-    """Labelled examples with predictions, with `ids` if these are used; all at once for a report."""
-    kernel = estimator.plan_.kernel
-    predict = partial(class_scores, estimator) if classes else estimator.predict
-
-    def examples() -> Iterator[Examples]:
-        try:
-            if whole:
-                yield reading.read_labelled(Printer(quiet=True), files, kernel)[0]
-            else:
-                yield from reading.chunks(files, True, kernel, ids)
-        except InputError as error:
-            raise InputError(f"{error}{hint}") from None
-
-    return predicted(printer, examples(), reading, kernel, predict, files[0])
+def _examples(
+    reading: Reading, files: list[str], kernel: Kernel, ids: bool, whole: bool, hint: str
+) -> Iterator[Examples]:
+    """Labelled examples, with `ids` if these are used; all at once for a report."""
+    try:
+        if whole:
+            yield reading.read(Printer(quiet=True), files, True, kernel)
+        else:
+            yield from reading.chunks(files, True, kernel, ids)
+    except InputError as error:
+        raise InputError(f"{error}{hint}") from None
 
 
 def _evaluate_classes(

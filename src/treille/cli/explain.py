@@ -24,7 +24,7 @@ from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, class_names, load_model
-from treille.cli.options import Reading
+from treille.cli.options import Reading, option
 from treille.cli.tag import sentences
 from treille.cli.terminal_painting import paint
 from treille.data.format import clipped, count, visible, visible_label
@@ -33,32 +33,24 @@ from treille.io.atomic_write import atomic_write
 from treille.tagging import stream_features, stream_sentences
 
 LONGEST = 60  # cells of the name of a part
+PREDICTED = "the predicted one of each example"
 
 
-@options.reading_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
+@options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
 def run(
     model: options.ModelFile,
     files: options.DataFiles,
-    reading: Reading,
-    number: Annotated[int, typer.Option("--examples", metavar="N", min=1, help="How many examples to explain.")] = 5,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many parts to list.")] = 10,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--class", metavar="NAME", help="The class to explain.", show_default="the predicted one of each example"
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="PATH", help="Also write a page with the examples painted.")
-    ] = None,
+    reading: options.ReadingOptions,
+    number: Annotated[int, option("N", "How many examples to explain.", "--examples", min=1)] = 5,
+    top: Annotated[int, option("N", "How many parts to list.", min=0)] = 10,
+    label: Annotated[str | None, option("NAME", "The class to explain.", "--class", default=PREDICTED)] = None,
+    html: Annotated[Path | None, option("PATH", "Also write a page with the examples painted.")] = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and examples, and prints explanations."""
-    printer = Printer(json, notes=not quiet)
-    if html is not None:
-        check_writable(html, "page", [str(model), *reading.inputs(*files)], force)
+    check_writable(html, "page", [str(model), *reading.inputs(*files)], force)
     estimator = load_model(model, files)
     if isinstance(estimator, Tagger):
         if label is not None:

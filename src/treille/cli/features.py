@@ -23,47 +23,42 @@ from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
-import typer
 from sklearn.datasets import dump_svmlight_file
 
 from treille import Features, InputError
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
-from treille.cli.options import Reading, kernel_option
+from treille.cli.options import kernel_option, option
 from treille.data.format import count, legend, one_line, visible
 from treille.io import Examples
-from treille.kernels.parse import default_kernel, format_kernel
+from treille.kernels.parse import format_kernel
 
 SUFFIXES = (".npz", ".svmlight", ".tsv")
 
 
-@options.reading_options()
+@options.with_options()
 def run(
     files: options.DataFiles,
-    reading: Reading,
+    reading: options.ReadingOptions,
     kernel: options.KernelText = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="PATH", help="Write the matrix: .npz, .svmlight or .tsv.")
-    ] = None,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="How many of the most frequent to show.")] = 20,
+    output: Annotated[Path | None, option("PATH", "Write the matrix: .npz, .svmlight or .tsv.")] = None,
+    top: Annotated[int, option("N", "How many of the most frequent to show.", min=0)] = 20,
     jobs: options.Jobs = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads examples, extracts features, writes them all and shows the most frequent."""
-    printer, chosen = Printer(json, notes=not quiet), kernel_option(kernel)
+    chosen = kernel_option(kernel)
     if output is not None:
         check_output(output, SUFFIXES, (".features.tsv", *BESIDE), reading.inputs(*files), force)
-    examples = reading.read(printer, files, None, chosen)
-    X = reading.data(printer, examples, chosen)
+    data = reading.load(printer, files, None, chosen, features=True)
+    examples, features = data.examples, Features(data.kernel, jobs or -1)
     if chosen is None:
-        chosen, why = default_kernel(X, features=True)
-        printer.note(f"kernel: {format_kernel(chosen)}, {why}")
-    features = Features(chosen, jobs or -1)
+        printer.note(f"kernel: {format_kernel(data.kernel)}, {data.why}")
     with printer.busy("extracting features"):
-        matrix = features.fit_transform(X)
+        matrix = features.fit_transform(data.X)
         if matrix.shape[1] == 0:
             raise InputError(
                 f"{examples.source}: no example has a feature of {format_kernel(features.kernel)}: they may be too short for it"

@@ -29,56 +29,52 @@ import typer
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.matrices import BESIDE, check_output, label_numbers, write_lines, write_names
-from treille.cli.options import Reading, kernel_option
+from treille.cli.options import flag, kernel_option, option
 from treille.data.base import readable_size
 from treille.io import Examples
 from treille.io.atomic_write import atomic_write
 from treille.kernels import Kernel
-from treille.kernels.parse import default_kernel, format_kernel
+from treille.kernels.parse import format_kernel
 
 SUFFIXES = (".npy", ".libsvm", ".phylip")
 
 
-@options.reading_options()
+@options.with_options()
 def run(
     files: options.DataFiles,
-    output: Annotated[Path, typer.Option("--output", metavar="PATH", help="Where to write: .npy, .libsvm or .phylip.")],
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="FILE", help="Another file, whose examples are the columns.")
-    ] = None,
-    distance: Annotated[bool, typer.Option("--distance", help="Write distances, not similarities.")] = False,
+    output: Annotated[Path, option("PATH", "Where to write: .npy, .libsvm or .phylip.")],
+    against: Annotated[str | None, option("FILE", "Another file, whose examples are the columns.")] = None,
+    distance: Annotated[bool, flag("--distance", "Write distances, not similarities.")] = False,
     *,
-    reading: Reading,
+    reading: options.ReadingOptions,
     kernel: options.KernelText = None,
     jobs: options.Jobs = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads examples, computes the matrix, writes it."""
-    printer, chosen, n_jobs = Printer(json, notes=not quiet), kernel_option(kernel), jobs or -1
+    chosen, n_jobs = kernel_option(kernel), jobs or -1
     check_output(output, SUFFIXES, BESIDE, reading.inputs(*files, against), force)
     if against is not None and output.suffix == ".phylip":
         raise typer.BadParameter(
             ".phylip holds a square matrix: leave --against out, or write .npy", param_hint="--output"
         )
-    examples = reading.read(printer, files, None, chosen)
-    others = reading.read(printer, [against], None, chosen) if against is not None else None
-    X = reading.data(printer, examples, chosen)
+    data = reading.load(printer, files, None, chosen)
+    others = reading.load(printer, [against], None, data.kernel) if against is not None else None
     if chosen is None:
-        chosen, why = default_kernel(X)
-        printer.note(f"kernel: {format_kernel(chosen)}, {why}")
-    left = chosen.batch(X, n_jobs)
-    right = chosen.batch(reading.data(printer, others, chosen), n_jobs) if others is not None else None
+        chosen = data.kernel
+        printer.note(f"kernel: {format_kernel(chosen)}, {data.why}")
+    left = chosen.batch(data.X, n_jobs)
+    right = chosen.batch(others.X, n_jobs) if others is not None else None
     with printer.busy(f"computing {len(left):,} x {len(left if right is None else right):,} kernel values"):
         K = chosen(left, right, n_jobs)
         if distance:
             K = _distances(K, chosen, left, right, n_jobs)
     with printer.busy(f"writing {output}"):
-        written = _write(output, K, examples, others.labels if others is not None else None)
+        written = _write(output, K, data.examples, others.labels if others is not None else [])
     value = {
-        "file": examples.source,
-        "against": others and others.source,
+        "file": data.examples.source,
+        "against": others and others.examples.source,
         "kernel": format_kernel(chosen),
         "values": "distances" if distance else "similarities",
         "shape": list(K.shape),
@@ -106,13 +102,13 @@ def _distances(K: np.ndarray, kernel: Kernel, left: Any, right: Any, n_jobs: int
     return K
 
 
-def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str] | None) -> list[Path]:
+def _write(output: Path, K: np.ndarray, examples: Examples, other_labels: list[str]) -> list[Path]:
     """Writes the matrix, and labels and ids of its rows where the format has no place for them; returns the files."""
     if output.suffix == ".npy":
         atomic_write(output, lambda file: np.save(file, K), "matrix")
         return [output, *write_names(output, examples)]
     is_libsvm = output.suffix == ".libsvm"
-    write_lines(output, _libsvm(K, examples, other_labels or []) if is_libsvm else _phylip(K, examples))
+    write_lines(output, _libsvm(K, examples, other_labels) if is_libsvm else _phylip(K, examples))
     return [output]
 
 

@@ -16,8 +16,6 @@ machines: states, arcs, paths, words, empty arcs, cycles and totals.
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
@@ -26,11 +24,12 @@ from treille.cli.models import (
     describe_report,
     load_model,
     looks_like_model,
+    n_features,
     print_features,
     settings,
     top_features,
 )
-from treille.cli.options import Reading
+from treille.cli.options import Reading, argument, option
 from treille.cli.tag.description import inspect_tagger
 from treille.data.base import kind_of, readable_size
 from treille.data.format import class_counts, clipped, listed, shares, visible_label
@@ -39,16 +38,15 @@ from treille.kernels.parse import format_kernel
 SAMPLES = 3
 
 
-@options.reading_options("alphabet")
+@options.with_options("alphabet")
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A model, or data; - is data on standard input.")],
-    reading: Reading,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=0, help="For a model: features of each class.")] = 10,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    files: Annotated[list[str], argument("FILE", "A model, or data; - is data on standard input.")],
+    reading: options.ReadingOptions,
+    top: Annotated[int, option("N", "For a model: features of each class.", min=0)] = 10,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Describes a model or data, whichever FILE is."""
-    printer = Printer(json, notes=not quiet)
     if looks_like_model(files[0]) and len(files) == 1:
         _inspect_model(printer, Path(files[0]), top)
     else:
@@ -76,7 +74,11 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
     printer.field("settings", chosen)
     if top and features:
         printer.print()
-        title = "most telling features of each class" if len(features) == len(names) else "largest weights of features"
+        title = (
+            "most discriminative features of each class"
+            if len(features) == len(names)
+            else "largest weights of features"
+        )
         joined = top_features(model, top, merge=True)
         print_features(
             printer, joined, weights=True, title=title + (", overlapping ones joined" * (joined != features))
@@ -91,7 +93,7 @@ def _inspect_model(printer: Printer, path: Path, top: int) -> None:
             "alphabet": read_as.get("alphabet"),
             "reading": read_as,
             "classes": names,
-            "features": model.features_.n_features if hasattr(model, "features_") else None,
+            "features": n_features(model),
             "parameters": settings(model),
             "report": report.as_dict(),
             "telling": {name: [{"feature": f, "weight": w} for f, w in each] for name, each in features.items()},

@@ -15,8 +15,7 @@ Prints the weights, the largest first: the feature, its weight, its share of the
 adds to the output where it occurs once. 'treille predict' and 'treille evaluate' use the saved model like any other.
 """
 
-from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -27,127 +26,69 @@ from treille import InputError, LearnedRidge, LearnedSVC
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved
-from treille.cli.options import Reading, command, kernel_option
+from treille.cli.options import command, flag, kernel_option, option
+from treille.cli.trained import NOT_CONVERGED, Task, checked
 from treille.cli.training import fit, fold_splits, held_out
-from treille.kernels import Kernel
-from treille.kernels.parse import default_kernel, format_kernel
+from treille.kernels.parse import format_kernel
+
+GROUPS = "features: a weight for each; parts: for each order and term."
+SPREAD = "optimal, or even: the same share for all that are active."
+LEARN = "risk: the least regularised error; alignment or alignment-nnls: with y."
 
 
-class Groups(str, Enum):
-    """The values of --groups."""
-
-    features = "features"
-    parts = "parts"
-
-
-class Spread(str, Enum):
-    """The values of --spread."""
-
-    optimal = "optimal"
-    even = "even"
-
-
-class Learn(str, Enum):
-    """The values of --learn."""
-
-    risk = "risk"
-    alignment = "alignment"
-    nnls = "alignment-nnls"
-
-
-Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many weights to print.")]
-GroupsName = Annotated[
-    Groups,
-    typer.Option("--groups", metavar="NAME", help="features: a weight for each; parts: for each order and term."),
-]
-SpreadName = Annotated[
-    Spread, typer.Option("--spread", metavar="NAME", help="optimal, or even: the same share for all that are active.")
-]
-LearnName = Annotated[
-    Learn,
-    typer.Option(
-        "--learn", metavar="NAME", help="risk: the least regularised error; alignment or alignment-nnls: with y."
-    ),
-]
-Regression = Annotated[bool, typer.Option("--regression", help="Labels are numbers: learn for ridge regression.")]
-WeightOfLosses = Annotated[
-    float | None,
-    typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.", show_default="1"),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option("--alpha", metavar="NUMBER", help="Weight of the regulariser, with --regression.", show_default="1"),
-]
-
-
-@options.reading_options()
+@options.with_options()
 def run(
     files: options.DataFiles,
     model: options.ModelPath = None,
     *,
-    reading: Reading,
+    reading: options.ReadingOptions,
     kernel: options.KernelText = None,
-    groups: GroupsName = Groups.features,
-    learn: LearnName = Learn.risk,
-    spread: SpreadName = Spread.optimal,
-    C: WeightOfLosses = None,
-    regression: Regression = False,
-    alpha: Alpha = None,
+    groups: Annotated[Literal["features", "parts"], option("NAME", GROUPS)] = "features",
+    learn: Annotated[Literal["risk", "alignment", "alignment-nnls"], option("NAME", LEARN)] = "risk",
+    spread: Annotated[Literal["optimal", "even"], option("NAME", SPREAD)] = "optimal",
+    C: options.C = 1,
+    regression: Annotated[bool, flag("--regression", "Labels are numbers: learn for ridge regression.")] = False,
+    alpha: Annotated[float, option("NUMBER", "Weight of the regulariser, with --regression.")] = 1,
     tol: options.Tol = 1e-3,
     max_epochs: options.MaxEpochs = 1000,
     cv: options.Folds = None,
-    top: Top = 20,
+    top: Annotated[int, option("N", "How many weights to print.", min=1)] = 20,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    given: options.GivenOptions,
+    printer: options.Output,
 ) -> None:
     """Reads, learns, scores, saves, and prints last."""
-    if (C if regression else alpha) is not None:
-        raise typer.BadParameter(
-            "with --regression, the weight is --alpha" if regression else "it is for --regression; for classes use --C",
-            param_hint="--C" if regression else "--alpha",
-        )
-    if model is not None:
-        check_writable(model, "model", reading.inputs(*files), force)
+    if regression:
+        given.refuse(("--C",), "with --regression, the weight is --alpha")
+    else:
+        given.refuse(("--alpha",), "it is for --regression; for classes use --C")
+    check_writable(model, "model", reading.inputs(*files), force)
     chosen = kernel_option(kernel)
     shared: dict[str, Any] = {
-        "groups": groups.value, "learn": learn.value, "spread": spread.value, "tol": tol, "max_epochs": max_epochs,
-        "n_jobs": jobs or -1, "verbose": int(not quiet),
+        "groups": groups, "learn": learn, "spread": spread, "tol": tol, "max_epochs": max_epochs, "n_jobs": jobs or -1,
+        "verbose": int(not printer.quiet),
     }  # fmt: skip
-    learner: Any = (
-        LearnedRidge(chosen, 1.0 if alpha is None else alpha, **shared)
-        if regression
-        else LearnedSVC(chosen, 1.0 if C is None else C, random_state=seed, **shared)
+    learner: Any = checked(
+        LearnedRidge(chosen, alpha, **shared) if regression else LearnedSVC(chosen, C, random_state=seed, **shared)
     )
-    try:
-        learner.check_parameters()
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from None
-    printer = Printer(json, quiet)
-    examples, labels = reading.read_labelled(printer, files, chosen)
-    why = "as given"
-    if chosen is None:
-        chosen, why = default_kernel(reading.data(Printer(quiet=True), examples), labels=False)
-        learner.kernel = chosen
-    batch = chosen.batch(reading.data(printer, examples, chosen), learner.n_jobs)
-    y = np.asarray(examples.targets()) if regression else np.array(labels)
+    data = reading.load(printer, files, True, chosen, labels=False)
+    learner.kernel = data.kernel
+    batch = data.kernel.batch(data.X, learner.n_jobs)
+    y = np.asarray(data.examples.targets()) if regression else np.array(data.labels)
     scored, values = _scores(printer, learner, batch, y, cv, seed) if cv else ("", None)
     fit(learner, batch, y)
-    learner.reading_ |= reading.remembered()
-    if model:
-        learner.save(model)
+    Task(files, [], model, reading, printer).save(learner)
     tables = learner.learned_weights_
     by_class = tables if isinstance(tables, dict) else {"": tables}
-    if not json:
-        _print(printer, learner, chosen, why, by_class, top, scored)
-    if model and not json:
+    _print(printer, learner, data.why, by_class, top, scored)
+    if model:
         print_saved(printer, model, f"{command('predict', model, 'FILE')}{reading.flags()}")
     printer.result(
         {
-            "file": examples.source,
-            "kernel": format_kernel(chosen),
+            "file": data.examples.source,
+            "kernel": format_kernel(data.kernel),
             "weights": {str(label): [each._asdict() for each in table] for label, table in by_class.items()},
             "learning": learner.learning_report_.as_dict(),
             "report": learner.report_.as_dict(),
@@ -156,7 +97,7 @@ def run(
         }
     )
     if learner.learning_report_.status != "converged" or learner.report_.status != "converged":
-        raise typer.Exit(3)
+        raise typer.Exit(NOT_CONVERGED)
 
 
 def _scores(
@@ -177,10 +118,8 @@ def _scores(
     return f"root mean squared error {mean:.4g} ± {spread:.2g}, {how}", {"how": how, "rmse": errors, "folds": cv}
 
 
-def _print(
-    printer: Printer, learner: Any, kernel: Kernel, why: str, tables: dict[Any, Any], top: int, scored: str
-) -> None:
-    printer.field("kernel", f"{format_kernel(kernel)}, {why}")
+def _print(printer: Printer, learner: Any, why: str, tables: dict[Any, Any], top: int, scored: str) -> None:
+    printer.field("kernel", f"{format_kernel(learner.kernel)}, {why}")
     printer.field("learning", describe_report(learner.learning_report_, learner.tol))
     printer.field("sizes", learner.plan_.sizes)
     if scored:

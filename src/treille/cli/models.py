@@ -77,6 +77,11 @@ def top_features(model: Any, n: int, merge: bool = False) -> dict[str, list[tupl
     }
 
 
+def n_features(model: Any) -> int | None:
+    """How many features have weights; None for a kernel without explicit features."""
+    return model.features_.n_features if hasattr(model, "features_") else None
+
+
 def settings(model: Any) -> dict[str, Any]:
     """The parameters that define the problem, as JSON values."""
     skipped = ("kernel", "n_jobs", "verbose", "random_state")
@@ -108,11 +113,13 @@ def _is_of(path: Path, source: str) -> bool:
     return inside or any(os.path.samefile(path, name) for name in names)
 
 
-def check_writable(path: Path, what: str, inputs: Iterable[str] = (), force: bool = False) -> None:
+def check_writable(path: Path | None, what: str, inputs: Iterable[str] = (), force: bool = False) -> None:
     """Checks before any work whether a file can be written to this path, and whether it would replace what it should not.
 
     Without `force`, no output replaces an input; a model replaces models only, and nothing else replaces a model.
     """
+    if path is None:
+        return
     if path.is_file() and not force:
         again = "choose another name, or give --force to overwrite it"
         if any(_is_of(path, other) for other in inputs):
@@ -174,7 +181,7 @@ def print_features(
     printer: Printer,
     features: dict[Any, list[tuple[str, float]]],
     weights: bool,
-    title: str = "most telling features of each class",
+    title: str = "most discriminative features of each class",
 ) -> None:
     """For every class the features with the largest weights."""
     printer.print(title + legend(name for each in features.values() for name, _ in each), style="bold")

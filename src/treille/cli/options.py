@@ -1,15 +1,14 @@
 """The options that several commands share, declared once."""
 
-import functools
 import inspect
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import Enum
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import numpy as np
 import typer
@@ -24,78 +23,63 @@ from treille.io import Examples, read, read_chunks
 from treille.io.parts import ColumnParts
 from treille.io.read import FORMATS
 from treille.kernels import Kernel
-from treille.kernels.parse import parse_kernel, parse_kernels
+from treille.kernels.parse import default_kernel, parse_kernel, parse_kernels
 from treille.kernels.reading import column_names, reads
 
-
-class Hinge(str, Enum):
-    """The values of --loss for a tagger."""
-
-    hinge = "hinge"
-    squared_hinge = "squared_hinge"
+Loss = Literal["hinge", "squared_hinge", "logistic"]
+Alphabet = Literal["dna", "rna", "protein"]
+Weights = Literal["cost", "logprob", "prob"]  # what the numbers on the arcs of lattices are
 
 
-class Loss(str, Enum):
-    """The values of --loss."""
-
-    hinge = "hinge"
-    squared_hinge = "squared_hinge"
-    logistic = "logistic"
+def option(metavar: str, help: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
+    """An option with a value, called like its parameter unless there are `names`; `default` describes the default value."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=default, **limits)
 
 
-class Alphabet(str, Enum):
-    """The values of --alphabet."""
-
-    dna = "dna"
-    rna = "rna"
-    protein = "protein"
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
 
 
-class ClassWeight(str, Enum):
-    """The values of --class-weight."""
-
-    balanced = "balanced"
-
-
-class Weights(str, Enum):
-    """The values of --weights: what the numbers on the arcs of lattices are."""
-
-    cost = "cost"
-    logprob = "logprob"
-    prob = "prob"
+def argument(metavar: str, help: str) -> Any:
+    """A word of the command line that is not an option."""
+    return typer.Argument(metavar=metavar, help=help)
 
 
-DataFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="Texts, numbers, trees, graphs or lattices, see 'treille --help'; several files, or a folder; - is standard input.",
-    ),
-]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille train' saved.")]
+FILES = (
+    "Texts, numbers, trees, graphs or lattices, see 'treille --help'; several files, or a folder; - is standard input."
+)
+DataFiles = Annotated[list[str], argument("FILE", FILES)]
+ModelFile = Annotated[Path, argument("MODEL", "A model that 'treille train' saved.")]
 
-
-def _option(metavar: str, help: str, default: str | bool = True) -> Any:
-    return typer.Option(metavar=metavar, help=help, show_default=default)
-
-
-TEXT = _option("FIELD", "Field of the text; title+body joins two.", "recognised by its name")
+TEXT = option("FIELD", "Field of the text; title+body joins two.", default="recognised by its name")
 LABEL_HELP = "Field of the label; topics=acq sets acq against the rest, title~REGEX those that match."
-LABEL = _option("FIELD", LABEL_HELP, "recognised by its name")
-FORMAT = _option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", "recognised by name or content")
-ENCODING = _option("NAME", "Encoding of the file, such as latin-1.")
-NUMBERS = _option("KIND", "Numbers in lattices: cost, logprob or prob.", "as the file has them")
-ALPHABET = _option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
-LABELS = _option("PATH", "File of labels: an id and its label on each line, or one label per line.", False)
-SYMBOLS = _option("PATH", "Symbol table of lattices whose labels are numbers.", False)
-ROOT = typer.Option("--root-label", help="The label of a tree is that of its root.")
-SKIP = typer.Option("--skip-unlabelled", help="Leave out examples without a label.")
+LABEL = option("FIELD", LABEL_HELP, default="recognised by its name")
+FORMAT = option("NAME", f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", default="recognised by name or content")
+ENCODING = option("NAME", "Encoding of the file, such as latin-1.")
+NUMBERS = option("KIND", "Numbers in lattices: cost, logprob or prob.", default="as the file has them")
+ALPHABET = option("NAME", "dna, rna or protein: fold case, read unknown residues as N or X, refuse other letters.")
+LABELS = option("PATH", "File of labels: an id and its label on each line, or one label per line.", default=False)
+SYMBOLS = option("PATH", "Symbol table of lattices whose labels are numbers.", default=False)
+ROOT = flag("--root-label", "The label of a tree is that of its root.")
+SKIP = flag("--skip-unlabelled", "Leave out examples without a label.")
 REMEMBERED = ("text", "weights", "alphabet", "root_label")  # kept in models
 
 
 @dataclass(frozen=True)
+class Data:
+    """Examples of files with labels, the data that their kernel takes, and why this kernel was chosen."""
+
+    examples: Examples
+    labels: list[str]
+    X: Any
+    kernel: Kernel
+    why: str
+
+
+@dataclass(frozen=True)
 class Reading:
-    """How to read a file: the values of the reading options. Its fields declare the options; see `reading_options`."""
+    """How to read a file: the values of the reading options. Its fields declare the options; see `with_options`."""
 
     text: Annotated[str | None, TEXT] = None
     label: Annotated[str | None, LABEL] = None
@@ -110,20 +94,16 @@ class Reading:
 
     def like(self, model: Any) -> "Reading":
         """The same, as the examples of a model were read where these options do not say otherwise."""
-        known = {
-            name: value for name, value in model.reading_.items() if name in REMEMBERED and not getattr(self, name)
-        }
-        kinds: dict[str, Callable[[Any], Any]] = {"weights": Weights, "alphabet": Alphabet}
-        return replace(self, **{name: kinds.get(name, lambda value: value)(value) for name, value in known.items()})
+        known = {name: value for name, value in model.reading_.items() if name in REMEMBERED}
+        return replace(self, **{name: value for name, value in known.items() if not getattr(self, name)})
 
     def remembered(self) -> dict[str, Any]:
         """What a model keeps of it.
 
-        >>> Reading(text="title+body", alphabet=Alphabet.dna, label="topic").remembered()
+        >>> Reading(text="title+body", alphabet="dna", label="topic").remembered()
         {'text': 'title+body', 'alphabet': 'dna'}
         """
-        values = {name: getattr(self, name) for name in REMEMBERED}
-        return {name: v.value if isinstance(v, Enum) else v for name, v in values.items() if v}
+        return {name: getattr(self, name) for name in REMEMBERED if getattr(self, name)}
 
     def read(self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None) -> Examples:
         """The examples of files, after a note on how they were understood. The kernel decides whether they have columns."""
@@ -141,7 +121,7 @@ class Reading:
             "text": self.text,
             "label": self.label,
             "encoding": self.encoding,
-            "weights": self.weights and self.weights.value,
+            "weights": self.weights,
             "symbols": self.symbols,
             "labels": self.labels,
             "columns": column_names(kernel),
@@ -158,12 +138,15 @@ class Reading:
             refuse_model(path)
         return read_chunks(paths, labelled=labelled, ids=ids, **self.options(kernel), **sizes)
 
-    def read_labelled(
-        self, printer: Printer, paths: Sequence[str], kernel: Kernel | None = None
-    ) -> tuple[Examples, list[str]]:
-        """The examples of files, and their labels."""
-        examples = self.read(printer, paths, True, kernel)
-        return examples, examples.labels or []
+    def load(
+        self, printer: Printer, paths: Sequence[str], labelled: bool | None, kernel: Kernel | None, **purpose: bool
+    ) -> Data:
+        """The data of files for a kernel; without one, for the default kernel for this `purpose`, see `default_kernel`."""
+        examples = self.read(printer, paths, labelled, kernel)
+        X, why = self.data(printer, examples, kernel), "as given"
+        if kernel is None:
+            kernel, why = default_kernel(X, **purpose)
+        return Data(examples, examples.labels or [], X, kernel, why)
 
     def data(self, printer: Printer, examples: Examples, kernel: Kernel | None = None) -> Any:
         """What kernels take: the examples of a file as they are, sequences over the alphabet, or columns."""
@@ -173,13 +156,13 @@ class Reading:
             return examples.X
         kind = kind_of(examples.X)
         if kind is not Strings:
-            expected = f"texts over the alphabet {self.alphabet.value}"
+            expected = f"texts over the alphabet {self.alphabet}"
             raise InputError(f"{examples.source}: holds {kind.title}, expected {expected}")
-        batch = as_residues(self.alphabet.value, examples.X, -1, examples.place)
-        letter = RESIDUES[self.alphabet.value][0].unknown
+        batch = as_residues(self.alphabet, examples.X, -1, examples.place)
+        letter = RESIDUES[self.alphabet][0].unknown
         kept = int(np.isin(batch.symbols, [i for i, name in enumerate(batch.alphabet) if name == letter]).sum())
         share = f"{kept:,} unknown of {len(batch.symbols):,} letters read as {letter}"
-        printer.note(f"alphabet: {self.alphabet.value}, {share if kept else 'no unknown letters'}")
+        printer.note(f"alphabet: {self.alphabet}, {share if kept else 'no unknown letters'}")
         return batch
 
     def inputs(self, *paths: str | None) -> list[str]:
@@ -197,134 +180,130 @@ class Reading:
         return "".join(f" --{name} {shlex.quote(value)}" for name, value in values.items() if value)
 
 
-def reading_options(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator for commands: replaces their parameter `reading` by the options of `Reading`, except those omitted."""
+KERNELS = (
+    "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'; with --cv, the best of 'ngram(3..6)'. "
+    "Units: char, char_wb, word, byte; +lower, +alnum, +nfc, +nfkc."
+)
+KernelText = Annotated[str | None, option("KERNEL", KERNELS, default="chosen for the data")]
+Jobs = Annotated[int | None, option("N", "Threads.", default="all cores", min=1)]
+Json = Annotated[bool, flag("--json", "Print one JSON object on standard output, nothing else there.")]
+Quiet = Annotated[bool, flag("--quiet", "Print nothing but warnings and errors.")]
+QuietNotes = Annotated[bool, flag("--quiet", "Print the result, warnings and errors, no notes.")]
+Force = Annotated[bool, flag("--force", "Overwrite what this command would not: other files, and its input.")]
+
+ReportPath = Annotated[Path | None, option("PATH", "Also write a report page, HTML.")]
+ModelPath = Annotated[Path | None, option("PATH", "Where to save the model.")]
+Cs = Annotated[str, option("NUMBER", "Weight of the losses; with --cv, the best of several: 0.1,1,10.", "--C")]
+C = Annotated[float, option("NUMBER", "Weight of the losses; less is smoother.", "--C")]
+LossName = Annotated[Loss, option("NAME", "hinge, squared_hinge, or logistic, for probabilities.")]
+Tol = Annotated[float, option("NUMBER", "Relative duality gap to reach.")]
+MaxEpochs = Annotated[int, option("N", "Passes over the data, at most.")]
+ClassWeight = Annotated[Literal["balanced"] | None, option("balanced", "Give rare classes a larger C.")]
+NoIntercept = Annotated[bool, flag("--no-intercept", "Learn no intercept.")]
+Folds = Annotated[int | None, option("K", "Score by K-fold cross-validation.", "--cv", min=2)]
+HoldOut = Annotated[float | None, option("PART", "Score on a part held out, such as 0.2.")]
+TestFiles = Annotated[list[str] | None, option("FILE", "Score on another file; give it again for each file.")]
+STREAM = "Train a perceptron in one pass over a file that need not fit in memory."
+Stream = Annotated[bool, flag("--stream", STREAM)]
+Memory = Annotated[str | None, option("SIZE", "Train in parts that fit, such as 2GB: FILE may be larger than memory.")]
+DASK = "Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each."
+Dask = Annotated[str | None, option("ADDRESS", DASK)]
+CHECKPOINT = "With --memory or --dask: if training ends early, the same command continues."
+Checkpoint = Annotated[Path | None, option("DIR", CHECKPOINT)]
+Scratch = Annotated[Path | None, option("DIR", "With --memory: for temporary files, three times the size of FILE.")]
+MIN_COUNT = "With --memory or --dask: keep features that occur in N examples or more."
+MinCount = Annotated[int, option("N", MIN_COUNT, min=1)]
+Seed = Annotated[int, option("N", "Seed of the visiting order and of the splits.")]
+
+
+class Given:
+    """The options that are on the command line, even with the value that is the default."""
+
+    def __init__(self, context: typer.Context):
+        sources = {each.opts[0]: context.get_parameter_source(each.name or "") for each in context.command.params}
+        self.options = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+
+    def refuse(self, options: Sequence[str], why: str) -> None:
+        """Ends the command with the reason `why` if one of these options was given; `{}` stands for it."""
+        for option in options:
+            if option in self.options:
+                raise typer.BadParameter(why.format(option), param_hint=option)
+
+
+def _output(json: Json = False, quiet: Quiet = False) -> Printer:
+    return Printer(json, quiet)
+
+
+def _results(json: Json = False, quiet: QuietNotes = False) -> Printer:
+    return Printer(json, notes=not quiet)
+
+
+# Parameters of commands that `with_options` makes from the options that the second argument, a function or a class, takes.
+ReadingOptions = Annotated[Reading, Reading]
+GivenOptions = Annotated[Given, Given]
+Output = Annotated[Printer, _output]
+ResultOutput = Annotated[Printer, _results]
+
+
+def with_options(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator for commands: replaces parameters such as `reading: ReadingOptions` by options, except those omitted."""
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
-        types = get_type_hints(Reading, include_extras=True)
-        own = {field.name: field.default for field in fields(Reading) if field.name not in omitted}
-        hints = get_type_hints(run, include_extras=True)
+        parameters, made = list[inspect.Parameter](), dict[str, tuple[Callable[..., Any], list[str]]]()
+        for parameter in _parameters(run):
+            make = getattr(parameter.annotation, "__metadata__", (None,))[0]
+            if callable(make):
+                needed = [each for each in _parameters(make) if each.name not in omitted]
+                made[parameter.name] = make, [each.name for each in needed]
+            parameters += needed if callable(make) else [parameter]
 
-        @functools.wraps(run)
         def command(**values: Any) -> None:
-            reading = Reading(**{name: values.pop(name) for name in own})
-            run(reading=reading, **values)
+            for name, (make, needed) in made.items():
+                values[name] = make(**{each: values.pop(each) for each in needed})
+            run(**values)
 
-        parameters = list[inspect.Parameter]()
-        for parameter in inspect.signature(run).parameters.values():
-            added = own if parameter.name == "reading" else {parameter.name: parameter.default}
-            parameters += [
-                inspect.Parameter(name, parameter.KEYWORD_ONLY, default=default, annotation=(types | hints)[name])
-                for name, default in added.items()
-            ]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.__dict__["__signature__"] = inspect.Signature(parameters)
-        del command.__dict__["__wrapped__"]
         return command
 
     return decorate
 
 
-KERNELS = (
-    "Such as 'ngram(5)' or 'ngram(2, min_n=1, unit=word+lower).normalized()'; with --cv, the best of 'ngram(3..6)'. "
-    "Units: char, char_wb, word, byte; +lower, +alnum, +nfc, +nfkc."
-)
-KernelText = Annotated[
-    str | None, typer.Option("--kernel", metavar="KERNEL", help=KERNELS, show_default="chosen for the data")
-]
-Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Threads.", show_default="all cores")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but warnings and errors.")]
-QuietNotes = Annotated[bool, typer.Option("--quiet", help="Print the result, warnings and errors, no notes.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite what this command would not: other files, and its input.")
-]
-
-ReportPath = Annotated[Path | None, typer.Option("--report", metavar="PATH", help="Also write a report page, HTML.")]
-ModelPath = Annotated[Path | None, typer.Option("--model", metavar="PATH", help="Where to save the model.")]
-Cs = Annotated[
-    str, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; with --cv, the best of several: 0.1,1,10.")
-]
-C = Annotated[float, typer.Option("--C", metavar="NUMBER", help="Weight of the losses; less is smoother.")]
-HingeName = Annotated[Hinge, typer.Option("--loss", metavar="NAME", help="hinge or squared_hinge.")]
-LossName = Annotated[
-    Loss, typer.Option("--loss", metavar="NAME", help="hinge, squared_hinge, or logistic, for probabilities.")
-]
-Tol = Annotated[float, typer.Option("--tol", metavar="NUMBER", help="Relative duality gap to reach.")]
-MaxEpochs = Annotated[int, typer.Option("--max-epochs", metavar="N", help="Passes over the data, at most.")]
-ClassWeightName = Annotated[
-    ClassWeight | None, typer.Option("--class-weight", metavar="balanced", help="Give rare classes a larger C.")
-]
-NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Learn no intercept.")]
-Folds = Annotated[int | None, typer.Option("--cv", metavar="K", min=2, help="Score by K-fold cross-validation.")]
-HoldOut = Annotated[
-    float | None, typer.Option("--holdout", metavar="PART", help="Score on a part held out, such as 0.2.")
-]
-TestFiles = Annotated[
-    list[str] | None, typer.Option("--test", metavar="FILE", help="Score on another file; give it again for each file.")
-]
-Stream = Annotated[
-    bool,
-    typer.Option("--stream", help="Train a perceptron in one pass over a file that need not fit in memory."),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        "--memory", metavar="SIZE", help="Train in parts that fit, such as 2GB: FILE may be larger than memory."
-    ),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Train on a Dask cluster, such as tcp://host:8786; its workers read FILEs, a part each.",
-    ),
-]
-Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        "--checkpoint",
-        metavar="DIR",
-        help="With --memory or --dask: if training ends early, the same command continues.",
-    ),
-]
-Scratch = Annotated[
-    Path | None,
-    typer.Option("--scratch", metavar="DIR", help="With --memory: for temporary files, three times the size of FILE."),
-]
-MinCount = Annotated[
-    int,
-    typer.Option(
-        "--min-count",
-        metavar="N",
-        min=1,
-        help="With --memory or --dask: keep features that occur in N examples or more.",
-    ),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the visiting order and of the splits.")]
-
-
-def kernel_option(text: str | None) -> Kernel | None:
-    """The kernel that the option --kernel describes, checked; None without the option."""
-    try:
-        kernel = parse_kernel(text) if text else None
-        if kernel is not None:
-            kernel.check()
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--kernel") from None
-    return kernel
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a function or a class, with their types, as keyword-only ones, which need no order."""
+    declared: Any = function.__dict__["__init__"] if isinstance(function, type) else function
+    hints = get_type_hints(declared, include_extras=True)
+    return [
+        each.replace(kind=each.KEYWORD_ONLY, annotation=hints[each.name])
+        for each in inspect.signature(function).parameters.values()
+    ]
 
 
 def kernel_options(text: str | None) -> list[Kernel]:
     """The kernels that the option --kernel describes, checked: several for an expression with ranges; none without the option."""
-    try:
+    with option_errors("--kernel"):
         kernels = parse_kernels(text) if text else []
         for kernel in kernels:
             kernel.check()
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--kernel") from None
     return kernels
+
+
+def kernel_option(text: str | None) -> Kernel | None:
+    """The kernel that the option --kernel describes, checked; None without the option."""
+    with option_errors("--kernel"):
+        kernel = parse_kernel(text) if text else None
+        if kernel is not None:
+            kernel.check()
+    return kernel
+
+
+@contextmanager
+def option_errors(name: str | None = None) -> Iterator[None]:
+    """Reports bad input as the bad value of an option."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint=name) from None
 
 
 def numbers_option(text: str, name: str) -> list[float]:

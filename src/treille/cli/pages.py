@@ -11,7 +11,7 @@ from sklearn.base import clone
 from treille import InputError, Tagger
 from treille.cli.console import Printer
 from treille.cli.models import check_writable
-from treille.cli.options import command
+from treille.cli.options import Data, command
 from treille.cli.training import HeldOut, Splits, fit
 from treille.explain.outputs import some_of
 from treille.explain.report import Source, write_report
@@ -36,10 +36,15 @@ def commands(model: Any, path: Path | None) -> list[str]:
     return [*verbs, command("serve", path), command("inspect", path)]
 
 
-def check_report(path: Path, inputs: Sequence[str] = (), force: bool = False) -> None:
+def check_report(path: Path | None, inputs: Sequence[str] = (), force: bool = False) -> None:
     """Checks before any work whether a page can be written to this path; it replaces no other file than a page of treille."""
     check_writable(path, "report", inputs, force)
-    if path.is_file() and not force and b'name="generator" content="treille' not in path.read_bytes()[:1000]:
+    if (
+        path is not None
+        and path.is_file()
+        and not force
+        and b'name="generator" content="treille' not in path.read_bytes()[:1000]
+    ):
         raise InputError(
             f"{path}: exists and is no report of treille: choose another name, or give --force to overwrite it"
         )
@@ -50,22 +55,22 @@ def write_training_report(
     printer: Printer,
     machine: Any,
     model: Path | None,
-    data: tuple[Examples, Any],
+    data: Data,
     scored: HeldOut | None,
     splits: Splits | None,
-    tested: tuple[Examples, Any] | None,
+    tested: Data | None,
 ) -> None:
     """The report of `treille train`: of the test file, of the examples held out, of the first fold, or of the training data.
 
     For examples held out and folds, it is the report of a model trained on the others.
     """
-    (examples, X), labels = data, np.array(data[0].labels)
+    examples, X, labels = data.examples, data.X, np.array(data.labels)
     source = Source(
         examples.source, names=names_of(examples), warnings=printer.warnings, commands=commands(machine, model)
     )
     if tested is not None:
-        own = replace(source, data=tested[0].source, names=names_of(tested[0]))
-        write_report(machine, tested[1], tested[0].labels, path, (X, labels), own)
+        own = replace(source, data=tested.examples.source, names=names_of(tested.examples))
+        write_report(machine, tested.X, tested.labels, path, (X, labels), own)
         return
     if splits is None or scored is None:
         write_report(machine, None, None, path, (X, labels), source)

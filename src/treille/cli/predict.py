@@ -30,7 +30,7 @@ import typer
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, class_names, load_model, refuse_tagger
-from treille.cli.options import Reading
+from treille.cli.options import flag, option
 from treille.cli.predicting import predicted, written
 from treille.data.format import class_counts, count, one_line, shares
 from treille.explain.outputs import class_scores
@@ -39,24 +39,19 @@ from treille.io import Examples
 STANDARD_OUTPUT = "-"
 
 
-@options.reading_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
+@options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
 def run(
     model: options.ModelFile,
     files: options.DataFiles,
-    reading: Reading,
-    output: Annotated[
-        str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
-    ] = "-",
-    scores: Annotated[bool, typer.Option("--scores", help="Also write the score of every class.")] = False,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Also write the probability of every class.")
-    ] = False,
+    reading: options.ReadingOptions,
+    output: Annotated[str, option("PATH", "Where to write; - is standard output.")] = STANDARD_OUTPUT,
+    scores: Annotated[bool, flag("--scores", "Also write the score of every class.")] = False,
+    probabilities: Annotated[bool, flag("--probabilities", "Also write the probability of every class.")] = False,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and examples, and writes predictions."""
-    printer = Printer(json, notes=not quiet)
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "predictions", reading.inputs(str(model), *files), force)
     estimator = load_model(model, files)
@@ -81,12 +76,11 @@ def run(
                 header = _header(table, examples.ids)
             labels = [names[k] for k in found.argmax(axis=1)] if names else []
             counts.update(labels)
-            if json and path is None:
+            if printer.json and path is None:
                 kept.add(examples, found)
             else:
-                lines = (
-                    _lines(labels, found if table else None, examples.ids) if names else _numbers(found, examples.ids)
-                )
+                numbers = found.reshape(len(found), -1)[:, : None if table or not names else 0]
+                lines = _lines(examples.ids, labels, numbers, 6 if names else 10)
                 write(lines if n else chain(header, lines))
             n += len(examples)
     value: dict[str, Any] = {"model": str(model), "file": source, "examples": n}
@@ -96,7 +90,7 @@ def run(
         summary = f": {shares(class_counts(counts))}" if counts else ""
         printer.note(f"{count(n, 'prediction')} written to {output}{summary}")
         value["output"] = output
-    if json and path is None:
+    if printer.json and path is None:
         sys.stdout.writelines(kept.json(value))
     else:
         printer.result(value)
@@ -156,20 +150,8 @@ def _header(table: list[str], ids: list[str] | None) -> list[str]:
     return ["\t".join([*(["id"] if ids else []), "label", *map(one_line, table)]) + "\n"] if table else []
 
 
-def _lines(labels: list[str], scores: np.ndarray | None, ids: list[str] | None) -> Iterator[str]:
-    """One line per example."""
-    rows = [[one_line(label)] for label in labels]
-    if scores is not None:
-        rows = [[*row, *(f"{value:.6g}" for value in own)] for row, own in zip(rows, scores, strict=True)]
-    return _written(rows, ids)
-
-
-def _numbers(predictions: np.ndarray, ids: list[str] | None) -> Iterator[str]:
-    """One line per example, targets separated by tabs."""
-    rows = predictions[:, None] if predictions.ndim == 1 else predictions
-    return _written([[f"{value:.10g}" for value in row] for row in rows], ids)
-
-
-def _written(rows: list[list[str]], ids: list[str] | None) -> Iterator[str]:
-    first = ([one_line(id)] for id in ids) if ids else ([] for _ in rows)
-    return ("\t".join([*id, *row]) + "\n" for id, row in zip(first, rows, strict=True))
+def _lines(ids: list[str] | None, labels: list[str], numbers: np.ndarray, digits: int) -> Iterator[str]:
+    """One line per example: the id, the label and the numbers that it has, separated by tabs."""
+    for i, row in enumerate(numbers.tolist()):
+        words = [*([ids[i]] if ids else []), *([labels[i]] if labels else [])]
+        yield "\t".join([*map(one_line, words), *(f"{value:.{digits}g}" for value in row)]) + "\n"

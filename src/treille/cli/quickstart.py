@@ -6,7 +6,7 @@ Examples:
   treille quickstart --folder vines --report vines.html
 
 The data is the source of the Python standard library: which package does a function come from? Trains a model on
-three quarters of the functions, scores it on the rest, shows the most telling features of each package, and three
+three quarters of the functions, scores it on the rest, shows the most discriminative features of each package, and three
 commands to try next. Writes data, model and a report page into a folder.
 """
 
@@ -18,14 +18,12 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from treille import SVC, Trees
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.matrices import write_lines
 from treille.cli.models import print_features
-from treille.cli.options import command
+from treille.cli.options import command, option
 from treille.cli.pages import check_report
 from treille.cli.training import fit, part_split
 from treille.data.format import count
@@ -115,18 +113,16 @@ class Outcome:
         }
 
 
+@options.with_options()
 def run(
-    folder: Annotated[Path, typer.Option("--folder", metavar="PATH", help="Where to write.")] = FOLDER,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="PATH", help="The report page. [default: report.html in the folder]"),
-    ] = None,
+    folder: Annotated[Path, option("PATH", "Where to write.")] = FOLDER,
+    report: Annotated[Path | None, option("PATH", "The report page.", default="report.html in the folder")] = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    *,
+    printer: options.Output,
 ) -> None:
     """Trains one model per kind of data, and prints and writes the results."""
-    printer, report = Printer(json, quiet), report or folder / "report.html"
+    report = report or folder / "report.html"
     folder.mkdir(parents=True, exist_ok=True)
     check_report(report, force=force)
     outcomes = [_try(printer, kind, folder) for kind in KINDS]

@@ -17,13 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from treille import Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
-from treille.cli.options import Reading
+from treille.cli.options import Reading, argument, option
 from treille.cli.pages import check_report, commands, names_of
 from treille.cli.tag import sentences
 from treille.data.base import readable_size
@@ -35,25 +33,19 @@ Pair = tuple[Any, Any]
 NOTHING: Pair = (None, None)
 
 
-@options.reading_options("alphabet", "root_label")
+@options.with_options("alphabet", "root_label")
 def run(
     model: options.ModelFile,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]", help="Examples to score and to show, as for evaluate.")
-    ] = None,
+    files: Annotated[list[str] | None, argument("[FILE]", "Examples to score and to show, as for evaluate.")] = None,
     *,
-    reading: Reading,
-    train: Annotated[
-        list[str] | None,
-        typer.Option("--train", metavar="FILE", help="The training data; give it again for each file."),
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", metavar="PATH", help="The page.")] = Path("report.html"),
+    reading: options.ReadingOptions,
+    train: Annotated[list[str] | None, option("FILE", "The training data; give it again for each file.")] = None,
+    output: Annotated[Path, option("PATH", "The page.")] = Path("report.html"),
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and examples, and writes the page."""
-    printer, inputs = Printer(json, notes=not quiet), [*(files or ()), *(train or ())]
+    inputs = [*(files or ()), *(train or ())]
     check_report(output, reading.inputs(str(model), *inputs), force)
     estimator = load_model(model, inputs)
     source = Source(model=str(model), commands=commands(estimator, model))
@@ -77,13 +69,7 @@ def run(
 
 
 def _sentences(printer: Printer, model: Tagger, paths: list[str] | None, encoding: str) -> Pair | None:
-    if not paths:
-        return None
-    format = sentences.Format.crfsuite if sentences.reads_features(model) else sentences.Format.conll
-    X, y = sentences.read_tagged(printer, paths, format, None, encoding)
-    if format is sentences.Format.conll:
-        sentences.check_columns(model, X, f"{sentences.source(paths)} without the tags")
-    return X, y
+    return sentences.read_for(printer, model, paths, None, encoding) if paths else None
 
 
 def _examples(

@@ -26,53 +26,39 @@ import webbrowser
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import typer
-
 from treille import InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import load_model
-from treille.cli.options import Reading
+from treille.cli.options import Reading, flag, option
 from treille.data.base import kind_of
 from treille.data.format import clipped, visible
 from treille.kernels.parse import format_kernel
 from treille.tagging import read_features, read_sentences
 
+LOG = "Print method, path, status and time of every request on standard error."
 SAMPLES = 50
 EVERYWHERE = ("0.0.0.0", "::", "")
 
 
-@options.reading_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
+@options.with_options("label", "labels", "root_label", "skip_unlabelled", "alphabet")
 def run(
     model: options.ModelFile,
-    reading: Reading,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 is any that is free.")] = 8000,
-    examples: Annotated[
-        str | None, typer.Option("--examples", metavar="FILE", help="Examples to offer on the page, the first of them.")
-    ] = None,
-    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    log: Annotated[
-        bool, typer.Option("--log", help="Print method, path, status and time of every request on standard error.")
-    ] = False,
-    max_body: Annotated[
-        float, typer.Option("--max-body", metavar="MB", min=0.001, help="Megabytes of a request, at most.")
-    ] = 4.0,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", min=0.01, help="For a request, at most.")
-    ] = 10.0,
-    queue: Annotated[
-        int, typer.Option("--queue", metavar="N", min=0, help="Requests that may wait for a thread, at most.")
-    ] = 128,
+    reading: options.ReadingOptions,
+    host: Annotated[str, option("ADDRESS", "Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, option("N", "0 is any that is free.", min=0, max=65535)] = 8000,
+    examples: Annotated[str | None, option("FILE", "Examples to offer on the page, the first of them.")] = None,
+    browser: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+    log: Annotated[bool, flag("--log", LOG)] = False,
+    max_body: Annotated[float, option("MB", "Megabytes of a request, at most.", min=0.001)] = 4.0,
+    time_limit: Annotated[float, option("SECONDS", "For a request, at most.", min=0.01)] = 10.0,
+    queue: Annotated[int, option("N", "Requests that may wait for a thread, at most.", min=0)] = 128,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A name of this machine that browsers use; repeatable."),
+        list[str] | None, option("NAME", "A name of this machine that browsers use; repeatable.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, help="Threads.", show_default="cores, at most 4")
-    ] = None,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    jobs: Annotated[int | None, option("N", "Threads.", default="cores, at most 4", min=1)] = None,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Loads a model and serves it until the program is interrupted."""
     try:
@@ -83,7 +69,6 @@ def run(
         if (error.name or "").split(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
         raise InputError(f"a server needs {error.name}, which is not installed: pip install 'treille[serve]'") from None
-    printer = Printer(json, notes=not quiet)
     estimator = load_model(model)
     estimator.n_jobs = 1  # requests run in threads of their own
     samples = _samples(printer, estimator, reading, examples) if examples is not None else []

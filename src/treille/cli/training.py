@@ -37,7 +37,7 @@ class HeldOut:
         return {"how": self.how, "positive": self.folds[0].positive, "folds": len(self.folds), **summary(self.folds)}
 
 
-def fit(model: Any, X: Any, y: Sequence[str] | np.ndarray | None = None) -> Any:
+def fit(model: Any, X: Any, y: Any = None) -> Any:
     """Fits a model; its report says whether it converged, so the warning is suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

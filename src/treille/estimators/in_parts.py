@@ -27,7 +27,7 @@ def check_in_parts(estimator: Any, loss: type[Loss], space: Any, where: str) -> 
         )
     given, intercept = estimator.solver, estimator.fit_intercept
     offered: list[Any] = list(SOLVERS)
-    known = [each for each in offered if space in each.spaces and loss in each.losses]
+    known = [each for each in offered if space in each.spaces and issubclass(loss, each.losses)]
     solvers = known if isinstance(given, str) else [given]
     if not any(space in each.spaces for each in solvers):
         names = " or ".join(f"{each.__name__}()" for each in known)

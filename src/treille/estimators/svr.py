@@ -29,8 +29,10 @@ class SVR(Regressor):
     C : float
         Weight of the losses against the regulariser.
     epsilon : float
-        Errors up to this cost nothing; in the unit of y.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+        Errors up to this cost nothing; with the loss "huber", larger ones cost in proportion to the error, not to its square.
+        In the unit of y.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"}
+        "huber" is the squared error for errors up to epsilon, and linear beyond: outliers have little influence.
     tol, max_epochs : float, int
         As in `SVC`.
     fit_intercept : bool or "free"
@@ -105,4 +107,5 @@ class SVR(Regressor):
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
         if self.loss not in REGRESSION_LOSSES:
             raise InputError(f"loss is {self.loss!r}, expected {' or '.join(map(repr, REGRESSION_LOSSES))}")
+        REGRESSION_LOSSES[self.loss](float(self.epsilon))  # which checks it, too
         self._check_shared(REGRESSION_LOSSES[self.loss], self.fit_intercept)

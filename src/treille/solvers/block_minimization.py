@@ -22,14 +22,7 @@ from treille.features import FeatureRows, PartedRows
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.solvers.blocks import Blocks
 from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
-from treille.solvers.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
 from treille.solvers.segments import solve_segments
 from treille.solvers.solver import BaseSolver, Run, after
@@ -63,7 +56,7 @@ class BlockMinimization(BaseSolver):
     """
 
     spaces = (PartsSpace,)
-    losses = (Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (DualLoss,)
 
     def __init__(self, sweeps: int = 5, max_seconds: float | None = None):
         self.sweeps = sweeps

@@ -43,14 +43,7 @@ from treille.solvers.bundle_worker import (
     take_part,
     unite,
 )
-from treille.solvers.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import ClusterSolver, Run
 from treille.solvers.worker_examples import worker_examples
@@ -86,7 +79,7 @@ class BundleMethod(ClusterSolver):
     'cluster'
     """
 
-    losses = (Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (DualLoss,)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds

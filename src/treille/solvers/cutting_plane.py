@@ -6,7 +6,7 @@ import numpy as np
 
 from treille import _core
 from treille.solvers.bundle import Bundle
-from treille.solvers.problem import Hinge, Problem, SquaredHinge
+from treille.solvers.problem import Problem, QuadraticLoss, SmoothLoss
 from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
@@ -41,18 +41,15 @@ class CuttingPlane(BaseSolver):
     """
 
     spaces = (ProductSpace, RowsSpace)
-    losses = (Hinge, SquaredHinge)
+    losses = (QuadraticLoss,)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
 
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
         """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""
-        squared, reported = isinstance(problem.loss, SquaredHinge), time.perf_counter()
-        bundles = [
-            ExampleBundle(problem.y(k), problem.C, squared, None if run.start is None else run.start[k])
-            for k in range(problem.n_problems)
-        ]
+        reported, starts = time.perf_counter(), run.start
+        bundles = [ExampleBundle(problem, k, None if starts is None else starts[k]) for k in range(problem.n_problems)]
         while unfinished := [bundle for bundle in bundles if not bundle.status]:
             active = unfinished[:WIDTH]
             beta = np.stack([bundle.next_plane() for bundle in active], axis=1)
@@ -76,34 +73,35 @@ class CuttingPlane(BaseSolver):
 class ExampleBundle(Bundle):
     """The planes of one problem, and the best w so far, as coefficients and decision values of examples.
 
-        primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i),     loss_i(f) = C_i max(0, 1 - y_i f), or its square
+        primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i),     s_i = y_i for classes, otherwise 1
 
     Plane t lies below the losses and touches them at one w. It is defined by dual variables c_t, one per example, and valid for
-    any values 0 <= c_ti <= C_i for the hinge (squared: c_ti >= 0):
+    any values in the domain of the dual, such as 0 <= c_ti <= C_i for the hinge:
 
-        sum_i loss_i(w.x_i)  >=  b_t - w.v_t,     v_t = sum_i c_ti y_i x_i,     b_t = sum_i c_ti (squared: minus c_ti^2 / 4 C_i)
+        sum_i loss_i(w.x_i)  >=  b_t - w.v_t,     v_t = sum_i c_ti s_i x_i,     b_t = sum_i -loss_i*(-c_ti s_i)
 
     alpha = sum_t a_t c_t for the mixture a is feasible for the dual of the whole problem, which is the proof. One product per
-    plane, K (y c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
+    plane, K (s c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
     """
 
-    def __init__(self, y: np.ndarray, C: np.ndarray, squared: bool, start: np.ndarray | None = None):
+    def __init__(self, problem: Problem, k: int, start: np.ndarray | None = None):
         super().__init__()
-        n = len(y)
-        self.y, self.C, self.squared = y, C, squared
+        assert isinstance(problem.loss, QuadraticLoss)
+        n, self.y, self.C, self.loss = len(problem), problem.y(k), problem.C, problem.loss
+        self.k, self.targets, self.sign = k, problem.core(), self.y if problem.loss.of_classes else np.ones(n)
         self.alpha, self.best, self.best_outputs = np.zeros(n), np.zeros(n), np.zeros(n)
         self.primal = self._primal(self.best, self.best_outputs)
         self.recorder.add(self.primal, self.dual)
         # The best w and its primal value when the gap was first small.
         self.reached: tuple[np.ndarray, float] | None = None
-        self.shares, self.outputs = [np.zeros(n, bool)], [np.zeros(n)]
+        self.shares, self.outputs = [np.zeros(n, np.int8)], [np.zeros(n)]
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
         # What the losses weigh at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
 
     def next_plane(self) -> np.ndarray:
-        """The coefficients y_i c_i of the next plane; `add` needs its decision values."""
-        return self.y * self.C * self.share
+        """The coefficients s_i c_i of the next plane; `add` needs its decision values."""
+        return self.sign * self.C * self.share
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
         """A round: adds the plane, recomputes the mixture, searches the line to the new w, and cuts near the result."""
@@ -137,13 +135,13 @@ class ExampleBundle(Bundle):
             alpha += self.mixture[t] * self.shares[t]
             outputs += self.mixture[t] * self.outputs[t]
         alpha *= self.C
-        beta = self.y * alpha
+        beta = self.sign * alpha
         dual = self._offset(alpha) - 0.5 * float(beta @ outputs)
         if dual > self.dual:
             self.alpha, self.dual = alpha, dual
         ahead, direction = beta - self.best, outputs - self.best_outputs
         slope, curvature = float(self.best @ direction), float(ahead @ direction)
-        step = _core.best_step(self.y, self.C, self.squared, slope, curvature, self.best_outputs, direction)
+        step = _core.best_step(self.targets, self.k, slope, curvature, self.best_outputs, direction)
         best, best_outputs = self.best + step * ahead, self.best_outputs + step * direction
         primal = self._primal(best, best_outputs)
         if primal < self.primal:
@@ -170,17 +168,16 @@ class ExampleBundle(Bundle):
             self.end("rounding")
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
-        slack = 1 - self.y * outputs
-        return 2 * np.maximum(0, slack) if self.squared else slack > 0
+        """The slopes of the losses at some w; those of a loss that is linear in pieces are kept in one byte each."""
+        share = self.sign * self.loss.subgradient(self.y, outputs, np.ones_like(self.C))
+        return share if isinstance(self.loss, SmoothLoss) else share.astype(np.int8)
 
     def _share(self, alpha: np.ndarray) -> np.ndarray:
-        share = np.divide(np.maximum(0, alpha), self.C, out=np.zeros_like(self.C), where=self.C > 0)
-        return share if self.squared else np.minimum(1, share)
+        feasible = self.sign * self.loss.feasible(self.y, self.sign * alpha, self.C)
+        return np.divide(feasible, self.C, out=np.zeros_like(self.C), where=self.C > 0)
 
     def _offset(self, alpha: np.ndarray) -> float:
-        total = float(alpha.sum())
-        return total - 0.25 * float(alpha @ self._share(alpha)) if self.squared else total
+        return float(self.loss.conjugate(self.y, self.sign * alpha, self.C).sum())
 
     def _primal(self, beta: np.ndarray, outputs: np.ndarray) -> float:
-        slack = np.maximum(0, 1 - self.y * outputs)
-        return 0.5 * float(beta @ outputs) + float(self.C @ (slack**2 if self.squared else slack))
+        return 0.5 * float(beta @ outputs) + float(self.C @ self.loss.value(self.y, outputs))

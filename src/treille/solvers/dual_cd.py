@@ -9,14 +9,7 @@ from treille import _core
 from treille.features.compaction import check_representation
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import RowsSpace
@@ -54,7 +47,7 @@ class DualCD(BaseSolver):
     """
 
     spaces = (RowsSpace,)
-    losses = (Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive)
+    losses = (DualLoss,)
 
     shrinking: bool = True
     stopping: str = "gap"
@@ -70,33 +63,29 @@ class DualCD(BaseSolver):
     def _solve(self, problem: Problem, space: RowsSpace, run: Run) -> Solution:
         n_problems, n = problem.n_problems, len(problem)
         form = space.represented(self.representation, n_problems)
-        options: dict[str, Any] = {
-            "rows": form.core,
-            "C": problem.C,
-            "start": np.empty(0) if run.start is None else run.start.ravel(),
-            "bias": float(problem.intercept),
-            "tol": run.tol,
-            "max_epochs": run.max_epochs,
-            "shrinking": bool(self.shrinking),
-            "gradient_stop": self.stopping == "gradient",
-            "seed": run.seed,
-            "threads": effective_n_jobs(run.n_jobs),
-            "poll": run.poll,
-        }
-        if problem.classes is not None:
-            options |= {"labels": problem.targets, "classes": problem.classes, "weights": form.weights}
-            if isinstance(problem.loss, Logistic):
-                answers = _core.dual_cd_logistic(**options)
-            else:
-                answers = _core.dual_cd(squared=isinstance(problem.loss, SquaredHinge), **options)
-        else:
-            assert isinstance(problem.loss, EpsilonInsensitive)
-            y = np.ascontiguousarray(problem.targets.reshape(n, -1).T).ravel()
-            squared = isinstance(problem.loss, SquaredEpsilonInsensitive)
-            answers = _core.dual_cd_regression(y=y, epsilon=float(problem.loss.epsilon), squared=squared, **options)
+        answers = _core.dual_cd(
+            rows=form.core,
+            targets=problem.core(),
+            start=np.empty(0) if run.start is None else run.start.ravel(),
+            options=self.options(problem, run),
+            threads=effective_n_jobs(run.n_jobs),
+            weights=form.weights,
+            poll=run.poll,
+        )
         report = replace(summary(answers, run.seed), representation=str(form))
         alpha = answers.alpha.reshape(n_problems, n)
         if not form.weights:
-            signs = np.stack([problem.y(k) for k in range(n_problems)])
+            signs = np.stack([problem.y(k) for k in range(n_problems)]) if problem.loss.of_classes else 1.0
             return Solution(answers.bias, alpha, report, coefficients=(alpha * signs).T)
         return Solution(answers.bias, alpha, report, weights=form.read(answers.weights.reshape(-1, n_problems)))
+
+    def options(self, problem: Problem, run: Run) -> Any:
+        """The options of a run for the core."""
+        return _core.DualCDOptions(
+            bias=float(problem.intercept),
+            tol=run.tol,
+            max_epochs=run.max_epochs,
+            shrinking=bool(self.shrinking),
+            gradient_stop=self.stopping == "gradient",
+            seed=run.seed,
+        )

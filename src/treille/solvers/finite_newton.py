@@ -6,11 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import expit
 
 from treille import _core
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.problem import Logistic, Problem, SquaredHinge
+from treille.solvers.problem import Problem, SmoothLoss
 from treille.solvers.report import Recorder, Report, Solution, summary
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace, ProductSpace, RowsSpace
@@ -24,7 +23,7 @@ STUCK = 5  # Newton steps without progress after which rounding is assumed to be
 
 
 class FiniteNewton(BaseSolver):
-    """Newton's method with conjugate gradients and an exact line search, for the squared hinge and the logistic loss.
+    """Newton's method with conjugate gradients and an exact line search, for losses with a continuous slope.
 
     Works on rows, with w in the space of the features, and on product and gram, with one coefficient per example. On gram the
     kernel matrix is computed once, and kept.
@@ -47,7 +46,7 @@ class FiniteNewton(BaseSolver):
     """
 
     spaces = (RowsSpace, ProductSpace, GramSpace)
-    losses = (SquaredHinge, Logistic)
+    losses = (SmoothLoss,)
 
     def __init__(self, max_seconds: float | None = None):
         self.max_seconds = max_seconds
@@ -72,16 +71,12 @@ class FiniteNewton(BaseSolver):
 
 
 def _solve_on_rows(problem: Problem, space: RowsSpace, run: Run) -> Solution:
-    assert problem.classes is not None
     n_problems, n = problem.n_problems, len(problem)
     form = space.represented("auto", n_problems)
     answers = _core.finite_newton(
         rows=form.core,
-        labels=problem.targets,
-        classes=problem.classes,
-        C=problem.C,
+        targets=problem.core(),
         start=np.empty(0) if run.start is None else run.start.ravel(),
-        logistic=isinstance(problem.loss, Logistic),
         bias=float(problem.intercept),
         tol=run.tol,
         max_epochs=run.max_epochs,
@@ -130,19 +125,20 @@ def _solve_on_products(problem: Problem, space: ProductSpace | GramSpace, run: R
 class Newton:
     """Newton's method for one problem with w = sum_i beta_i x_i, where K @ beta is all that is known of the x_i.
 
-    With f = K beta and a_i = -y_i loss_i'(f_i), all vectors of the method have coefficients:
+    With f = K beta, a_i = -s_i loss_i'(f_i) and s_i = y_i for classes, otherwise 1, all vectors of the method have coefficients:
 
-        gradient   g = w - sum_i a_i y_i x_i  has  beta - a y          Hessian   H p  has  p + c K p,  c_i = loss_i''(f_i)
+        gradient   g = w - sum_i a_i s_i x_i  has  beta - a s          Hessian   H p  has  p + c K p,  c_i = loss_i''(f_i)
 
     and the inner product of two vectors is u.Kv; the gap is 1/2 |g|^2. As K p is kept beside p, a step of conjugate gradients
-    takes one product, K (c K p), and so does a Newton step, K (a y). The latter also gives the decision values of
-    w(a) = sum_i a_i y_i x_i. If this w has a small gap, too, it is the solution: only examples with a_i > 0 are part of it.
+    takes one product, K (c K p), and so does a Newton step, K (a s). The latter also gives the decision values of
+    w(a) = sum_i a_i s_i x_i. If this w has a small gap, too, it is the solution: only examples with a_i != 0 are part of it.
     """
 
     def __init__(self, problem: Problem, k: int, run: Run):
-        self.problem, self.run, self.start = problem, run, None if run.start is None else run.start[k]
-        self.y, self.C, self.logistic = problem.y(k), problem.C, isinstance(problem.loss, Logistic)
-        self.alpha = self.beta = np.zeros(len(problem))
+        self.run, self.start = run, None if run.start is None else run.start[k]
+        assert isinstance(problem.loss, SmoothLoss)
+        self.y, self.C, self.loss, self.k, self.targets = problem.y(k), problem.C, problem.loss, k, problem.core()
+        self.slopes = self.beta = np.zeros(len(problem))  # minus the slopes of the losses: the coefficients of w(a)
         self.primal, self.gap = np.inf, np.inf
         self.epochs, self.status, self.time_left = 0, "", True
         self.least_primal, self.least_gap, self.idle = np.inf, np.inf, 0
@@ -162,12 +158,11 @@ class Newton:
         """Yields each vector to be multiplied by K, and expects the product."""
         f, exact = np.zeros_like(self.beta), True
         if self.start is not None:
-            feasible = np.clip(self.start, 0, self.C if self.logistic else np.where(self.C > 0, np.inf, 0))
-            self.beta = self.y * feasible
+            self.beta = self.loss.feasible(self.y, self._signed(self.start), self.C)
             f = yield self.beta
         while True:
-            self.alpha, c = self._slopes(f)
-            own = self.y * self.alpha
+            own = self.slopes = self.loss.subgradient(self.y, f, self.C)
+            c = self.loss.curvature(self.y, f, self.C)
             values = yield own
             gamma, image = self.beta - own, f - values
             self.primal, self.gap = self._primal(self.beta, f), max(0.0, 0.5 * float(gamma @ image))
@@ -180,22 +175,22 @@ class Newton:
             step, values = yield from self._direction(-gamma, -image, c)
             slope, bend, length = float(gamma @ values), float(step @ values), 1.0
             if slope < 0:
-                length = _core.line_minimum(self.logistic, self.y * self.C, slope, bend, f, values)
+                length = _core.line_minimum(self.targets, self.k, slope, bend, f, values)
             self.beta, f, exact = self.beta + length * step, f + length * values, False
         primal, dual = self._primal(own, values), self.primal - self.gap
         if self.status == "converged" and primal - dual <= self.run.tol * primal:
             self.beta, self.primal, self.gap = own, primal, max(0.0, primal - dual)
 
-    def _slopes(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """a and c."""
-        if self.logistic:
-            share = expit(-self.y * f)
-            return self.C * share, self.C * share * expit(self.y * f)
-        slack = np.maximum(0, 1 - self.y * f)
-        return 2 * self.C * slack, 2 * self.C * (slack > 0)
+    @property
+    def alpha(self) -> np.ndarray:
+        return self._signed(self.slopes)
+
+    def _signed(self, values: np.ndarray) -> np.ndarray:
+        """Dual variables from coefficients of examples, or the reverse."""
+        return self.y * values if self.loss.of_classes else values
 
     def _primal(self, beta: np.ndarray, f: np.ndarray) -> float:
-        return 0.5 * float(beta @ f) + float(self.C @ self.problem.loss.value(self.y, f))
+        return 0.5 * float(beta @ f) + float(self.C @ self.loss.value(self.y, f))
 
     def _direction(
         self, r: np.ndarray, Kr: np.ndarray, c: np.ndarray

@@ -15,7 +15,7 @@ from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.expansion import BLOCK
 from treille.solvers.dual_cd import DualCD
-from treille.solvers.problem import EpsilonInsensitive, Logistic, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until
 from treille.solvers.smo import SMO
 from treille.solvers.solver import Run, after
@@ -76,8 +76,7 @@ def solve_folds(
     run = Run(float(tol), int(max_epochs), int(seed), n_jobs, None, poll)
     if isinstance(space, GramSpace):
         space = space.stored()
-    paths = isinstance(space, RowsSpace) and not isinstance(folds[0].problem.loss, Logistic)
-    if isinstance(solver, DualCD) and paths:
+    if isinstance(solver, DualCD) and isinstance(space, RowsSpace):
         found = _by_paths(solver, space, folds, rising, run)
     elif isinstance(solver, SMO):
         found = _by_smo(solver, space, folds, rising, run)
@@ -102,28 +101,16 @@ def _by_paths(solver: DualCD, space: RowsSpace, folds: Sequence[Fold], Cs: np.nd
         return FoldOutputs(outputs, gaps, np.sum([one.seconds for one in each], axis=0))
     form = space.represented("auto", first.n_problems * len(folds))
     cuts = np.cumsum([0, *(len(fold.held_out) for fold in folds)])
-    options: dict[str, Any] = {
-        "rows": form.core,
-        "weights": np.concatenate([fold.problem.C for fold in folds]),
-        "begin": cuts.astype(np.int64),
-        "held_out": np.concatenate([fold.held_out for fold in folds]).astype(np.int64),
-        "Cs": Cs,
-        "squared": isinstance(first.loss, (SquaredHinge, SquaredEpsilonInsensitive)),
-        "bias": float(first.intercept),
-        "tol": run.tol,
-        "max_epochs": run.max_epochs,
-        "shrinking": bool(solver.shrinking),
-        "gradient_stop": solver.stopping == "gradient",
-        "seed": run.seed,
-        "threads": effective_n_jobs(run.n_jobs),
-        "poll": run.poll,
-    }
-    if first.classes is not None:
-        answers = _core.dual_cd_folds(labels=first.targets, classes=first.classes, **options)
-    else:
-        assert isinstance(first.loss, EpsilonInsensitive)
-        y = np.concatenate([fold.problem.targets.ravel() for fold in folds])
-        answers = _core.dual_cd_regression_folds(y=y, epsilon=float(first.loss.epsilon), **options)
+    answers = _core.dual_cd_folds(
+        rows=form.core,
+        targets=[fold.problem.core() for fold in folds],
+        begin=cuts.astype(np.int64),
+        held_out=np.concatenate([fold.held_out for fold in folds]).astype(np.int64),
+        Cs=Cs,
+        options=solver.options(first, run),
+        threads=effective_n_jobs(run.n_jobs),
+        poll=run.poll,
+    )
     shape = len(Cs), len(folds), first.n_problems
     return FoldOutputs(
         np.split(answers[0].reshape(len(Cs), -1, first.n_problems), cuts[1:-1], axis=1),

@@ -4,23 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from treille import _core
 from treille.features import FeatureRows
-from treille.solvers.problem import EpsilonInsensitive, Logistic, Problem, SquaredEpsilonInsensitive, SquaredHinge
+from treille.solvers.problem import Problem
 
 
 def part_targets(problem: Problem, examples: np.ndarray) -> Any:
     """The targets of some examples, in all problems."""
-    C = np.ascontiguousarray(problem.C[examples])
-    if problem.classes is not None:
-        labels = np.ascontiguousarray(problem.targets[examples])
-        if isinstance(problem.loss, Logistic):
-            return _core.LogisticTargets(labels, problem.classes, C)
-        return _core.HingeTargets(labels, problem.classes, C, isinstance(problem.loss, SquaredHinge))
-    assert isinstance(problem.loss, EpsilonInsensitive)
-    y = np.ascontiguousarray(problem.targets[examples].reshape(len(examples), -1).T)
-    squared = isinstance(problem.loss, SquaredEpsilonInsensitive)
-    return _core.EpsilonTargets(y.reshape(-1), C, float(problem.loss.epsilon), squared)
+    return problem.take(examples).core()
 
 
 def coded_terms(rows: FeatureRows) -> list[Any]:

@@ -1,11 +1,14 @@
 """The optimisation problems: losses, targets, C for each example, and the intercept. They alone define the optimum."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, xlogy
 
+from treille import _core
 from treille.io.errors import InputError
 
 INTERCEPTS = (False, True, "free")
@@ -25,46 +28,105 @@ class Loss:
         """What each example adds to the dual, -(C loss(y, .))*(-beta): the dual value is their sum minus 1/2 beta'K beta."""
         raise NotImplementedError
 
+
+class DualLoss(Loss):
+    """A loss that the core knows, see core/solve/losses.hpp, so that most solvers support it."""
+
+    def core(self) -> Any:
+        """The loss for the core."""
+        raise NotImplementedError
+
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         """Minus the slope of C loss(y, .) at f, for each example: there C loss(y, g) >= conjugate - beta g is an equality."""
         raise NotImplementedError
 
+    def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """The nearest coefficients in the domain of the dual."""
+        raise NotImplementedError
+
+
+class SmoothLoss(DualLoss):
+    """A loss with a continuous slope, for solvers in the primal."""
+
+    def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """The second derivative of C loss(y, .) at f, for each example."""
+        raise NotImplementedError
+
+
+class QuadraticLoss(DualLoss):
+    """A loss that is linear or quadratic in pieces: max over a of a r - epsilon |a| - bend a^2 / 2, -lower <= a <= upper.
+
+    Here r = 1 - y f for classes, and y - f otherwise. A subclass gives the four numbers, and every solver with a dual supports it.
+    With the best a, the coefficient of an example is C a, times y for classes.
+    """
+
+    def shape(self) -> tuple[float, float, float, float]:
+        """The numbers lower, upper, epsilon and bend."""
+        raise NotImplementedError
+
+    def core(self) -> Any:
+        return _core.QuadraticLoss(*self.shape())
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        excess, best = self._best(y, f)
+        return best * (excess - 0.5 * self.shape()[3] * best)
+
+    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        _, _, epsilon, bend = self.shape()
+        return y * beta - epsilon * np.abs(beta) - 2 * bend * quarter_squares(beta, C)
+
+    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        best = C * self._best(y, f)[1]
+        return y * best if self.of_classes else best
+
+    def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        lower, upper, _, _ = self.shape()
+        sign = y if self.of_classes else np.ones_like(beta)
+        return sign * np.clip(sign * beta, _times(-lower, C), _times(upper, C))
+
+    def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        lower, upper, _, bend = self.shape()
+        best = self._best(y, f)[1]
+        return (C / bend) * ((best != 0) & (best > -lower) & (best < upper))
+
+    def _best(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far r is beyond epsilon, with its sign, and the best a."""
+        lower, upper, epsilon, bend = self.shape()
+        r = 1 - y * f if self.of_classes else y - f
+        excess = np.maximum(r - epsilon, 0.0) + (np.minimum(r + epsilon, 0.0) if lower > 0 else 0.0)
+        if bend > 0:
+            return excess, np.clip(excess / bend, -lower, upper)
+        return excess, np.where(excess > 0, upper, np.where(excess < 0, -lower, 0.0))
+
 
 @dataclass(frozen=True)
-class Hinge(Loss):
+class Hinge(QuadraticLoss):
     """max(0, 1 - y f), for y = +1 or -1."""
 
     of_classes = True
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, 1 - y * f)
-
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * beta
-
-    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * C * (y * f < 1)
+    def shape(self) -> tuple[float, float, float, float]:
+        return 0.0, 1.0, 0.0, 0.0
 
 
 @dataclass(frozen=True)
-class SquaredHinge(Hinge):
+class SquaredHinge(QuadraticLoss, SmoothLoss):
     """max(0, 1 - y f)^2, for y = +1 or -1."""
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return super().value(y, f) ** 2
+    of_classes = True
 
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * beta - quarter_squares(beta, C)
-
-    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return 2 * y * C * np.maximum(0.0, 1 - y * f)
+    def shape(self) -> tuple[float, float, float, float]:
+        return 0.0, np.inf, 0.0, 0.5
 
 
 @dataclass(frozen=True)
-class Logistic(Loss):
+class Logistic(SmoothLoss):
     """log(1 + exp(-y f)), for y = +1 or -1."""
 
     of_classes = True
+
+    def core(self) -> Any:
+        return _core.LogisticLoss()
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.logaddexp(0.0, -y * f)
@@ -76,10 +138,16 @@ class Logistic(Loss):
     def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
         return y * C * expit(-y * f)
 
+    def feasible(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return y * np.clip(y * beta, 0.0, C)
+
+    def curvature(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
+        return C * expit(-f) * expit(f)
+
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(Loss):
-    """max(0, |y - f| - epsilon): errors up to epsilon cost nothing."""
+class RegressionLoss(QuadraticLoss):
+    """A loss of errors y - f, with a width epsilon."""
 
     epsilon: float = 0.1
 
@@ -87,28 +155,33 @@ class EpsilonInsensitive(Loss):
         if not 0 <= self.epsilon < np.inf:
             raise InputError(f"epsilon is {self.epsilon!r}, expected a number of at least 0")
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return y * beta - self.epsilon * np.abs(beta)
+@dataclass(frozen=True)
+class EpsilonInsensitive(RegressionLoss):
+    """max(0, |y - f| - epsilon): errors up to epsilon cost nothing."""
 
-    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return C * np.sign(y - f) * (np.abs(y - f) > self.epsilon)
+    def shape(self) -> tuple[float, float, float, float]:
+        return 1.0, 1.0, self.epsilon, 0.0
 
 
 @dataclass(frozen=True)
-class SquaredEpsilonInsensitive(EpsilonInsensitive):
+class SquaredEpsilonInsensitive(RegressionLoss, SmoothLoss):
     """max(0, |y - f| - epsilon)^2."""
 
-    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return super().value(y, f) ** 2
+    def shape(self) -> tuple[float, float, float, float]:
+        return np.inf, np.inf, self.epsilon, 0.5
 
-    def conjugate(self, y: np.ndarray, beta: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return super().conjugate(y, beta, C) - quarter_squares(beta, C)
 
-    def subgradient(self, y: np.ndarray, f: np.ndarray, C: np.ndarray) -> np.ndarray:
-        return 2 * C * np.sign(y - f) * EpsilonInsensitive.value(self, y, f)
+@dataclass(frozen=True)
+class Huber(RegressionLoss, SmoothLoss):
+    """(y - f)^2 up to an error of epsilon, from there on linear: 2 epsilon |y - f| - epsilon^2. As in HuberRegressor."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < np.inf:
+            raise InputError(f"epsilon is {self.epsilon!r}, expected a number above 0 with the loss 'huber'")
+
+    def shape(self) -> tuple[float, float, float, float]:
+        return 2 * self.epsilon, 2 * self.epsilon, 0.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -145,10 +218,15 @@ class Separation(Loss):
         return np.where((f > 0) == (y > 0), 0.0, 1.0)
 
 
-LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}
-REGRESSION_LOSSES = {
+ALL_LOSSES: tuple[type[Loss], ...] = (
+    *(Hinge, SquaredHinge, Logistic, EpsilonInsensitive, SquaredEpsilonInsensitive, Huber),
+    *(SquaredError, OneClass, Separation),
+)
+LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge}  # by the names that SVC knows
+REGRESSION_LOSSES: dict[str, type[RegressionLoss]] = {  # by the names that SVR knows
     "epsilon_insensitive": EpsilonInsensitive,
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+    "huber": Huber,
 }
 
 
@@ -222,6 +300,18 @@ class Problem:
             return np.where(self.targets == self.classes[k], 1.0, -1.0)
         return self.targets if self.targets.ndim == 1 else self.targets[:, k]
 
+    def take(self, examples: np.ndarray) -> Problem:
+        """The same problems on some of the examples."""
+        return replace(self, targets=self.targets[examples], C=self.C[examples])
+
+    def core(self) -> Any:
+        """The problems for the core: the loss and the targets; classes are empty for regression, and y for classes."""
+        assert isinstance(self.loss, DualLoss)
+        if self.classes is not None:
+            return _core.Targets(self.loss.core(), self.targets, self.classes, np.empty(0), self.C)
+        y = np.ascontiguousarray(self.targets.reshape(len(self), -1).T).ravel()
+        return _core.Targets(self.loss.core(), np.empty(0, np.int32), np.empty(0, np.int32), y, self.C)
+
     def primal(self, sq_norm: float, f: np.ndarray, intercept: float, k: int = 0) -> float:
         """The objective of problem k at decision values f, |w|^2 and b.
 
@@ -248,6 +338,11 @@ class Problem:
             total = float(np.abs(beta).sum())
             return -float(np.sqrt(sq_norm)) / total if total > 0 else -np.inf
         return float(self.loss.conjugate(self.y(k), beta, self.C).sum()) - 0.5 * sq_norm
+
+
+def _times(bound: float, C: np.ndarray) -> np.ndarray:
+    """A bound for each example: 0 where C is 0, also where the bound is infinite."""
+    return np.multiply(bound, C, out=np.zeros_like(C), where=C > 0)
 
 
 def check_intercept(name: str, value: Any) -> None:

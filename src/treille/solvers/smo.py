@@ -10,14 +10,7 @@ import numpy as np
 from treille import _core
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
-from treille.solvers.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    OneClass,
-    Problem,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from treille.solvers.problem import OneClass, Problem, QuadraticLoss
 from treille.solvers.report import Report, Solution, reports_of
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import GramSpace
@@ -53,7 +46,7 @@ class SMO(BaseSolver):
     """
 
     spaces = (GramSpace,)
-    losses = (Hinge, SquaredHinge, EpsilonInsensitive, SquaredEpsilonInsensitive, OneClass)
+    losses = (QuadraticLoss, OneClass)
     intercepts = (False, True, "free")
 
     cache_mb: float = 500
@@ -120,13 +113,21 @@ def _variables(problem: Problem, start: np.ndarray | None, k: int) -> tuple[np.n
     loss, n = problem.loss, len(problem)
     begin = np.zeros(n) if start is None else start[k]
     C, d = problem.C, np.zeros(n)
-    if isinstance(loss, (SquaredHinge, SquaredEpsilonInsensitive)):
-        C, d = np.where(C > 0, np.inf, 0.0), np.divide(0.5, C, out=d, where=C > 0)
     if isinstance(loss, OneClass):  # the sum of the variables, nu sum(C), never changes
         before = np.cumsum(C) - C
         return np.ones(n), np.zeros(n), C, d, np.clip(loss.nu * C.sum() - before, 0.0, C)
-    if isinstance(loss, EpsilonInsensitive):
-        z = problem.y(k)
-        y, p = np.repeat([1.0, -1.0], n), np.concatenate([loss.epsilon - z, loss.epsilon + z])
-        return y, p, np.tile(C, 2), np.tile(d, 2), np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)])
-    return problem.y(k), np.full(n, -1.0), C, d, begin
+    assert isinstance(loss, QuadraticLoss)
+    lower, upper, epsilon, bend = loss.shape()
+    low, high = (np.multiply(bound, C, out=np.zeros(n), where=C > 0) for bound in (lower, upper))
+    d = np.divide(bend, C, out=d, where=C > 0)
+    if loss.of_classes:
+        return problem.y(k), np.full(n, -1.0), high, d, begin
+    z = problem.y(k)
+    y, p = np.repeat([1.0, -1.0], n), np.concatenate([epsilon - z, epsilon + z])
+    return (
+        y,
+        p,
+        np.concatenate([high, low]),
+        np.tile(d, 2),
+        np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)]),
+    )

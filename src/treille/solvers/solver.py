@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from treille.features import PerProblemRows
 from treille.io.errors import InputError
-from treille.solvers.problem import Loss, Problem, check_shape
+from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
 from treille.spaces import ClusterSpace, RowsSpace, Space
 
@@ -49,7 +49,7 @@ class Solver(Protocol):
 
 def supports(solver: Any, loss: type[Loss], intercept: bool | str) -> bool:
     """Whether a solver solves problems with this loss and this kind of intercept."""
-    return loss in solver.losses and any(
+    return issubclass(loss, solver.losses) and any(
         intercept is known or intercept == known == "free" for known in solver.intercepts
     )
 
@@ -59,8 +59,8 @@ def check_supported(solver: Any, loss: type[Loss], intercept: bool | str) -> Non
     if supports(solver, loss, intercept):
         return
     name = type(solver).__name__
-    if loss not in solver.losses:
-        known = ", ".join(each.__name__ for each in solver.losses)
+    if not issubclass(loss, solver.losses):
+        known = ", ".join(each.__name__ for each in ALL_LOSSES if issubclass(each, solver.losses))
         raise InputError(f"{name} solves problems with the losses {known}, not {loss.__name__}: use solver='auto'")
     known = " or ".join(map(repr, solver.intercepts))
     raise InputError(

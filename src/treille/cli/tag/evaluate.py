@@ -25,6 +25,7 @@ from treille.tagging import ChunkScores
 MOST_CONFUSED = 10
 
 
+@options.with_options()
 def run(
     model: sentences.TaggerFile,
     files: sentences.TaggedFiles,
@@ -34,18 +35,13 @@ def run(
     report: options.ReportPath = None,
     jobs: options.Jobs = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model and tagged sentences, and prints scores."""
-    printer = Printer(json, notes=not quiet)
-    if report is not None:
-        check_report(report, [str(model), *files], force)
+    check_report(report, [str(model), *files], force)
     tagger = sentences.load_tagger(model, files, beam, jobs)
-    format = sentences.Format.crfsuite if sentences.reads_features(tagger) else sentences.Format.conll
-    X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
-    if format is sentences.Format.conll:
-        sentences.check_columns(tagger, X, f"{sentences.source(files)} without the tags")
+    X, y = sentences.read_for(printer, tagger, files, tag_column, encoding)
     with printer.busy("tagging"):
         scores = compare(tagger, X, y)
     _print(printer, scores)

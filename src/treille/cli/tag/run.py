@@ -18,12 +18,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-import typer
-
 from treille import InputError, Tagger
 from treille.cli import options
-from treille.cli.console import Printer
 from treille.cli.models import check_writable, refuse_model
+from treille.cli.options import argument, option
 from treille.cli.tag import sentences
 from treille.data.format import count, seconds
 from treille.io.open import STANDARD_INPUT, source_name
@@ -33,23 +31,20 @@ STANDARD_OUTPUT = "-"
 END_OF_SENTENCE = re.compile(rb"\n\r?\n\Z")
 
 
+@options.with_options()
 def run(
     model: sentences.TaggerFile,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]", help="Sentences; - or none is standard input.")
-    ] = None,
-    output: Annotated[
-        str, typer.Option("--output", metavar="PATH", help="Where to write; - is standard output.")
-    ] = STANDARD_OUTPUT,
+    files: Annotated[list[str] | None, argument("[FILE]", "Sentences; - or none is standard input.")] = None,
+    output: Annotated[str, option("PATH", "Where to write; - is standard output.")] = STANDARD_OUTPUT,
     beam: sentences.Beam = None,
     encoding: sentences.Encoding = "utf-8",
     jobs: options.Jobs = None,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.QuietNotes = False,
+    *,
+    printer: options.ResultOutput,
 ) -> None:
     """Reads a model, and tags sentences block by block."""
-    printer, paths = Printer(json, notes=not quiet), files or [STANDARD_INPUT]
+    paths = files or [STANDARD_INPUT]
     if output != STANDARD_OUTPUT:
         check_writable(Path(output), "tags", [str(model), *paths], force)
     tagger = sentences.load_tagger(model, paths, beam, jobs)
@@ -59,7 +54,7 @@ def run(
     if STANDARD_INPUT in paths and sys.stdin is not None and sys.stdin.isatty():
         printer.note("reading standard input: one token per line, and a blank line after each sentence")
     start, tags = time.perf_counter(), list[list[str]]()
-    stream = None if json and output == STANDARD_OUTPUT else _opened(output)
+    stream = None if printer.json and output == STANDARD_OUTPUT else _opened(output)
     try:
         for text, tagged in _tagged(tagger, paths, encoding):
             value["sentences"] += len(tagged)

@@ -1,10 +1,9 @@
 """What the commands of taggers share: files of sentences, models, templates in few words."""
 
 from collections.abc import Sequence
-from enum import Enum
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import typer
@@ -12,45 +11,17 @@ import typer
 from treille import InputError, Tagger
 from treille.cli.console import Printer
 from treille.cli.models import load_model, refuse_model
+from treille.cli.options import argument, option
 from treille.data.format import count, listed, shares, visible_label
 from treille.io.open import source_name
 from treille.tagging import Sentences, Template, read_features, read_sentences
 
-
-class Format(str, Enum):
-    """The values of --format."""
-
-    conll = "conll"
-    crfsuite = "crfsuite"
-
-
-class Direction(str, Enum):
-    """The values of --direction."""
-
-    forward = "forward"
-    backward = "backward"
-
-
-class Multiclass(str, Enum):
-    """The values of --multiclass."""
-
-    rest = "rest"
-    pairs = "pairs"
-
-
-TaggedFiles = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="Tagged sentences; several files; - is standard input.")
-]
-TaggerFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'treille tag train' saved.")]
-TagColumn = Annotated[
-    int | None,
-    typer.Option("--tag-column", metavar="N", help="Column of the tags, from 1.", show_default="the last"),
-]
-Beam = Annotated[
-    int | None,
-    typer.Option("--beam", metavar="N", min=1, help="Sequences kept; 1 is greedy.", show_default="as trained"),
-]
-Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Encoding of the files, such as latin-1.")]
+Format = Literal["conll", "crfsuite"]
+TaggedFiles = Annotated[list[str], argument("FILE", "Tagged sentences; several files; - is standard input.")]
+TaggerFile = Annotated[Path, argument("MODEL", "A model that 'treille tag train' saved.")]
+TagColumn = Annotated[int | None, option("N", "Column of the tags, from 1.", default="the last")]
+Beam = Annotated[int | None, option("N", "Sequences kept; 1 is greedy.", default="as trained", min=1)]
+Encoding = Annotated[str, option("NAME", "Encoding of the files, such as latin-1.")]
 
 
 def read_tagged(
@@ -65,13 +36,24 @@ def read_tagged(
     return X, y
 
 
+def read_for(
+    printer: Printer, model: Tagger, paths: Sequence[str], column: int | None, encoding: str
+) -> tuple[Sentences, Sentences]:
+    """The sentences of files and their tags, in the format and with the columns that a model reads."""
+    if reads_features(model):
+        return read_tagged(printer, paths, "crfsuite", column, encoding)
+    X, y = read_tagged(printer, paths, "conll", column, encoding)
+    check_columns(model, X, f"{source(paths)} without the tags")
+    return X, y
+
+
 def _read(
     printer: Printer, path: str, format: Format, column: int | None, encoding: str
 ) -> tuple[Sentences, Sentences]:
     refuse_model(path)
     name = source_name(path)
     with printer.busy(f"reading {name}"):
-        if format is Format.crfsuite:
+        if format == "crfsuite":
             X, y = read_features(path, encoding=encoding)
         else:
             X, y = _separated(read_sentences(path, encoding=encoding), column, name)

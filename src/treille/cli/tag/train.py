@@ -17,24 +17,23 @@ Prints how FILE was understood, and how training ended: the duality gap bounds t
 computed on sentences that were not used for training; the saved model is trained on all of FILE.
 """
 
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
 from sklearn.base import clone
 
-from treille import ConvergenceWarning, InputError, Tagger
+from treille import InputError, Tagger
 from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved
-from treille.cli.options import command, kernel_option
+from treille.cli.options import command, kernel_option, option
 from treille.cli.pages import check_report
 from treille.cli.tag import sentences
 from treille.cli.tag.scores import TagScores, compare
-from treille.cli.tag.sentences import Direction, Format, Multiclass
-from treille.cli.train import NOT_CONVERGED
+from treille.cli.trained import NOT_CONVERGED, check_scoring, checked, saved, warn_gap
+from treille.cli.training import fit
 from treille.data.format import listed
 from treille.explain.report import Source
 from treille.explain.tagger_report import write_tagger_report
@@ -42,48 +41,34 @@ from treille.kernels.parse import format_kernel
 from treille.tagging import Sentences, is_chunk_tag, read_templates
 
 DEFAULT = Tagger()
-LOSS, DIRECTION = options.Hinge(DEFAULT.loss), Direction(DEFAULT.direction)
-MULTICLASS = Multiclass(DEFAULT.multiclass)
+KERNEL = option(
+    "KERNEL",
+    "Such as 'linear()' or 'polynomial(2)', of the features of a token.",
+    default="conjunctions of two features",
+)
+SCHEME = "Scheme to learn chunks in, such as BIOES; auto or none."
+Pair = tuple[Sentences, Sentences]
 
 
+@options.with_options()
 def run(
     files: sentences.TaggedFiles,
     model: options.ModelPath = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            "--kernel",
-            metavar="KERNEL",
-            help="Such as 'linear()' or 'polynomial(2)', of the features of a token.",
-            show_default="conjunctions of two features",
-        ),
-    ] = None,
-    templates: Annotated[
-        Path | None, typer.Option("--templates", metavar="FILE", help="Feature templates, also those of CRF++.")
-    ] = None,
+    kernel: Annotated[str | None, KERNEL] = None,
+    templates: Annotated[Path | None, option("FILE", "Feature templates, also those of CRF++.")] = None,
     C: options.C = DEFAULT.C,
-    loss: options.HingeName = LOSS,
+    loss: Annotated[Literal["hinge", "squared_hinge"], option("NAME", "hinge or squared_hinge.")] = "squared_hinge",
     tol: options.Tol = DEFAULT.tol,
     max_epochs: options.MaxEpochs = DEFAULT.max_epochs,
-    min_count: Annotated[
-        int, typer.Option("--min-count", metavar="N", help="Leave out features that occur less often.")
-    ] = DEFAULT.min_count,
-    scheme: Annotated[
-        str, typer.Option("--scheme", metavar="NAME", help="Scheme to learn chunks in, such as BIOES; auto or none.")
-    ] = str(DEFAULT.scheme),
-    direction: Annotated[
-        Direction, typer.Option("--direction", metavar="NAME", help="Tag forward, or backward.")
-    ] = DIRECTION,
-    beam: Annotated[
-        int, typer.Option("--beam", metavar="N", help="Sequences kept while tagging; 1 is greedy.")
-    ] = DEFAULT.beam,
+    min_count: Annotated[int, option("N", "Leave out features that occur less often.")] = DEFAULT.min_count,
+    scheme: Annotated[str, option("NAME", SCHEME)] = str(DEFAULT.scheme),
+    direction: Annotated[Literal["forward", "backward"], option("NAME", "Tag forward, or backward.")] = "forward",
+    beam: Annotated[int, option("N", "Sequences kept while tagging; 1 is greedy.")] = DEFAULT.beam,
     multiclass: Annotated[
-        Multiclass, typer.Option("--multiclass", metavar="NAME", help="One tag against the rest, or pairs of tags.")
-    ] = MULTICLASS,
+        Literal["rest", "pairs"], option("NAME", "One tag against the rest, or pairs of tags.")
+    ] = "rest",
     tag_column: sentences.TagColumn = None,
-    format: Annotated[
-        Format, typer.Option("--format", metavar="NAME", help="conll: columns; crfsuite: features.")
-    ] = Format.conll,
+    format: Annotated[sentences.Format, option("NAME", "conll: columns; crfsuite: features.")] = "conll",
     encoding: sentences.Encoding = "utf-8",
     holdout: options.HoldOut = None,
     test: options.TestFiles = None,
@@ -91,71 +76,54 @@ def run(
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    *,
+    given: options.GivenOptions,
+    printer: options.Output,
 ) -> None:
     """Reads, scores, trains, saves, and prints last."""
-    _check_choices(model, holdout, test)
-    if model is not None:
-        check_writable(model, "model", [*files, *(test or ()), *([str(templates)] if templates else [])], force)
-    if report is not None:
-        check_report(report, [*files, *(test or ())], force)
-    tagger = Tagger(
-        kernel_option(kernel), templates and read_templates(templates), C, loss.value, tol, max_epochs, min_count,
-        None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
-        direction.value, beam, multiclass.value, jobs or -1, seed, int(not quiet),
+    if format == "crfsuite":
+        given.refuse(
+            ("--tag-column",), "is for columns: leave it out with --format crfsuite, where the tag comes first"
+        )
+    check_scoring(model, {"--holdout": holdout, "--test": test or None}, "--holdout 0.1")
+    inputs = [*files, *(test or ()), *([str(templates)] if templates else [])]
+    check_writable(model, "model", inputs, force)
+    check_report(report, inputs, force)
+    tagger = checked(
+        Tagger(
+            kernel_option(kernel), templates and read_templates(templates), C, loss, tol, max_epochs, min_count,
+            None if scheme.lower() == "none" else scheme if scheme == "auto" else scheme.upper(),
+            direction, beam, multiclass, jobs or -1, seed, int(not printer.quiet),
+        )
     )  # fmt: skip
-    try:
-        tagger.check_parameters()
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from None
-    printer = Printer(json, quiet)
-    X, y = sentences.read_tagged(printer, files, format, tag_column, encoding)
+    data = sentences.read_tagged(printer, files, format, tag_column, encoding)
     tested = sentences.read_tagged(printer, test, format, tag_column, encoding) if test else None
-    how, scored = f"on {sentences.source(test)}" if test else "", None
-    shown: tuple[Any, Any, Any] | None = None  # the report's model, sentences and tags
-    if holdout:
-        how = f"on {holdout:.0%} held out"
-        kept, rest = _split(len(X), holdout, seed)
-        shown = (_fit(clone(tagger), X[kept], y[kept]), X[rest], y[rest])
-        scored = compare(*shown)
-    _fit(tagger, X, y)
+    shown = _hold_out(tagger, data, holdout, seed) if holdout else None
+    how = f"on {holdout:.0%} held out" if holdout else f"on {sentences.source(test)}" if test else ""
+    fit(tagger, *data)
     if model:
         tagger.save(model)
     if tested:
-        shown = (tagger, *tested)
-        scored = compare(*shown)
-    _warn_of_tags(printer, tagger, y)
+        shown = tagger, tested, data
+    scored = compare(shown[0], *shown[1]) if shown else None
+    _warn_of_tags(printer, tagger, data[1])
     if report:
-        trained = (X[kept], y[kept]) if holdout else (X, y)
         name, file = sentences.source(test or files), str(model or "model.treille")
         source = Source(name, how if holdout else "", model=file, warnings=printer.warnings)
-        own, some, tags = shown or (tagger, None, None)
+        own, (some, tags), trained = shown or (tagger, (None, None), data)
         write_tagger_report(own, some, tags, report, trained, source)
         printer.note(f"report written to {report}: open it in a browser")
-    _print(printer, tagger, scored, how, model)
-    printer.result(_as_dict(tagger, sentences.source(files), X, y, scored, model))
+    _print(printer, tagger, f"{scored} {how}" if scored else "", model)
+    printer.result(_as_dict(tagger, sentences.source(files), data, scored) | saved(model))
     if tagger.report_.status != "converged":
         raise typer.Exit(NOT_CONVERGED)
 
 
-def _check_choices(model: Path | None, holdout: float | None, test: list[str] | None) -> None:
-    if holdout is not None and test:
-        raise typer.BadParameter("--holdout and --test were given: choose one way to score", param_hint="--holdout")
-    if holdout is not None and not 0 < holdout < 1:
-        raise typer.BadParameter(f"{holdout:g} is not between 0 and 1", param_hint="--holdout")
-    if model is None and holdout is None and not test:
-        raise typer.BadParameter(
-            "say where to save the model, for example --model my.treille, or ask for a score alone with --holdout 0.1",
-            param_hint="--model",
-        )
-
-
-def _fit(tagger: Tagger, X: Sentences, y: Sentences) -> Tagger:
-    """Fits a tagger; its report says whether it converged, so the warning is suppressed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return tagger.fit(X, y)
+def _hold_out(tagger: Tagger, data: Pair, part: float, seed: int) -> tuple[Tagger, Pair, Pair]:
+    """A tagger trained on the other sentences, those held out, and the others."""
+    X, y = data
+    rest, kept = ((X[rows], y[rows]) for rows in _split(len(X), part, seed))
+    return fit(clone(tagger), *rest), kept, rest
 
 
 def _split(n: int, part: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -187,7 +155,7 @@ def _warn_of_tags(printer: Printer, tagger: Tagger, y: Sentences) -> None:
     printer.warn(f"{reason}, so all tags are taken as plain labels: any may follow any, and the score is the accuracy")
 
 
-def _print(printer: Printer, tagger: Tagger, scored: TagScores | None, how: str, model: Path | None) -> None:
+def _print(printer: Printer, tagger: Tagger, score: str, model: Path | None) -> None:
     plan, report = tagger.plan_, tagger.report_
     printer.field("tags", f"{listed(tagger.tags_, 10)}: {sentences.scheme_of(tagger)}")
     printer.field("features", sentences.describe_features(tagger))
@@ -195,17 +163,15 @@ def _print(printer: Printer, tagger: Tagger, scored: TagScores | None, how: str,
     printer.field("solver", f"{plan.solver!r}, {plan.solver_why}")
     printer.field("sizes", plan.sizes)
     printer.field("training", describe_report(report, tagger.tol, tagger.multiclass == "pairs"))
-    if scored:
-        printer.field("score", f"{scored} {how}")
+    if score:
+        printer.field("score", score)
     if report.status != "converged":
-        reached = f"the duality gap is {report.relative_gap:.1e}, not yet {tagger.tol:g}"
-        printer.warn(f"{reached}: raise --max-epochs or --tol, or lower --C")
+        warn_gap(printer, tagger, "raise --max-epochs or --tol, or lower --C")
     print_saved(printer, model, command("tag", "run", model, "FILE"), command("tag", "evaluate", model, "FILE"))
 
 
-def _as_dict(
-    tagger: Tagger, source: str, X: Sentences, y: Sentences, scored: TagScores | None, model: Path | None
-) -> dict[str, Any]:
+def _as_dict(tagger: Tagger, source: str, data: Pair, scored: TagScores | None) -> dict[str, Any]:
+    X, y = data
     return {
         "file": source,
         "sentences": len(X),
@@ -218,6 +184,4 @@ def _as_dict(
         "features": tagger.features_.n_features,
         "report": tagger.report_.as_dict(),
         "score": scored and scored.as_dict(),
-        "model": model and str(model),
-        "bytes": model and model.stat().st_size,
     }

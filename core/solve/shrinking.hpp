@@ -3,7 +3,7 @@
 // the longer the stronger the gradient. After a few sweeps nearly every visit moves something. LIBLINEAR shrinks such examples
 // instead, and starts over with all of them at the end.
 //
-// The calendar has one list per sweep to come, so that finding those awake costs nothing for those at rest.
+// The schedule has one list per sweep to come, so that finding those awake costs nothing for those at rest.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace treille {
 
 using ExampleIndex = std::uint32_t;
 
-class RestCalendar {
+class ShrinkingSchedule {
  public:
   static constexpr std::uint32_t kLongest = 127;
 

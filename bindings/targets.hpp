@@ -1,0 +1,43 @@
+#pragma once
+// The problems that Python gives to solvers: a loss, and what each example should be.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "arrays.hpp"
+#include "solve/losses.hpp"
+
+namespace treille {
+
+// K problems on the same examples. For classes, problem k separates labels[i] == classes[k] from the rest; otherwise y has one row per
+// problem.
+struct TargetsIn {
+  std::variant<QuadraticShape, LogisticShape> shape;
+  In<std::int32_t> labels, classes;
+  In<double> y, C;
+
+  std::size_t size() const { return C.size(); }
+  std::size_t n_problems() const { return y.size() == 0 ? classes.size() : y.size() / C.size(); }
+
+  // use(loss_of), where loss_of(targets, k, C) is the loss of problem k of targets like these, with weights C of the examples.
+  template <class Use>
+  decltype(auto) with_losses(Use&& use) const {
+    return std::visit(
+        [&]<class Shape>(const Shape& given) {
+          return use([given](const TargetsIn& of, std::size_t k, std::span<const double> C) {
+            const std::size_t n = of.size();
+            if (of.y.size() == 0) return typename Shape::Loss(given, {view(of.labels), view(of.classes)[k], {}, C});
+            return typename Shape::Loss(given, {{}, 0, view(of.y).subspan(k * n, n), C});
+          });
+        },
+        shape);
+  }
+  // use(loss_of), where loss_of(k) is the loss of problem k.
+  template <class Use>
+  decltype(auto) with_own_losses(Use&& use) const {
+    return with_losses([&](auto&& loss_of) { return use([&](std::size_t k) { return loss_of(*this, k, view(C)); }); });
+  }
+};
+
+}  // namespace treille
