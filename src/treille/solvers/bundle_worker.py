@@ -180,7 +180,7 @@ def take_part(turn: Turn, requests: list[Request]) -> Turn:
         u, v = request.moved
         best = u * best + v * last
         f = state.examples.outputs(k, request.w)
-        y, C, loss = problem.y(k), problem.C, problem.loss
+        y, C, loss = problem.y(k), problem.C, state.examples.loss
         points = [best + t * (f - best) for t in LINE_STEPS] + [m * f for m in MULTIPLES]
         losses = np.array([C @ loss.value(y, point) for point in points])
         mixed = _mixed(own, request.mixture)

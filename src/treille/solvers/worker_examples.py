@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows
 from treille.solvers.part_targets import coded_terms, part_targets
-from treille.solvers.problem import Problem
+from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.segments import rows_of, some_problems
 from treille.spaces.cluster import ClusterSpace
 
@@ -30,6 +30,12 @@ class WorkerExamples:
 
     def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
         return object.__sizeof__(self) + sum(rows.nbytes for rows in self.rows) + self.ids.nbytes
+
+    @property
+    def loss(self) -> DualLoss:
+        """The loss of the problem."""
+        assert isinstance(self.problem.loss, DualLoss)
+        return self.problem.loss
 
     def outputs(self, k: int, w: np.ndarray) -> np.ndarray:
         """f of all examples at w, whose last number is the intercept."""
@@ -58,7 +64,7 @@ class WorkerExamples:
     def free(self, k: int, f: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Examples whose coefficient is not what the loss asks for at f: the others are held there, and need not be visited."""
         y, C = self.problem.y(k), self.problem.C
-        free: np.ndarray = np.abs(self.problem.loss.subgradient(y, f, C) - beta) > HELD * C
+        free: np.ndarray = np.abs(self.loss.subgradient(y, f, C) - beta) > HELD * C
         return free
 
     def for_core(self, k: int) -> tuple[Any, Any]:
