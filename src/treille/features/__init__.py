@@ -5,7 +5,15 @@ from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.contributions import Contributions
 from treille.features.dense_rows import DenseRows
-from treille.features.feature_map import DependentFeaturesError, Families, FeatureMap
+from treille.features.feature_map import (
+    DependentFeaturesError,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    LocatingMap,
+    MergingMap,
+    StringMap,
+)
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
@@ -19,16 +27,20 @@ __all__ = [
     "Contributions",
     "DenseRows",
     "DependentFeaturesError",
+    "ExplainingMap",
     "Families",
     "FeatureMap",
     "FeatureRows",
     "FeatureStrings",
+    "LocatingMap",
+    "MergingMap",
     "Occurrences",
     "PartedRows",
     "PerProblemRows",
     "Representation",
     "RowParts",
     "Rows",
+    "StringMap",
     "concatenate_rows",
     "represent",
 ]

@@ -19,9 +19,10 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import readable_size
+from treille.features.abilities import having
 from treille.features.concatenated_rows import CenteredRows
 from treille.features.conjunction_rows import ConjunctionRows
-from treille.features.feature_map import Families, FeatureMap
+from treille.features.feature_map import Families, FeatureMap, StringMap
 from treille.features.rows import FeatureRows, Rows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -115,7 +116,7 @@ def represent(
 
 
 def _of_strings(features: FeatureMap, rows: Rows, representation: str, threads: int) -> Representation:
-    strings = features.strings()
+    strings = having(features, StringMap).strings()
     args = (rows.for_core(), strings.symbols, strings.offsets)
     if representation == "trie":
         trie = _core.TrieRows.of(*args)

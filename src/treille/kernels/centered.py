@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import CenteredRows, ConcatenatedRows, Contributions, Families, FeatureMap, FeatureRows
+from treille.features import (
+    CenteredRows,
+    ConcatenatedRows,
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -88,7 +97,7 @@ class Centered(WrappedKernel):
         )
 
 
-class CenteredMap(FeatureMap):
+class CenteredMap(ExplainingMap):
     """The features of another map minus their means. A restricted map keeps all means, because norms need them."""
 
     def __init__(self, inner: FeatureMap, mean: np.ndarray, kept: np.ndarray | None = None):
@@ -118,7 +127,7 @@ class CenteredMap(FeatureMap):
             every = np.zeros((len(self.mean), weights.shape[1]))
             every[self.kept] = weights
             weights = every
-        inner, base = self.inner.contributor(weights), -(self.mean @ weights)
+        inner, base = having(self.inner, ExplainingMap).contributor(weights), -(self.mean @ weights)
         return lambda batch, n_jobs: inner(batch, n_jobs).plus(base)
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:

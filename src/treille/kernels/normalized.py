@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    Occurrences,
+    PerProblemRows,
+)
+from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel, WrappedMap
+from treille.kernels.wrapped import RescaledMap, WrappedKernel
 
 
 class Normalized(WrappedKernel):
@@ -103,7 +112,7 @@ class ScaledProduct(LinearOperator):
         return self.inner.sizes()
 
 
-class NormalizedMap(WrappedMap):
+class NormalizedMap(RescaledMap):
     """The features of another map, every row divided by its norm."""
 
     def around(self, inner: FeatureMap) -> NormalizedMap:
@@ -113,10 +122,12 @@ class NormalizedMap(WrappedMap):
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        return (
+            having(self.inner, LocatingMap).occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        )
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        inner = self.inner.contributor(weights)
+        inner = having(self.inner, ExplainingMap).contributor(weights)
 
         def scaled(batch: Batch, n_jobs: int | None) -> Contributions:
             rows = self.inner.transform(batch, n_jobs)

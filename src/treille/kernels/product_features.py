@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
+from treille.features import CenteredRows, Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
@@ -239,7 +240,7 @@ def _unscaled(rows: list[FeatureRows], degree: int) -> tuple[list[FeatureRows], 
         return plain, scale, np.prod([each.diag() for each in plain], axis=0) ** degree
 
 
-class ProductMap(FeatureMap):
+class ProductMap(ExplainingMap, MergingMap):
     """Products of features: row j of `tuples` holds the ids of the factors of feature j."""
 
     def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], products: _core.ProductFeatures):
@@ -312,8 +313,11 @@ class ProductMap(FeatureMap):
             for step in range(place, tuples.shape[1], len(self.maps)):
                 np.add.at(shares, tuples[:, step], counts[:, [step]] * each)
             inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values != 0)
-            found += features.contributions(part, shares * inverse[:, None], n_jobs)
+            found += having(features, ExplainingMap).contributions(part, shares * inverse[:, None], n_jobs)
         return found
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return type(self)(self.kernel, [each.with_leaves(change) for each in self.maps], self.products)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
@@ -332,7 +336,7 @@ class ProductMap(FeatureMap):
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         other = alike(ProductMap, self, other, "kernel")
-        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         mine = self._renumbered(self.tuples, [ids for _, ids, _ in each])
         theirs = self._renumbered(other.tuples, [ids for _, _, ids in each])
         ids, new = merged_ids(np.arange(len(mine)), number_rows(mine, theirs))
@@ -344,9 +348,6 @@ class ProductMap(FeatureMap):
         columns = [own[column] for own, column in zip(ids * self.degree, tuples.T, strict=True)]
         renumbered = np.stack(columns, axis=1)
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PartedRows, PerProblemRows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    Occurrences,
+    PartedRows,
+    PerProblemRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -220,27 +231,13 @@ class WeightedMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         if len(self.weights) > 1:
             raise InputError("the features have other weights for each class: ask for the occurrences of .inner")
-        return self.inner.occurrences(batch).weighted(self.weights[0])
+        return having(self.inner, LocatingMap).occurrences(batch).weighted(self.weights[0])
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        return self.inner.contributor(np.ascontiguousarray(weights * self.weights.T))
+        return having(self.inner, ExplainingMap).contributor(np.ascontiguousarray(weights * self.weights.T))
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())
-
-    @property
-    def has_strings(self) -> bool:
-        return False
-
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        raise InputError(
-            "weights of features are those of one set of examples: merge the features of the kernel inside"
-        )
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        raise InputError(
-            "weights of features are those of one set of examples: extend the features of the kernel inside"
-        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()

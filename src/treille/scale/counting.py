@@ -16,7 +16,8 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of, readable_size, resident_bytes
-from treille.features import FeatureMap, PartedRows
+from treille.features import FeatureMap, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -203,7 +204,7 @@ def _count(counted: Counted, part: Part, batch: Batch, found: Found | None, n_jo
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
-            merged, moved, ids = counted.leaves[place].absorb(features)
+            merged, moved, ids = having(counted.leaves[place], MergingMap).absorb(features)
             if not np.array_equal(moved, np.arange(len(moved))):
                 write_arrays(counted.file(number, place).with_suffix(".moved"), {"ids": moved})
             rows = rows.renumbered(ids, merged.n_features, effective_n_jobs(n_jobs))

@@ -11,7 +11,8 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of
-from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
@@ -271,7 +272,7 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     if not left.maps or not right.maps:
         one = [np.arange(features.n_features) for features in left.maps or right.maps]
         return LeafMaps(left.maps or right.maps, (one, one))
-    merged = [mine.merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
+    merged = [having(mine, MergingMap).merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
     maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
     return LeafMaps(maps, (of_left, of_right))
 
