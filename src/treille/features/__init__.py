@@ -18,21 +18,24 @@ from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
 from treille.features.per_problem_rows import PerProblemRows
-from treille.features.rows import FeatureRows, Rows
+from treille.features.rows import CountableRows, DivisibleRows, FeatureRows, MatrixRows, Rows, StoredRows, WeighableRows
 
 __all__ = [
     "CenteredRows",
     "ConcatenatedRows",
     "ConjunctionRows",
     "Contributions",
+    "CountableRows",
     "DenseRows",
     "DependentFeaturesError",
+    "DivisibleRows",
     "ExplainingMap",
     "Families",
     "FeatureMap",
     "FeatureRows",
     "FeatureStrings",
     "LocatingMap",
+    "MatrixRows",
     "MergingMap",
     "Occurrences",
     "PartedRows",
@@ -40,7 +43,9 @@ __all__ = [
     "Representation",
     "RowParts",
     "Rows",
+    "StoredRows",
     "StringMap",
+    "WeighableRows",
     "concatenate_rows",
     "represent",
 ]

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from treille.io.errors import InputError
 
 A = TypeVar("A")
 
 
-class Ability(Protocol):
-    """A type that states, in words, what values without it cannot do."""
-
-    lacking: ClassVar[str]
-
-
 class Refusing(Protocol):
-    """Values that may lack abilities."""
+    """Values that may lack abilities, which are types with a text `lacking`: what values without it cannot do."""
 
-    def refusal(self, ability: type[Ability]) -> InputError:
+    def refusal(self, ability: Any) -> InputError:
         """The error for an ability that this value does not have."""
         ...
 
@@ -33,5 +27,5 @@ def having(value: Refusing, ability: type[A]) -> A:
     True
     """
     if not isinstance(value, ability):
-        raise value.refusal(ability)  # type: ignore[arg-type]
+        raise value.refusal(ability)
     return value

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch
-from treille.features.abilities import Ability
 from treille.features.contributions import Contributions
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
@@ -109,7 +108,7 @@ class FeatureMap(ABC):
         """The map with each map inside that finds features in examples replaced by ``change(map)``."""
         return change(self)
 
-    def refusal(self, ability: type[Ability]) -> InputError:
+    def refusal(self, ability: Any) -> InputError:
         """The error for an ability that these features do not have."""
         example = f" such as {self.name(0)!r}" if self.n_features else ""
         return InputError(f"the features of {type(self).__name__}{example} {ability.lacking}")

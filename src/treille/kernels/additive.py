@@ -111,7 +111,7 @@ class SummedExpansion(Expansion):
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         found = [term.contributions(own, n_jobs) for term, own in each]
-        return None if any(term is None for term in found) else reduce(add, found)  # type: ignore[arg-type]
+        return None if any(term is None for term in found) else reduce(add, found)
 
 
 def unit_of(kernel: Any) -> str:

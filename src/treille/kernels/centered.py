@@ -17,6 +17,7 @@ from treille.features import (
     Families,
     FeatureMap,
     FeatureRows,
+    StoredRows,
 )
 from treille.features.abilities import having
 from treille.io import stored
@@ -59,7 +60,7 @@ class Centered(WrappedKernel):
         return True
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
-        if any(isinstance(part, CenteredRows) for part in rows.parts):
+        if any(isinstance(part, CenteredRows) for part in having(rows, StoredRows).parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
         times = context.times(len(rows))
         mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
@@ -114,9 +115,10 @@ class CenteredMap(ExplainingMap):
 
     def center(self, rows: FeatureRows, n_jobs: int | None) -> FeatureRows:
         """Rows of the inner map minus the means."""
-        cuts = np.cumsum([0, *(part.n_features for part in rows.parts)])
+        terms = having(rows, StoredRows).parts
+        cuts = np.cumsum([0, *(part.n_features for part in terms)])
         parts = []
-        for part, (a, b) in zip(rows.parts, pairwise(cuts), strict=True):
+        for part, (a, b) in zip(terms, pairwise(cuts), strict=True):
             own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
             parts.append(own.keeping(kept))

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import Batch, Vectors
 from treille.data.base import available_memory, readable_size, running_sum
-from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
+from treille.features.abilities import having
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.feature_map import DependentFeaturesError, check_id
 from treille.features.merging import alike
@@ -205,7 +206,7 @@ class ConjunctionMap(ExplainingMap, MergingMap):
         """The contributions in one example."""
         assert isinstance(example, Vectors)
         rows = self.transform(example, n_jobs)
-        row = (rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows).to_csr()
+        row = having(rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows, StoredRows).to_csr()
         offsets, items = self.patterns.items_of_all(row.indices.astype(np.int64))
         sizes = np.diff(offsets)
         own = row.data[:, None] * weights[row.indices]

@@ -117,7 +117,7 @@ class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
         return _rebuild(self.kernel, self._parts(ids), self.alphabet, self.edge_alphabet, self.directed)
 
     def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
-        other = alike(GraphFeatureMap, self, other, "kernel")  # type: ignore[type-abstract]
+        other = alike(GraphFeatureMap, self, other, "kernel")
         mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
         if not (self.n_features and other.n_features):
             return (self, mine, theirs) if self.n_features else (other, mine, theirs)

@@ -12,7 +12,15 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import CenteredRows, Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    MergingMap,
+    Rows,
+    StoredRows,
+)
 from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows
@@ -110,7 +118,9 @@ class ProductKernel(CompositeKernel):
 
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
-        lengths = [_row_lengths(each).astype(np.float64) for each in rows]
+        lengths = [
+            np.sum([p.lengths() for p in having(each, StoredRows).parts], axis=0).astype(np.float64) for each in rows
+        ]
         products = np.ones(len(rows[0]))
         with np.errstate(over="ignore"):
             for step in range(len(rows) * self.exponent()):
@@ -203,12 +213,6 @@ def n_factors(kernel: Kernel) -> int:
     return n_factors(inner) if isinstance(inner, Kernel) else 1
 
 
-def _row_lengths(rows: FeatureRows) -> np.ndarray:
-    """Number of features of every example."""
-    dense = [np.full(len(p), p.n_features) if isinstance(p, CenteredRows) else np.diff(p.indptr) for p in rows.parts]
-    return np.sum(dense, axis=0)
-
-
 def _bytes(count: int, products: float, values: float) -> float:
     """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
     row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
@@ -217,7 +221,7 @@ def _bytes(count: int, products: float, values: float) -> float:
 
 def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The entries of a factor as the core takes them."""
-    matrix = rows.to_csr(threads)
+    matrix = having(rows, StoredRows).to_csr(threads)
     matrix.sum_duplicates()
     ids = matrix.indices.astype(np.uint32, copy=False)
     return matrix.indptr.astype(np.int64), ids, matrix.data
@@ -308,7 +312,7 @@ class ProductMap(ExplainingMap, MergingMap):
         each = own / np.maximum(total, 1)[:, None]
         for place, (factor, features) in enumerate(zip(self.kernel.factors(), self.maps, strict=True)):
             part = own_part(factor, example)
-            values = features.transform(part, n_jobs).to_csr().toarray()[0]
+            values = having(features.transform(part, n_jobs), StoredRows).to_csr().toarray()[0]
             shares = np.zeros((features.n_features, weights.shape[1]))
             for step in range(place, tuples.shape[1], len(self.maps)):
                 np.add.at(shares, tuples[:, step], counts[:, [step]] * each)

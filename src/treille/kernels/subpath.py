@@ -11,7 +11,6 @@ from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
 from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
-from treille.features.abilities import Ability
 from treille.features.feature_map import DependentFeaturesError, check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -205,7 +204,7 @@ class SubpathMap(ExplainingMap):
     def restrict(self, ids: np.ndarray) -> SubpathMap:
         return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
 
-    def refusal(self, ability: type[Ability]) -> InputError:
+    def refusal(self, ability: Any) -> InputError:
         if ability is not MergingMap:
             return super().refusal(ability)
         # A feature is a set of paths that occur equally often in all examples. Further examples split it into several features,

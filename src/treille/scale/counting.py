@@ -23,7 +23,7 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
-from treille.scale.disk_rows import DiskRows, FileRows, settled, write_rows
+from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
 from treille.scale.folder import Folder, opened_folder
 from treille.scale.labels import Collected
@@ -200,7 +200,8 @@ def _count(counted: Counted, part: Part, batch: Batch, found: Found | None, n_jo
     counted.labels.add(part, len(batch), found)
     number = len(counted.lengths)
     for place, (leaf, own) in enumerate(leaf_kernels(counted.kernel, batch)):
-        features, rows = leaf.fit_features(own, n_jobs)
+        features, found_rows = leaf.fit_features(own, n_jobs)
+        rows = rows_of_leaf(found_rows)
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:

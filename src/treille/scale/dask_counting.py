@@ -18,6 +18,7 @@ from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster
 from treille.scale.dask_rows import DaskRows
+from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
 
@@ -294,11 +295,11 @@ def _renumbered(local: LocalPart, new: NewIds | None) -> list[FeatureRows]:
     each = [rows for _, rows in local.leaves]
     if new is None:  # the only part
         return each
-    return [rows.renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
+    return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
 
 
 def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
-    return [rows.taken(np.zeros(0, np.int64)) for rows in each]
+    return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]
 
 
 def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treille import _core
-from treille.features import FeatureRows
+from treille.features import DivisibleRows, FeatureRows
+from treille.features.abilities import having
 from treille.solvers.cluster_part import ClusterPart, signs
 from treille.solvers.part_targets import true_weights, weights_of
 
@@ -103,7 +104,7 @@ def leaving(alone: Alone, examples: np.ndarray) -> Leaving:
     for rows in part.rows_of(alone.problems[0]):
         inside = examples[(at <= examples) & (examples < at + len(rows))] - at
         if len(inside):
-            each.append(rows.taken(inside))
+            each.append(having(rows, DivisibleRows).taken(inside))
         at += len(rows)
     return Leaving(examples, each, part.problem.targets[examples], part.problem.C[examples], alone.alpha[:, examples])
 
