@@ -277,17 +277,7 @@ class Shrinking(Mapped):
             return Shrinking.map(some.features, some.alphabet, some.unit, some.orders)
 
 
-class Contracting(Mapped):
-    """Extending leaves the map as it is."""
-
-    class map(NGramMap):
-        def extend(self, batch, n_jobs=None):
-            return self
-
-
-@pytest.mark.parametrize(
-    ("mutant", "found"), [(Muddled, "do not name"), (Shrinking, "nothing"), (Contracting, "extended")]
-)
+@pytest.mark.parametrize(("mutant", "found"), [(Muddled, "do not name"), (Shrinking, "nothing")])
 def test_every_way_to_merge_is_checked(mutant, found):
     with pytest.raises(AssertionError, match=f"breaks the law 'features of parts merge to those of all'.*{found}"):
         check_kernel(mutant(2), TEXTS)

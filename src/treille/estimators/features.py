@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
 from treille.estimators.targets import check_labels, found_labels
-from treille.features import FeatureRows
+from treille.features import FeatureRows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
@@ -103,7 +104,7 @@ class Features(TransformerMixin, BaseEstimator):
         """Fits, and returns the matrix of X, or of each part."""
         if isinstance(X, Parts) or is_collection(X):
             return self.fit(X, y).transform(X)
-        return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
+        return having(self.fit_rows(X, y), StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> Any:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out.
@@ -117,7 +118,7 @@ class Features(TransformerMixin, BaseEstimator):
         if is_collection(X):
             return matrices(self.transform, X)
         rows = self.feature_map_.transform(self.kernel.batch(X, self.n_jobs), self.n_jobs)
-        return rows.to_csr(effective_n_jobs(self.n_jobs))
+        return having(rows, StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
         """The name of the feature of a column."""

@@ -22,7 +22,8 @@ from treille.estimators.plan import Plan, plan
 from treille.estimators.posed import Posed
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
-from treille.features import FeatureMap, PerProblemRows, Rows
+from treille.features import FeatureMap, PerProblemRows, Rows, StoredRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -137,7 +138,7 @@ class KernelLearner(KernelMachine):
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
         features, rows = context.fit(kernel, batch, self.n_jobs)
-        if isinstance(rows, PerProblemRows):
+        if len(rows.problems) > 1:
             raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
         if not callable(self.groups):
             return LearningRows(kernel, features, rows, None, [])
@@ -204,7 +205,7 @@ class KernelLearner(KernelMachine):
             ended = any(each.report.status != "converged" for each in learned)
             why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
             raise InputError(f"all weights are 0: {why}")
-        everything = examples.rows.to_csr()
+        everything = having(examples.rows, StoredRows).to_csr()
         matrix = everything[:, used]
         each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
         rows = each[0] if len(each) == 1 else PerProblemRows(each)

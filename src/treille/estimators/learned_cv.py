@@ -18,7 +18,8 @@ from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningRows, p
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
 from treille.estimators.svc_cv import SVCCV
-from treille.features import Rows
+from treille.features import Rows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import KnownFeatures
@@ -84,7 +85,7 @@ def _fold_outputs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Outputs of the held-out examples by C, example and function; the larger gap of learning and training; and seconds."""
     some = np.unique(fold.train)
-    matrix = rows.rows.to_csr()
+    matrix = having(rows.rows, StoredRows).to_csr()
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
     outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))

@@ -10,7 +10,8 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch
-from treille.features import FeatureMap, represent
+from treille.features import FeatureMap, MergingMap, represent
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
@@ -182,7 +183,7 @@ class FeatureStream(Stream):
         if self.features is None:
             self.features, before, ids = own, np.empty(0, np.int64), np.arange(own.n_features)
         else:
-            self.features, before, ids = self.features.merge(own)
+            self.features, before, ids = having(self.features, MergingMap).merge(own)
         w, late = (np.zeros((self.features.n_features, self.n_classes)) for _ in range(2))
         w[before], late[before] = self.w, self.late
         threads = effective_n_jobs(self.n_jobs)
@@ -306,7 +307,7 @@ def _multiplies_features(kernel: Kernel) -> bool:
 
 def _merges(features: FeatureMap) -> bool:
     try:
-        features.merge(features)
+        having(features, MergingMap).merge(features)
     except InputError:
         return False
     return True

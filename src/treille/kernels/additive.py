@@ -12,7 +12,18 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, Texts
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, concatenate_rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    MergingMap,
+    Occurrences,
+    concatenate_rows,
+)
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, different
 from treille.io import stored
@@ -100,7 +111,7 @@ class SummedExpansion(Expansion):
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
         each = zip(self.terms, self.kernel.batches(batch), strict=True)
         found = [term.contributions(own, n_jobs) for term, own in each]
-        return None if any(term is None for term in found) else reduce(add, found)  # type: ignore[arg-type]
+        return None if any(term is None for term in found) else reduce(add, found)
 
 
 def unit_of(kernel: Any) -> str:
@@ -124,7 +135,7 @@ class SummedProduct(LinearOperator):
         return "; ".join(term.sizes() for term in self.terms)
 
 
-class AdditiveMap(FeatureMap):
+class AdditiveMap(LocatingMap, MergingMap):
     """The features of all terms, those of each after those of the terms before it."""
 
     def __init__(self, kernel: Additive, maps: list[FeatureMap]):
@@ -170,10 +181,15 @@ class AdditiveMap(FeatureMap):
             raise InputError(
                 "the terms read different columns or units, so that positions are not those of one example: ask every term"
             )
-        return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
+        return Occurrences.concatenated(
+            [having(each, LocatingMap).occurrences(batch) for each in self.maps], self.cuts[:-1].tolist()
+        )
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        each = [own.contributor(weights[a:b]) for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)]
+        each = [
+            having(own, ExplainingMap).contributor(weights[a:b])
+            for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)
+        ]
 
         def summed(batch: Batch, n_jobs: int | None) -> Contributions:
             return reduce(add, (find(own, n_jobs) for find, own in zip(each, self.kernel.batches(batch), strict=True)))
@@ -182,6 +198,9 @@ class AdditiveMap(FeatureMap):
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
+        return AdditiveMap(self.kernel, [each.with_leaves(change) for each in self.maps])
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)
@@ -194,16 +213,12 @@ class AdditiveMap(FeatureMap):
         other = alike(AdditiveMap, self, other)
         if other.prefixes != self.prefixes:
             raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))
-        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         both = AdditiveMap(self.kernel, [merged for merged, _, _ in each])
         firsts = both.cuts[:-1]
         mine = np.concatenate([ids + first for (_, ids, _), first in zip(each, firsts, strict=True)])
         theirs = np.concatenate([ids + first for (_, _, ids), first in zip(each, firsts, strict=True)])
         return both, mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> AdditiveMap:
-        each = zip(self.maps, self.kernel.batches(batch), strict=True)
-        return AdditiveMap(self.kernel, [features.extend(own, n_jobs) for features, own in each])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

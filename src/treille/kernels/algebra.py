@@ -10,7 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Batch, Lattices, Table, Texts
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    MergingMap,
+    Occurrences,
+    Rows,
+)
+from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
@@ -23,7 +33,7 @@ from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Sp
 from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
-from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
+from treille.kernels.wrapped import RescaledMap, WrappedKernel, check_is_kernel
 
 
 class Pair(Expression, Kernel):
@@ -211,7 +221,7 @@ class Scaled(WrappedKernel):
         return self.kernel.expansion(support, self.scale * coefficients, n_jobs)
 
 
-class ScaledMap(WrappedMap):
+class ScaledMap(RescaledMap):
     """The features of another map, every value times a number."""
 
     def __init__(self, inner: FeatureMap, factor: float):
@@ -225,10 +235,10 @@ class ScaledMap(WrappedMap):
         return rows.scaled(self.factor)
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(self.factor)
+        return having(self.inner, LocatingMap).occurrences(batch).scaled(self.factor)
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        return self.inner.contributor(self.factor * weights)
+        return having(self.inner, ExplainingMap).contributor(self.factor * weights)
 
 
 class Constant(Kernel):
@@ -268,7 +278,7 @@ class Constant(Kernel):
         return np.full(len(batch), float(self.value))
 
 
-class ConstantMap(FeatureMap):
+class ConstantMap(ExplainingMap, MergingMap):
     """One feature with the same value for every example, or none, if restricted to none."""
 
     def __init__(self, value: float, n_features: int = 1):
@@ -287,6 +297,9 @@ class ConstantMap(FeatureMap):
         own = np.sqrt(self.value) * weights.sum(axis=0)
         return Contributions({}, np.tile(own, (len(batch), 1)))
 
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return self  # it does not depend on examples
+
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return np.zeros(len(ids), np.int64)
 
@@ -300,9 +313,6 @@ class ConstantMap(FeatureMap):
         other = alike(ConstantMap, self, other, "value")
         larger = self if self.count else other
         return larger, np.arange(self.count), np.arange(other.count)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return ConstantMap(self.value)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}

@@ -91,7 +91,8 @@ class SubstringExpansion(SuffixTreeExpansion):
         support = self.support
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
-        right = support.symbols, support.offsets, len(support.alphabet)
-        weights, threads = self.kernel._weights(batch, support), effective_n_jobs(n_jobs)
-        values = _core.substring_shares(symbols, batch.offsets, *right, *weights, self.coefficients, threads)
+        lengths: tuple[int, np.ndarray] = self.kernel._weights(batch, support)
+        right = support.symbols, support.offsets, len(support.alphabet), *lengths
+        threads = effective_n_jobs(n_jobs)
+        values = _core.substring_shares(symbols, batch.offsets, *right, self.coefficients, threads)
         return Contributions.of(batch, values)

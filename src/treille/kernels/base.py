@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator
 from treille.automata import Fst
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import FeatureMap, FeatureRows
+from treille.features import FeatureMap, FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
@@ -167,9 +168,9 @@ parts: leave out .centered()
         threads = effective_n_jobs(n_jobs)
         if right is not None and self.needs_features:
             features, rows = self.fit_features(right, n_jobs)
-            return features.transform(left, n_jobs).gram(rows, threads)
+            return having(features.transform(left, n_jobs), MatrixRows).gram(rows, threads)
         features, rows = self.fit_features(left, n_jobs)
-        return rows.gram(None if right is None else features.transform(right, n_jobs), threads)
+        return having(rows, MatrixRows).gram(None if right is None else features.transform(right, n_jobs), threads)
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""

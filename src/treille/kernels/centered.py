@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import CenteredRows, ConcatenatedRows, Contributions, Families, FeatureMap, FeatureRows
+from treille.features import (
+    CenteredRows,
+    ConcatenatedRows,
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    StoredRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -50,7 +60,7 @@ class Centered(WrappedKernel):
         return True
 
     def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
-        if any(isinstance(part, CenteredRows) for part in rows.parts):
+        if any(isinstance(part, CenteredRows) for part in having(rows, StoredRows).parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
         times = context.times(len(rows))
         mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
@@ -88,7 +98,7 @@ class Centered(WrappedKernel):
         )
 
 
-class CenteredMap(FeatureMap):
+class CenteredMap(ExplainingMap):
     """The features of another map minus their means. A restricted map keeps all means, because norms need them."""
 
     def __init__(self, inner: FeatureMap, mean: np.ndarray, kept: np.ndarray | None = None):
@@ -105,9 +115,10 @@ class CenteredMap(FeatureMap):
 
     def center(self, rows: FeatureRows, n_jobs: int | None) -> FeatureRows:
         """Rows of the inner map minus the means."""
-        cuts = np.cumsum([0, *(part.n_features for part in rows.parts)])
+        terms = having(rows, StoredRows).parts
+        cuts = np.cumsum([0, *(part.n_features for part in terms)])
         parts = []
-        for part, (a, b) in zip(rows.parts, pairwise(cuts), strict=True):
+        for part, (a, b) in zip(terms, pairwise(cuts), strict=True):
             own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
             parts.append(own.keeping(kept))
@@ -118,7 +129,7 @@ class CenteredMap(FeatureMap):
             every = np.zeros((len(self.mean), weights.shape[1]))
             every[self.kept] = weights
             weights = every
-        inner, base = self.inner.contributor(weights), -(self.mean @ weights)
+        inner, base = having(self.inner, ExplainingMap).contributor(weights), -(self.mean @ weights)
         return lambda batch, n_jobs: inner(batch, n_jobs).plus(base)
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:

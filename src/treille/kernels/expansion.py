@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap
+from treille.features import Contributions, ExplainingMap, FeatureMap
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel
@@ -68,9 +69,13 @@ class LinearExpansion(Expansion):
     def _multiply(self) -> Callable[[Batch, int | None], np.ndarray]:
         return self.features.row_products(self.weights)
 
+    @cached_property
+    def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
+        return having(self.features, ExplainingMap).contributor(self.weights)
+
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
         try:
-            return self.features.contributions(batch, self.weights, n_jobs)
+            return self._contributor(batch, n_jobs)
         except InputError:
             return None
 

@@ -13,7 +13,7 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import united
 from treille.data.base import running_sum
-from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
+from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
@@ -162,7 +162,7 @@ class Orders(NamedTuple):
         return first, last, scales, check_counts(self.counts)
 
 
-class NGramMap(CountMap):
+class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     """N-grams and their ids. Unseen n-grams have none."""
 
     features: _core.NGramFeatures  # of the orders that the training data contain
@@ -218,9 +218,6 @@ class NGramMap(CountMap):
         self.__dict__.pop("_codes", None)
         known = np.arange(self.n_features)
         return self, known, self.features.absorb(other.features, recode)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
-        return self.merge(_fitted(batch, self.orders, n_jobs)[0])[0]
 
     def occurrences(self, batch: Batch) -> Occurrences:
         if not isinstance(batch, Strings):

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, LocatingMap, MatrixRows, Occurrences
+from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
 from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
 from treille.kernels.fitting import FitContext
-from treille.kernels.wrapped import WrappedKernel, WrappedMap
+from treille.kernels.wrapped import RescaledMap, WrappedKernel
 
 
 class Normalized(WrappedKernel):
@@ -42,12 +43,13 @@ class Normalized(WrappedKernel):
         context = FitContext()
         if self.prefers_features(left, n_jobs, context.known):
             features, rows = context.fit(self, left, n_jobs)
-            return rows.gram(None if right is None else features.transform(right, n_jobs), effective_n_jobs(n_jobs))
+            others = None if right is None else features.transform(right, n_jobs)
+            return having(rows, MatrixRows).gram(others, effective_n_jobs(n_jobs))
         K = changeable(self.inside().gram(left, right, n_jobs))
-        rows = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
-        columns = rows if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
+        norms = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
+        columns = norms if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
         for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
-            K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
+            K[start : start + 256] *= np.outer(norms[start : start + 256], columns)
         return K
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
@@ -103,7 +105,7 @@ class ScaledProduct(LinearOperator):
         return self.inner.sizes()
 
 
-class NormalizedMap(WrappedMap):
+class NormalizedMap(RescaledMap):
     """The features of another map, every row divided by its norm."""
 
     def around(self, inner: FeatureMap) -> NormalizedMap:
@@ -113,14 +115,15 @@ class NormalizedMap(WrappedMap):
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        return (
+            having(self.inner, LocatingMap).occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        )
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        inner = self.inner.contributor(weights)
+        inner = having(self.inner, ExplainingMap).contributor(weights)
 
         def scaled(batch: Batch, n_jobs: int | None) -> Contributions:
-            rows = self.inner.transform(batch, n_jobs)
-            each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
-            return inner(batch, n_jobs).scaled(np.column_stack([inverse_norms(own.diag()) for own in each]))
+            norms = [inverse_norms(rows.diag()) for rows in self.inner.transform(batch, n_jobs).problems]
+            return inner(batch, n_jobs).scaled(np.column_stack(norms))
 
         return scaled

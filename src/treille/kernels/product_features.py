@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,16 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    MergingMap,
+    Rows,
+    StoredRows,
+)
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
@@ -109,7 +118,9 @@ class ProductKernel(CompositeKernel):
 
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
-        lengths = [_row_lengths(each).astype(np.float64) for each in rows]
+        lengths = [
+            np.sum([p.lengths() for p in having(each, StoredRows).parts], axis=0).astype(np.float64) for each in rows
+        ]
         products = np.ones(len(rows[0]))
         with np.errstate(over="ignore"):
             for step in range(len(rows) * self.exponent()):
@@ -202,12 +213,6 @@ def n_factors(kernel: Kernel) -> int:
     return n_factors(inner) if isinstance(inner, Kernel) else 1
 
 
-def _row_lengths(rows: FeatureRows) -> np.ndarray:
-    """Number of features of every example."""
-    dense = [np.full(len(p), p.n_features) if isinstance(p, CenteredRows) else np.diff(p.indptr) for p in rows.parts]
-    return np.sum(dense, axis=0)
-
-
 def _bytes(count: int, products: float, values: float) -> float:
     """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
     row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
@@ -216,7 +221,7 @@ def _bytes(count: int, products: float, values: float) -> float:
 
 def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The entries of a factor as the core takes them."""
-    matrix = rows.to_csr(threads)
+    matrix = having(rows, StoredRows).to_csr(threads)
     matrix.sum_duplicates()
     ids = matrix.indices.astype(np.uint32, copy=False)
     return matrix.indptr.astype(np.int64), ids, matrix.data
@@ -239,7 +244,7 @@ def _unscaled(rows: list[FeatureRows], degree: int) -> tuple[list[FeatureRows], 
         return plain, scale, np.prod([each.diag() for each in plain], axis=0) ** degree
 
 
-class ProductMap(FeatureMap):
+class ProductMap(ExplainingMap, MergingMap):
     """Products of features: row j of `tuples` holds the ids of the factors of feature j."""
 
     def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], products: _core.ProductFeatures):
@@ -307,13 +312,16 @@ class ProductMap(FeatureMap):
         each = own / np.maximum(total, 1)[:, None]
         for place, (factor, features) in enumerate(zip(self.kernel.factors(), self.maps, strict=True)):
             part = own_part(factor, example)
-            values = features.transform(part, n_jobs).to_csr().toarray()[0]
+            values = having(features.transform(part, n_jobs), StoredRows).to_csr().toarray()[0]
             shares = np.zeros((features.n_features, weights.shape[1]))
             for step in range(place, tuples.shape[1], len(self.maps)):
                 np.add.at(shares, tuples[:, step], counts[:, [step]] * each)
             inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values != 0)
-            found += features.contributions(part, shares * inverse[:, None], n_jobs)
+            found += having(features, ExplainingMap).contributions(part, shares * inverse[:, None], n_jobs)
         return found
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return type(self)(self.kernel, [each.with_leaves(change) for each in self.maps], self.products)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
@@ -332,7 +340,7 @@ class ProductMap(FeatureMap):
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         other = alike(ProductMap, self, other, "kernel")
-        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         mine = self._renumbered(self.tuples, [ids for _, ids, _ in each])
         theirs = self._renumbered(other.tuples, [ids for _, _, ids in each])
         ids, new = merged_ids(np.arange(len(mine)), number_rows(mine, theirs))
@@ -344,9 +352,6 @@ class ProductMap(FeatureMap):
         columns = [own[column] for own, column in zip(ids * self.degree, tuples.T, strict=True)]
         renumbered = np.stack(columns, axis=1)
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PartedRows, PerProblemRows
+from treille.features import (
+    Contributions,
+    CountableRows,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    Occurrences,
+    WeighableRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
@@ -151,10 +162,10 @@ class Weighted(WrappedKernel):
             names = map(features.name, range(features.n_features))
             weights = np.array([float(self.weights.get(name, self.missing)) for name in names])
             if context.counts is not None:
-                weights[rows.frequencies(times[:, None], threads)[:, 0] == 0] = self.missing
+                weights[having(rows, CountableRows).frequencies(times[:, None], threads)[:, 0] == 0] = self.missing
             return weights[None], float(self.missing)
         if self.weights == "idf":
-            found = rows.frequencies(times[:, None], threads)[:, 0]
+            found = having(rows, CountableRows).frequencies(times[:, None], threads)[:, 0]
             return ((np.log((1 + times.sum()) / (1 + found)) + 1) * (found > 0))[None], 0.0
         if context.labels is None:
             raise InputError(
@@ -162,7 +173,7 @@ class Weighted(WrappedKernel):
                 "SVC(...).fit(X, y), or use weighted('idf'), which needs no labels"
             )
         positive = (context.labels[:, None] == context.classes) * times[:, None]
-        inside = rows.frequencies(np.hstack([positive, times[:, None]]), threads)
+        inside = having(rows, CountableRows).frequencies(np.hstack([positive, times[:, None]]), threads)
         seen = inside[:, -1:] > 0
         p, q = 1 + inside[:, :-1], 1 + inside[:, -1:] - inside[:, :-1]
         ratios = np.log(p / (p * seen).sum(axis=0)) - np.log(q / (q * seen).sum(axis=0))
@@ -202,11 +213,10 @@ class WeightedMap(WrappedMap):
         return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
+        weighable = having(rows, WeighableRows)
         if len(self.weights) == 1:
-            return rows.weighted(self.weights[0], self.unseen, threads)
-        if isinstance(rows, PartedRows):
-            return rows.changed(lambda part: self.change(part, threads), len(self.weights))
-        return PerProblemRows([rows.weighted(weights, self.unseen, threads) for weights in self.weights])
+            return weighable.weighted(self.weights[0], self.unseen, threads)
+        return weighable.weighted_by_problem(self.weights, self.unseen, threads)
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())
@@ -220,27 +230,13 @@ class WeightedMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         if len(self.weights) > 1:
             raise InputError("the features have other weights for each class: ask for the occurrences of .inner")
-        return self.inner.occurrences(batch).weighted(self.weights[0])
+        return having(self.inner, LocatingMap).occurrences(batch).weighted(self.weights[0])
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        return self.inner.contributor(np.ascontiguousarray(weights * self.weights.T))
+        return having(self.inner, ExplainingMap).contributor(np.ascontiguousarray(weights * self.weights.T))
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())
-
-    @property
-    def has_strings(self) -> bool:
-        return False
-
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        raise InputError(
-            "weights of features are those of one set of examples: merge the features of the kernel inside"
-        )
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        raise InputError(
-            "weights of features are those of one set of examples: extend the features of the kernel inside"
-        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings
+from treille.features import (
+    Contributions,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    FeatureStrings,
+    LocatingMap,
+    MergingMap,
+    StringMap,
+)
+from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
@@ -69,15 +79,11 @@ class WrappedKernel(Expression, CompositeKernel):
         return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
-class WrappedMap(FeatureMap):
+class WrappedMap(LocatingMap):
     """The features of another map with changed values."""
 
     def __init__(self, inner: FeatureMap):
         self.inner = inner
-
-    def _own(self) -> list[str]:
-        """The names of the attributes that say how values are changed."""
-        return [name for name in vars(self) if name != "inner"]
 
     @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
@@ -118,26 +124,33 @@ class WrappedMap(FeatureMap):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return self.inner.state()
 
-    @property
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return self.around(self.inner.with_leaves(change))
+
+
+class RescaledMap(WrappedMap, MergingMap, StringMap):
+    """The features of another map, every row times a number."""
+
+    def _own(self) -> list[str]:
+        """The names of the attributes that say how values are changed."""
+        return [name for name in vars(self) if name != "inner"]
+
     def has_strings(self) -> bool:
-        return self.inner.has_strings
+        return isinstance(self.inner, StringMap) and self.inner.has_strings()
 
     def strings(self) -> FeatureStrings:
-        return self.inner.strings()
+        return having(self.inner, StringMap).strings()
 
     def with_strings(self, strings: FeatureStrings) -> FeatureMap:
-        return self.around(self.inner.with_strings(strings))
+        return self.around(having(self.inner, StringMap).with_strings(strings))
 
     def families(self) -> tuple[Families | None, ...]:
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         other = alike(type(self), self, other, *self._own())
-        merged, mine, theirs = self.inner.merge(other.inner)
+        merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.around(self.inner.extend(batch, n_jobs))
 
 
 def check_is_kernel(name: str, value: Any) -> None:

@@ -16,13 +16,14 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of, readable_size, resident_bytes
-from treille.features import FeatureMap, PartedRows
+from treille.features import FeatureMap, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
-from treille.scale.disk_rows import DiskRows, FileRows, settled, write_rows
+from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
 from treille.scale.folder import Folder, opened_folder
 from treille.scale.labels import Collected
@@ -220,11 +221,12 @@ def _count(counted: CountedParts, part: Part, batch: Batch, found: Found | None,
     counted.labels.add(part, len(batch), found)
     number = len(counted.lengths)
     for place, (leaf, own) in enumerate(leaf_kernels(counted.kernel, batch)):
-        features, rows = leaf.fit_features(own, n_jobs)
+        features, found_rows = leaf.fit_features(own, n_jobs)
+        rows = rows_of_leaf(found_rows)
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
-            merged, moved, ids = counted.leaves[place].absorb(features)
+            merged, moved, ids = having(counted.leaves[place], MergingMap).absorb(features)
             if not np.array_equal(moved, np.arange(len(moved))):
                 write_arrays(counted.file(number, place).with_suffix(".moved"), {"ids": moved})
             rows = rows.renumbered(ids, merged.n_features, effective_n_jobs(n_jobs))

@@ -11,12 +11,14 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of
-from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster
 from treille.scale.dask_rows import DaskRows
+from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
 from treille.spaces.cluster import ClusterSpace
@@ -281,7 +283,7 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     if not left.maps or not right.maps:
         one = [np.arange(features.n_features) for features in left.maps or right.maps]
         return LeafMaps(left.maps or right.maps, (one, one))
-    merged = [mine.merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
+    merged = [having(mine, MergingMap).merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
     maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
     return LeafMaps(maps, (of_left, of_right))
 
@@ -303,11 +305,11 @@ def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows
     each = [rows for _, rows in local.leaves]
     if new is None:  # the only part
         return each
-    return [rows.renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
+    return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
 
 
 def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
-    return [rows.taken(np.zeros(0, np.int64)) for rows in each]
+    return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]
 
 
 def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:

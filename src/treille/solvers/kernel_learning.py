@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import PerProblemRows
+from treille.features import MatrixRows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
@@ -150,7 +151,7 @@ def _learn(
     check_budget(run.max_seconds)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
-    if isinstance(rows, PerProblemRows):
+    if len(rows.problems) > 1:
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
         each = zip(split(problem), rows.problems, starts, strict=True)
         return [_learn(one, own, groups, given, run)[0] for one, own, given in each]
@@ -201,9 +202,8 @@ class Columns:
             blocks = np.concatenate([[0], np.cumsum(np.bincount(groups[order]))]).astype(np.int64)
         if rows.n_features >= 2**31:
             raise InputError(f"kernel learning takes fewer than 2^31 features, found {rows.n_features:,}")
-        parts = [
-            part.to_csr(threads) for part in getattr(rows, "parts", (rows,))
-        ]  # joining them would take longer than the rest
+        # Joining the parts would take longer than the rest.
+        parts = [having(part, StoredRows).to_csr(threads) for part in having(rows, MatrixRows).parts]
         core = _core.Columns.of_csr(
             [part.indptr.astype(np.int64) for part in parts],
             [part.indices.astype(np.int32, copy=False) for part in parts],

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from treille.features import MatrixRows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
@@ -85,7 +87,7 @@ def _spectrum(
     threads, n = effective_n_jobs(n_jobs), len(some)
     if isinstance(space, RowsSpace) and space.n_features + constant < n:
         check_memory(n, space.n_features + constant)
-        X = space.rows.to_csr(threads)[some].toarray()
+        X = having(space.rows, StoredRows).to_csr(threads)[some].toarray()
         X = np.hstack([X, np.ones((n, 1))]) if constant else X
         X = root * (X if share is None else X - (share * X).sum(axis=0))
         values, vectors = np.linalg.eigh(X.T @ X)
@@ -102,7 +104,7 @@ def _spectrum(
 
 def _matrix(space: Any, threads: int) -> np.ndarray:
     if isinstance(space, RowsSpace):
-        return space.rows.gram(None, threads)
+        return having(space.rows, MatrixRows).gram(None, threads)
     return space.matrix() if isinstance(space, GramSpace) else space.product(np.eye(len(space)))
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap
+from treille.features import Contributions, ExplainingMap, FeatureMap, StringMap
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
@@ -66,7 +67,7 @@ class LinearFunctions(DecisionFunctions):
 
     @cached_property
     def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
-        return self.features.contributor(self.weights)
+        return having(self.features, ExplainingMap).contributor(self.weights)
 
     @cached_property
     def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
@@ -86,10 +87,14 @@ class LinearFunctions(DecisionFunctions):
             spec, arrays = self.features.restrict(kept).state()
             named = {f"features.{name}": array for name, array in arrays.items()}
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
-        if representation == "automaton" or (representation == "auto" and self.features.has_strings):
+        if representation == "automaton" or (representation == "auto" and _of_strings(self.features)):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
         spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
+
+
+def _of_strings(features: FeatureMap) -> bool:
+    return isinstance(features, StringMap) and features.has_strings()
 
 
 @dataclass(frozen=True)

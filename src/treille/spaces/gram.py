@@ -10,6 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from treille.data import Batch
+from treille.features import MatrixRows
+from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import check_finite
@@ -68,7 +70,7 @@ class GramSpace:
     def _row(self) -> Callable[[int], np.ndarray]:
         """Returns a row, from what the kernel builds once for all of them."""
         if self._rows is not None:
-            return self._rows.rows.row_products()
+            return having(self._rows.rows, MatrixRows).row_products()
         if self.kernel.multiplies(self.batch):
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
             return lambda i: linear.matvec(np.arange(n) == i)
@@ -77,7 +79,7 @@ class GramSpace:
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
         if self.kernel.needs_features and self._rows is not None:  # k depends on the context
-            values = self._rows.rows.gram(None, effective_n_jobs(self.n_jobs))
+            values = having(self._rows.rows, MatrixRows).gram(None, effective_n_jobs(self.n_jobs))
         else:
             values = self.kernel.gram(self.batch, None, self.n_jobs)
         return check_finite(self.kernel, values)

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 
 from treille.data import Batch
 from treille.data.base import readable_size
-from treille.features import DenseRows, FeatureMap, FeatureRows, Representation
+from treille.features import DenseRows, FeatureMap, FeatureRows, MatrixRows, Representation
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
@@ -67,8 +68,9 @@ class Nystrom(BaseEstimator):
         fitted = None
         if kernel.needs_features:  # which are those of all examples, not of the landmarks
             features, whole = (context or FitContext()).fit(kernel, batch, n_jobs)
-            fitted, threads = (features, features.transform(landmarks, n_jobs)), effective_n_jobs(n_jobs)
-            among, across = fitted[1].gram(None, threads), whole.gram(fitted[1], threads)
+            own, threads = having(features.transform(landmarks, n_jobs), MatrixRows), effective_n_jobs(n_jobs)
+            fitted = features, own
+            among, across = own.gram(None, threads), having(whole, MatrixRows).gram(own, threads)
             exact = whole.diag().sum()
         else:
             among, across = kernel.gram(landmarks, n_jobs=n_jobs), kernel.gram(batch, landmarks, n_jobs)
@@ -117,14 +119,6 @@ class NystromSpace(KernelRowsSpace):
         if representation not in ("auto", "flat"):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
         return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
-
-    def matvec(self, weights: np.ndarray) -> np.ndarray:
-        """``Phi @ weights``."""
-        return self.rows.values @ weights
-
-    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Phi.T @ coefficients``."""
-        return self.rows.values.T @ coefficients
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
