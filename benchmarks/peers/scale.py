@@ -29,11 +29,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import treille
 from harness import SMOKE, Page, arguments, installed, interleaved, peak_memory, ratio, shown, sized
 from public_sets import data_file
+from treille import solvers
 from treille.io import read_chunks
 from treille.io.sizes import parse_size
 from treille.kernels import NGram
 from treille.scale import Parts
-from treille.solvers import BundleMethod, Cascade
 
 KERNEL = NGram(5).normalized()
 TOPICS = ("earn", "acq")
@@ -161,9 +161,8 @@ def rounds(page: Page, options: Any) -> None:
             y = [topic in s["topics"] for s in articles]
             for kernel, name in ((KERNEL, "normalised"), (NGram(5), "counts")):
                 best = treille.SVC(kernel, tol=1e-5, n_jobs=2).fit(texts, y).report_
-                for parts, solver in product(
-                    sized((2, 8, 32), (2,)), (Cascade(), Cascade(memory="24MB"), BundleMethod())
-                ):
+                chosen = (solvers.GatheredDualCD(), solvers.BundleMethod())
+                for parts, solver in product(sized((2, 8, 32), (2,)), chosen):
                     cuts = np.linspace(0, len(texts), parts + 1).astype(int)
                     each = [(delayed(texts[a:b]), delayed(y[a:b])) for a, b in pairwise(cuts)]
                     with warnings.catch_warnings():
@@ -223,8 +222,7 @@ def dask(page: Page, options: Any) -> None:
                 def together(solver: Any, client: Any = client, found: dict[str, Any] = found) -> None:
                     found[repr(solver)] = treille.SVC(KERNEL, solver=solver).fit(Parts.on(client, files)).report_
 
-                solvers = (Cascade(), Cascade(memory="90MB"), BundleMethod())
-                jobs = {repr(solver): partial(together, solver) for solver in solvers}
+                jobs = {repr(own): partial(together, own) for own in (solvers.GatheredDualCD(), solvers.BundleMethod())}
                 for job in jobs.values():
                     job()  # workers import treille once
                 seconds = interleaved({"alone": alone} | jobs, options.repeats)
@@ -236,7 +234,7 @@ def dask(page: Page, options: Any) -> None:
                 )
     page.table("4 times Reuters, from files to a model, seconds", ("workers", "solver", *TIMES), rows)
     dask_on_generated_texts(page, options)
-    model(page, measured, 4 * len(lines), len(files))
+    model(page, measured, 4 * len(lines))
 
 
 def dask_on_generated_texts(page: Page, options: Any) -> None:
@@ -280,7 +278,7 @@ class Measured:
 
 N_FEATURES = 465_052  # of the 5-grams of Reuters
 NETWORK = 1.25e9  # bytes per second that a worker sends or receives: 10 Gbit
-DRIVER = 1e9  # bytes of gathered rows that Cascade takes
+DRIVER = 1e9  # bytes of rows that GatheredDualCD takes
 
 
 def shared_cost(one: float, two: float) -> tuple[float, float]:
@@ -289,32 +287,27 @@ def shared_cost(one: float, two: float) -> tuple[float, float]:
     return shared, one - shared
 
 
-def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: int) -> None:
+def model(page: Page, measured: dict[tuple[str, int], Measured], n: int) -> None:
     """Costs fitted to what 1 and 2 workers took, checked at 4, and what follows for other sizes."""
-    every, cascade, bundle = (
-        [measured[name, W] for W in (1, 2, 4)] for name in ("Cascade()", "Cascade(memory='90MB')", "BundleMethod()")
-    )
-    counting = shared_cost(every[0].counting, every[1].counting)
-    at_once, apart = (shared_cost(own[0].solving, own[1].solving) for own in (every, cascade))
+    gathered, bundle = ([measured[name, W] for W in (1, 2, 4)] for name in ("GatheredDualCD()", "BundleMethod()"))
+    counting = shared_cost(gathered[0].counting, gathered[1].counting)
+    at_once = shared_cost(gathered[0].solving, gathered[1].solving)
     per_round = shared_cost(*(own.solving / own.rounds for own in bundle[:2]))
-    gathered = cascade[0].bytes - parts * 4 * N_FEATURES * (cascade[0].rounds + 1)  # the rest are w and sums
     cores = min(4, os.cpu_count() or 1)
     checks = [
-        ("counting", counting[0] / cores + counting[1], every[2].counting),
-        ("solving with all rows", at_once[0] / cores + at_once[1], every[2].solving),
-        ("the cascade", apart[0] / cores + apart[1], cascade[2].solving),
+        ("counting", counting[0] / cores + counting[1], gathered[2].counting),
+        ("solving with all rows", at_once[0] / cores + at_once[1], gathered[2].solving),
         ("a round of BundleMethod", per_round[0] / cores + per_round[1], bundle[2].solving / bundle[2].rounds),
     ]
     said = "; ".join(f"{name} {predicted:.2f} s, measured {found:.2f} s" for name, predicted, found in checks)
     page.say(
         "\nThe model: seconds = shared / W + alone for W workers with a core each, from 1 and 2 workers. "
         f"Counting: {counting[0]:.2f} / W + {counting[1]:.2f}. "
-        f"Solving with all rows at the driver: {at_once[0]:.2f} / W + {at_once[1]:.2f}, {every[0].bytes / 1e6:.0f} MB of rows. "
-        f"The cascade: {apart[0]:.2f} / W + {apart[1]:.2f}, with {gathered / 1e6:.0f} MB of rows gathered. "
+        f"Solving with all rows at the driver: {at_once[0]:.2f} / W + {at_once[1]:.2f}, {gathered[0].bytes / 1e6:.0f} MB of rows. "
         f"A round of BundleMethod: {per_round[0]:.2f} / W + {per_round[1]:.2f}. "
         f"For 4 workers on {cores} cores it predicts: {said}. "
-        "What is shared grows with the examples; of what is not, counting and BundleMethod grow with the features, the others with "
-        "the rows gathered. On a network of 10 Gbit, BundleMethod sends 20 bytes per feature, round and level of a tree. Modelled:"
+        "What is shared grows with the examples; of what is not, counting and BundleMethod grow with the features, gathering "
+        "with the rows. On a network of 10 Gbit, BundleMethod sends 12 bytes per feature, round and level of a tree. Modelled:"
     )
     rows = []
     for examples, features, workers in (
@@ -323,19 +316,14 @@ def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: 
         size, wide = examples / n, features / N_FEATURES
         count = counting[0] * size / workers + counting[1] * wide
         levels = max(1, int(np.ceil(np.log(workers) / np.log(8))))
-        for name, own, cost, sent in (
-            ("all rows", every, at_once, every[0].bytes),
-            ("cascade", cascade, apart, gathered),
-        ):
-            if sent * size <= DRIVER:
-                solver, n_rounds, sent = f"Cascade, {name}", own[0].rounds, sent * size
-                seconds = cost[0] * size / workers + cost[1] * size + sent / NETWORK
-                break
+        if gathered[0].bytes * size <= DRIVER:
+            solver, n_rounds, sent = "GatheredDualCD", 1, gathered[0].bytes * size
+            seconds = at_once[0] * size / workers + at_once[1] * size + sent / NETWORK
         else:
-            solver, n_rounds, sent = "BundleMethod", bundle[0].rounds, 20.0 * features * bundle[0].rounds
+            solver, n_rounds, sent = "BundleMethod", bundle[0].rounds, 12.0 * features * bundle[0].rounds
             seconds = n_rounds * (per_round[0] * size / workers + per_round[1] * wide) + sent * levels / NETWORK
         rows.append([f"{examples:,}", f"{features:,}", f"{workers:,}", f"{count:,.0f}", solver, n_rounds, f"{sent / 1e6:,.0f}",
-                     f"{seconds:,.0f}", f"{every[0].bytes / n * examples / workers / 1e9:.1f} GB"])  # fmt: skip
+                     f"{seconds:,.0f}", f"{gathered[0].bytes / n * examples / workers / 1e9:.1f} GB"])  # fmt: skip
     header = (
         "examples",
         "features",
@@ -348,6 +336,38 @@ def model(page: Page, measured: dict[tuple[str, int], Measured], n: int, parts: 
         "rows per worker",
     )
     page.table("Modelled cost, for rows and rounds like those of Reuters", header, rows)
+
+
+def bundle(page: Page, options: Any) -> None:
+    """Seconds per round of BundleMethod, on noisy copies of Reuters in files for the workers: most features occur in few files."""
+    from distributed import Client, LocalCluster
+
+    random, letters, articles = np.random.default_rng(0), list("abcdefghijklmnopqrstuvwxyz "), stories()
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        files = [str(Path(folder, f"texts{part}.jsonl")) for part in range(4 * options.copies)]
+        for file in files:
+            with open(file, "w") as lines:
+                for i in random.integers(0, len(articles), len(articles) // 4):
+                    text = np.array(list(f"{articles[i]['title']} {articles[i]['body']}"))
+                    at = random.integers(0, len(text), max(1, len(text) // 100))
+                    text[at] = random.choice(letters, len(at))
+                    label = "acq" if "acq" in articles[i]["topics"] else "other"
+                    lines.write(json.dumps({"text": "".join(text), "label": label}) + "\n")
+        rows = []
+        for workers in options.workers:
+            with (
+                LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+                Client(local) as client,
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")
+                method = treille.SVC(KERNEL, solver=solvers.BundleMethod(), max_epochs=options.rounds)
+                reports = [method.fit(Parts.on(client, files)).report_ for _ in range(1 + min(2, options.repeats))][1:]
+            each = [dict(report.stages)["rounds"] / report.rounds for report in reports]
+            found = f"{reports[0].relative_gap:.1e}", f"{reports[0].bytes_sent / 1e6:,.0f}"
+            rows.append([workers, reports[0].rounds, *found, f"{min(each):.3f}"])
+    title = f"BundleMethod on {options.copies} noisy copies of Reuters in {len(files)} files, {options.rounds} rounds at most"
+    page.table(title, ("workers", "rounds", "gap", "MB sent", "seconds per round"), rows)
 
 
 def predict(page: Page, options: Any) -> None:
@@ -370,7 +390,7 @@ def predict(page: Page, options: Any) -> None:
     page.table("Prediction, reading included, seconds", ("texts", "at once", "in chunks", "speed of chunks"), [row])
 
 
-PARTS = {"disk": disk, "rounds": rounds, "dask": dask, "predict": predict}
+PARTS = {"disk": disk, "rounds": rounds, "dask": dask, "bundle": bundle, "predict": predict}
 
 
 def main() -> None:
@@ -383,6 +403,9 @@ def main() -> None:
     )
     parser.add_argument("--fits", default=sized("200MB", "200kB"), help="of the texts that are trained in both ways")
     parser.add_argument("--scratch", help="a folder for the texts, and for temporary files")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="for the part bundle")
+    parser.add_argument("--copies", type=int, default=8, help="of Reuters, for the part bundle")
+    parser.add_argument("--rounds", type=int, default=40, help="at most, for the part bundle")
     options = parser.parse_args()
     for part in options.parts or PARTS:
         if part in ("rounds", "dask") and not all(map(installed, ("dask", "distributed"))):

@@ -204,7 +204,7 @@ def test_a_run_that_does_not_converge_says_so(cli, big, small_parts):
 def test_a_checkpoint_is_continued_and_of_no_use_when_it_is_done(cli, big, small_parts, monkeypatch):
     monkeypatch.setattr(folder, "SECONDS", 0.0)
     monkeypatch.setattr(folder, "SHARE", 0)
-    visit, visits = block_minimization.Visits._visit, []
+    visit, visits = block_minimization.BlockRun._visit, []
 
     def interrupted(self, block, rows):
         visits.append(block)
@@ -212,7 +212,7 @@ def test_a_checkpoint_is_continued_and_of_no_use_when_it_is_done(cli, big, small
             raise KeyboardInterrupt
         visit(self, block, rows)
 
-    monkeypatch.setattr(block_minimization.Visits, "_visit", interrupted)
+    monkeypatch.setattr(block_minimization.BlockRun, "_visit", interrupted)
     words = ("train", big, *TRAIN, "--model", "m.treille")
     answer = cli(*words, "--checkpoint", "run1")
     assert answer.code == 130
@@ -282,7 +282,7 @@ def test_files_are_trained_on_a_cluster_to_the_optimum_in_memory(cli, tmp_path, 
     assert f"2 files, read by the workers of {scheduler}, a part each" in answer.err
     for line in (
         "space:    cluster, because the data are on a cluster",
-        "solver:   Cascade(), because the rows are on a cluster, and it needs the fewest rounds",
+        "solver:   GatheredDualCD(), because the rows of all parts fit here, where it needs the fewest passes",
         "2 parts on a cluster",
         "1 round, ",
     ):

@@ -19,7 +19,7 @@ from treille.solvers import (
     Problem,
 )
 from treille.solvers.problem import Logistic
-from treille.spaces import Nystrom, RowsSpace
+from treille.spaces import MemorySource, Nystrom, RowsSpace
 
 TEXT = (
     NGram(2, 1, unit="word+lower", counts="log").weighted("idf").normalized()
@@ -223,6 +223,6 @@ def test_the_logistic_loss_has_a_solver_in_every_space():
     )
     for kernel, space, solver in spaces:
         problem = Problem(Logistic(), np.array(CODES), np.ones(len(CODES)), True, np.array([1]))
-        chosen, built = plan(kernel, "", kernel.batch(TEXTS), problem)
+        chosen, built = plan(MemorySource(kernel, "", kernel.batch(TEXTS)), problem)
         assert (chosen.space.name, type(chosen.solver)) == (space, solver)
         assert chosen.solver.solve(problem, built).report.status == "converged"

@@ -128,11 +128,11 @@ def test_a_free_intercept_makes_centring_idle():
 
 def test_sums_and_multiples_multiply_fast_where_their_terms_do():
     kernel = 0.5 * AllSubstrings(0.5) + (NGram(3, min_n=1) + 2 * AllSubstrings(0.9)).normalized()
-    assert kernel.has_product
+    assert kernel.multiplies(kernel.batch(TEXTS))
     space = ProductSpace.build(kernel, kernel.batch(TEXTS))
     beta = np.linspace(-1, 1, 2 * len(TEXTS)).reshape(-1, 2)
     np.testing.assert_allclose(space.product(beta), kernel(TEXTS) @ beta, atol=1e-8)
-    assert not (kernel * NGram(1)).has_product
+    assert not (kernel * NGram(1)).multiplies(kernel.batch(TEXTS))
     y = np.array([len(text) for text in TEXTS], dtype=float)
     model = Ridge(kernel, alpha=0.1).fit(TEXTS, y)
     assert model.plan_.space.name in ("product", "rows")

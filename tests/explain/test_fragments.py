@@ -60,7 +60,7 @@ def test_weights_times_values_are_the_kernel(kernel):
     heavy = search.heavy_fragments(kernel, trees, np.hstack([beta, -beta]), 10**6)
     weights = {one.name: one.weight for one in heavy[0]} | {one.name: -one.weight for one in heavy[1]}
     sums = [sum(weights.get(z, 0.0) * value for z, value, _ in fragments_of(kernel, tree)) for tree in trees]
-    np.testing.assert_allclose(sums, kernel.apply(trees, trees, beta)[:, 0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(sums, kernel.expansion(trees, beta).values(trees)[:, 0], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

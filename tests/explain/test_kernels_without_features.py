@@ -59,18 +59,18 @@ def test_a_fragment_is_split_equally_among_its_nodes(kernel):
     batch = kernel.batch(TREES)
     support, new = batch[::2], batch[1::2]
     beta = np.random.default_rng(1).normal(size=(len(support), 2))
-    found = kernel.contributions(new, support, beta)
+    found = kernel.expansion(support, beta).contributions(new)
     values = found.shares[id(new)][1]
     weights = fragment_weights(kernel, support, beta)
     expected = np.concatenate([fragment_shares(kernel, tree, weights) for tree in new])
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
-    np.testing.assert_allclose(found.sums(), kernel.apply(new, support, beta), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(found.sums(), kernel.expansion(support, beta).values(new), rtol=1e-11, atol=1e-11)
 
 
 def test_complete_subtrees_are_split_as_features_are():
     batch = Trees(TREES)
     beta = np.random.default_rng(1).normal(size=(len(batch), 2))
-    one, other = (k.contributions(batch, batch, beta) for k in (SubsetTree(0.6, sigma=0.0), SubTree(0.6)))
+    one, other = (k.expansion(batch, beta).contributions(batch) for k in (SubsetTree(0.6, sigma=0.0), SubTree(0.6)))
     np.testing.assert_allclose(one.shares[id(batch)][1], other.shares[id(batch)][1], atol=1e-12)
 
 
@@ -79,16 +79,18 @@ def test_large_trees_are_split_exactly(kernel):
     rng = np.random.default_rng(0)
     parents = [-1, *(int(rng.integers(max(0, n - 3), n)) for n in range(1, 60))]
     chain = Trees([Tree(["a"] * 60, parents), Tree(["a", "b"] * 150, [-1, *range(299)])])
-    found = kernel.contributions(chain, chain, np.eye(2)).sums()
-    expected = kernel.apply(chain, chain, np.eye(2))
+    found = kernel.expansion(chain, np.eye(2)).contributions(chain).sums()
+    expected = kernel.expansion(chain, np.eye(2)).values(chain)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_many_support_trees_are_read_in_blocks(monkeypatch):
     batch, beta = Trees(TREES), np.random.default_rng(1).normal(size=(len(TREES), 2))
-    whole = SubsetTree().contributions(batch, batch, beta).shares[id(batch)][1]
+    whole = SubsetTree().expansion(batch, beta).contributions(batch).shares[id(batch)][1]
     monkeypatch.setattr("treille.kernels.tree_kernels.PAIRS", 100)
-    np.testing.assert_allclose(SubsetTree().contributions(batch, batch, beta).shares[id(batch)][1], whole, atol=1e-12)
+    np.testing.assert_allclose(
+        SubsetTree().expansion(batch, beta).contributions(batch).shares[id(batch)][1], whole, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -108,7 +110,7 @@ def test_a_subsequence_is_split_equally_among_its_symbols(n):
                         value = 0.7 ** (at[-1] - at[0] + there[-1] - there[0] + 2)
                         expected[new.offsets[i] + np.array(at)] += own * value / n
     for threads in (1, 3):
-        values = kernel.contributions(new, support, beta, threads).shares[id(new)][1]
+        values = kernel.expansion(support, beta, threads).contributions(new, threads).shares[id(new)][1]
         np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
@@ -130,14 +132,14 @@ def test_a_substring_is_split_equally_among_its_symbols(kernel):
                 counts = [sum(y[j : j + size] == x[at : at + size] for j in range(len(y))) for y in support]
                 own = new.offsets[i] + at
                 expected[own : own + size] += kernel.decay**size * np.array(counts) @ beta / size
-    values = kernel.contributions(new, support, beta, 2).shares[id(new)][1]
+    values = kernel.expansion(support, beta, 2).contributions(new, 2).shares[id(new)][1]
     np.testing.assert_allclose(values, expected, atol=1e-12 * max(1.0, np.abs(expected).max()))
 
 
 def test_substrings_as_n_grams_are_split_as_n_grams_are():
     one, other = AllSubstrings(0.5, 2, 4), NGram(4, min_n=2, order_weights=[0.25, 0.125, 0.0625])
     batch, beta = one.batch(TEXTS), np.random.default_rng(1).normal(size=(len(TEXTS), 2))
-    found = [kernel.contributions(batch, batch, beta).shares[id(batch)][1] for kernel in (one, other)]
+    found = [kernel.expansion(batch, beta).contributions(batch).shares[id(batch)][1] for kernel in (one, other)]
     np.testing.assert_allclose(*found, atol=1e-12)
 
 
@@ -149,7 +151,7 @@ def test_an_empty_support_adds_nothing():
         (PartialTree(), TREES),
     ):
         batch = kernel.batch(new)
-        assert not kernel.contributions(batch, batch[:0], np.zeros((0, 2))).shares[id(batch)][1].any()
+        assert not kernel.expansion(batch[:0], np.zeros((0, 2))).contributions(batch).shares[id(batch)][1].any()
 
 
 MODELS = [
@@ -252,8 +254,8 @@ def test_a_power_is_split_as_its_base_where_that_is_homogeneous():
     batch = kernel.batch(TEXTS)
     K = kernel.gram(batch, batch)
     one = batch[:1]
-    found = (kernel**2).contributions(one, batch, beta).shares[id(one)][1]
-    expected = kernel.contributions(one, batch, beta * K[0][:, None]).shares[id(one)][1]
+    found = (kernel**2).expansion(batch, beta).contributions(one).shares[id(one)][1]
+    expected = kernel.expansion(batch, beta * K[0][:, None]).contributions(one).shares[id(one)][1]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -271,9 +273,9 @@ def test_an_empty_example_has_no_contributions():
 )
 def test_products_are_split_alike_with_and_without_features(kernel, monkeypatch):
     batch, beta = kernel.batch(TEXTS[:6]), np.random.default_rng(1).normal(size=(6, 2))
-    by_features = kernel.contributions(batch, batch, beta)
-    monkeypatch.setattr(type(kernel), "prefers_features", lambda self, batch, n_jobs=None: False)
-    by_values = kernel.contributions(batch, batch, beta)
+    by_features = kernel.expansion(batch, beta).contributions(batch)
+    monkeypatch.setattr(type(kernel), "prefers_features", lambda self, batch, n_jobs=None, known=None: False)
+    by_values = kernel.expansion(batch, beta).contributions(batch)
     np.testing.assert_allclose(by_values.base, by_features.base, atol=1e-9)
     expected = by_features.shares[id(batch)][1]
     np.testing.assert_allclose(by_values.shares[id(batch)][1], expected, atol=1e-9 * np.abs(expected).max())

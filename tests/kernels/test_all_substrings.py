@@ -58,7 +58,7 @@ def test_products_are_those_of_the_matrix(X, Y, params, n_functions):
     fitted = kernel.fit_product(right)
     np.testing.assert_allclose(fitted.matvec(beta), K @ beta, rtol=1e-9, atol=1e-9 * K.max(initial=1))
     np.testing.assert_allclose(
-        kernel.apply(left, right, beta), cross @ beta, rtol=1e-9, atol=1e-9 * cross.max(initial=1)
+        kernel.expansion(right, beta).values(left), cross @ beta, rtol=1e-9, atol=1e-9 * cross.max(initial=1)
     )
     for column in beta.T:
         assert np.array_equal(fitted.matvec(column), fitted.matvec(column[:, None])[:, 0])
@@ -130,7 +130,7 @@ def test_the_number_of_threads_changes_nothing(threads):
         lambda n_jobs: kernel.gram(batch[:30], batch[30:], n_jobs),
         lambda n_jobs: kernel.diagonal(batch, n_jobs),
         lambda n_jobs: kernel.fit_product(batch, n_jobs).matvec(beta),
-        lambda n_jobs: kernel.apply(batch[:30], batch[30:], beta[30:], n_jobs),
+        lambda n_jobs: kernel.expansion(batch[30:], beta[30:], n_jobs).values(batch[:30], n_jobs),
     ):
         assert np.array_equal(use(1), use(threads))
 
@@ -149,10 +149,12 @@ def test_the_cosine_is_the_true_one_also_by_products():
     K = gram_matrix(slow, WORDS, WORDS)
     np.testing.assert_allclose(kernel(WORDS), K, rtol=1e-12)
     batch, beta = kernel.batch(WORDS), RANDOM.normal(size=(len(WORDS), 3))
-    assert kernel.has_product
+    assert kernel.multiplies(batch)
     np.testing.assert_allclose(kernel.fit_product(batch).matvec(beta), K @ beta, atol=1e-12)
     np.testing.assert_allclose(kernel.fit_product(batch).matvec(beta[:, 0]), K @ beta[:, 0], atol=1e-12)
-    np.testing.assert_allclose(kernel.apply(batch[:4], batch[4:], beta[4:]), K[:4, 4:] @ beta[4:], atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.expansion(batch[4:], beta[4:]).values(batch[:4]), K[:4, 4:] @ beta[4:], atol=1e-12
+    )
 
 
 @settings(deadline=None, max_examples=40)
@@ -182,8 +184,8 @@ def test_no_examples_give_an_empty_matrix():
     assert kernel([], ["ab"]).shape == (0, 1)
     assert kernel.diag([]).tolist() == []
     empty, some = kernel.batch([]), kernel.batch(["ab", "b"])
-    assert kernel.apply(empty, some, np.ones((2, 3))).shape == (0, 3)
-    assert kernel.apply(some, empty, np.ones((0, 3))).tolist() == [[0] * 3] * 2
+    assert kernel.expansion(some, np.ones((2, 3))).values(empty).shape == (0, 3)
+    assert kernel.expansion(empty, np.ones((0, 3))).values(some).tolist() == [[0] * 3] * 2
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_numpy_numbers_are_good_parameters():
 
 def test_it_has_products_but_no_features():
     kernel = AllSubstrings()
-    assert kernel.has_product
+    assert kernel.multiplies(kernel.batch(["ab"]))
     assert not kernel.has_features
     with pytest.raises(InputError, match=r"AllSubstrings\(decay=0.5\) has no explicit features"):
         kernel.fit_features(kernel.batch(["ab"]))

@@ -105,7 +105,7 @@ def test_of_two_sets_it_is_not_defined():
     for call in (
         lambda k: k(["a"], ["b"]),
         lambda k: (k * NGram(1))(["a"], ["b"]),
-        lambda k: k.apply(Strings(["a"]), Strings(["b"]), np.ones((1, 1))),
+        lambda k: k.expansion(Strings(["b"]), np.ones((1, 1))).values(Strings(["a"])),
     ):
         with pytest.raises(InputError, match="of two sets is not defined, since it centres on one of them"):
             call(NGram(1).centered())

@@ -73,7 +73,9 @@ def test_a_column_without_features_leaves_the_matrix():
     assert not kernel.has_features
     np.testing.assert_allclose(kernel(frame()), (NGram(1) * Subsequence(2))(TITLES) + NGram(1)(TAGS))
     left, right = kernel.batch(frame()[:5]), kernel.batch(frame())
-    np.testing.assert_allclose(kernel.apply(left, right, np.ones((N, 1))), kernel(frame()[:5], frame()).sum(1)[:, None])
+    np.testing.assert_allclose(
+        kernel.expansion(right, np.ones((N, 1))).values(left), kernel(frame()[:5], frame()).sum(1)[:, None]
+    )
 
 
 def test_columns_are_the_sum_of_their_kernels_in_a_model_too(tmp_path):

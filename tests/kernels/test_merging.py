@@ -1,7 +1,6 @@
 """Maps of features fitted on parts, each with an alphabet of its own, and merged: for every kernel with features."""
 
 import pickle
-from functools import reduce
 from itertools import permutations
 
 import numpy as np
@@ -11,7 +10,8 @@ from graph_twins import random_graphs
 import treille.kernels
 from treille import Fst, InputError, Strings
 from treille.data import Graph, Graphs
-from treille.features import DependentFeaturesError
+from treille.features import DependentFeaturesError, MergingMap
+from treille.features.abilities import having
 from treille.kernels import (
     Columns,
     Conjunctions,
@@ -187,15 +187,6 @@ def test_parts_with_alphabets_of_their_own_merge_to_all(kernel, parts):
 
 
 @pytest.mark.parametrize(("kernel", "parts"), CASES, ids=lambda v: repr(v) if isinstance(v, Kernel) else "")
-def test_extended_maps_are_those_of_all(kernel, parts):
-    whole, everything = fitted(kernel, joined(parts))
-    extended = reduce(
-        lambda features, part: features.extend(kernel.batch(part)), parts[1:], fitted(kernel, parts[0])[0]
-    )
-    assert columns(extended, everything) == columns(whole, everything)
-
-
-@pytest.mark.parametrize(("kernel", "parts"), CASES, ids=lambda v: repr(v) if isinstance(v, Kernel) else "")
 def test_merged_maps_are_restricted_pickled_and_read_back(kernel, parts):
     both, _ = ids_of_parts([fitted(kernel, part)[0] for part in parts])
     everything = kernel.batch(joined(parts))
@@ -308,9 +299,7 @@ def test_a_part_without_symbols_merges_whatever_its_unit():
 def test_features_that_depend_on_all_examples_are_refused_with_what_to_do(kernel, parts, message):
     one, other = (fitted(kernel, part)[0] for part in parts[:2])
     with pytest.raises(DependentFeaturesError, match=message):
-        one.merge(other)
-    with pytest.raises(DependentFeaturesError, match=message):
-        one.extend(kernel.batch(parts[1]))
+        having(one, MergingMap).merge(other)
 
 
 def test_the_constant_of_a_part_without_numbers_is_that_of_products():

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treille
-from treille import InputError, Strings, _core
+from treille import SVC, InputError, Strings, _core
 from treille.kernels import Columns, Kernel, Linear, NGram, Power, Product, Subsequence, product_features
+from treille.kernels.fitting import FitContext
 from treille.testing import check_kernel
 from twins import ngram_kernel
 
@@ -110,23 +111,22 @@ class Counted(NGram):
 def test_factors_are_fitted_once_for_the_choice_and_for_the_features():
     kernel, batch = Counted(1) ** 2, Strings(DNA)
     Counted.fits = 0
-    assert kernel.prefers_features(batch)
-    _, rows = kernel.fit_features(batch)
+    context = FitContext()
+    assert kernel.prefers_features(batch, known=context.known)
+    _, rows = context.fit(kernel, batch)
     assert Counted.fits == 1
     np.testing.assert_allclose(rows.gram(None, 1), NGram(1)(DNA) ** 2)
-    kernel.fit_features(batch)
-    assert Counted.fits == 2, "what was kept is used once"
+    Counted.fits = 0
+    SVC(kernel, C=1e-4).fit(batch, np.arange(len(DNA)) % 2)
+    assert Counted.fits == 1
 
 
-def test_what_was_kept_is_for_the_same_batch_and_parameters_only():
-    kernel, batch = Counted(1) ** 2, Strings(DNA)
-    assert kernel.prefers_features(batch)
-    np.testing.assert_allclose(kernel.fit_features(batch[:3])[1].gram(None, 1), NGram(1)(DNA[:3]) ** 2)
-    assert kernel.prefers_features(batch)
-    kernel.set_params(kernel__n=2)
-    np.testing.assert_allclose(kernel.fit_features(batch)[1].gram(None, 1), NGram(2)(DNA) ** 2)
-    assert kernel.prefers_features(batch)
-    assert pickle.loads(pickle.dumps(kernel))._kept is None
+def test_features_that_are_known_are_those_of_the_same_batch_and_parameters_only():
+    kernel, batch, context = Counted(1) ** 2, Strings(DNA), FitContext()
+    assert kernel.prefers_features(batch, known=context.known)
+    np.testing.assert_allclose(context.fit(kernel, batch[:3])[1].gram(None, 1), NGram(1)(DNA[:3]) ** 2)
+    np.testing.assert_allclose(context.fit(Counted(2) ** 2, batch)[1].gram(None, 1), NGram(2)(DNA) ** 2)
+    assert vars(kernel).keys() == {"kernel", "degree"}, "a kernel is its parameters"
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def test_spaces_and_indexes_agree_with_the_definition(X, decay, max_length):
         np.testing.assert_allclose(space.product(beta[:, 0]), K @ beta[:, 0], atol=1e-12 * scale)
         np.testing.assert_allclose(kernel(X), K, rtol=1e-12)
         np.testing.assert_allclose(kernel(X[1:], X[:1]), K[1:, :1], rtol=1e-12)
-        np.testing.assert_allclose(kernel.apply(X[:1], X[1:], beta[1:]), K[:1, 1:] @ beta[1:], atol=1e-12 * scale)
+        np.testing.assert_allclose(
+            kernel.expansion(X[1:], beta[1:]).values(X[:1]), K[:1, 1:] @ beta[1:], atol=1e-12 * scale
+        )
     kernel = Subpath(decay, max_length)
     features, rows = kernel.fit_features(X)
     phi = rows.to_csr()
@@ -229,7 +231,7 @@ def test_an_index_is_read_as_trees_are():
 
 def test_the_index_alone_has_products_but_no_features():
     kernel = Subpath(index="xbw")
-    assert kernel.has_product
+    assert kernel.multiplies(kernel.batch(FOREST))
     assert not kernel.has_features
     with pytest.raises(InputError, match="has no explicit features"):
         kernel.fit_features(kernel.batch(FOREST))
@@ -245,7 +247,7 @@ def test_the_number_of_threads_changes_nothing(threads, index):
     for use in (
         lambda n_jobs: kernel.fit_product(batch, n_jobs).matvec(beta),
         lambda n_jobs: kernel.diagonal(batch, n_jobs),
-        lambda n_jobs: kernel.apply(batch[:30], batch[30:], beta[30:], n_jobs),
+        lambda n_jobs: kernel.expansion(batch[30:], beta[30:], n_jobs).values(batch[:30], n_jobs),
     ):
         assert np.array_equal(use(1), use(threads))
 
@@ -257,8 +259,8 @@ def test_no_trees_give_an_empty_matrix():
         assert kernel([], ["(a)"]).shape == (0, 1)
         assert kernel.diag([]).tolist() == []
         empty, some = kernel.batch([]), kernel.batch(["(a)", "(b)"])
-        assert kernel.apply(empty, some, np.ones((2, 3))).shape == (0, 3)
-        assert kernel.apply(some, empty, np.ones((0, 3))).tolist() == [[0] * 3] * 2
+        assert kernel.expansion(some, np.ones((2, 3))).values(empty).shape == (0, 3)
+        assert kernel.expansion(empty, np.ones((0, 3))).values(some).tolist() == [[0] * 3] * 2
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,8 @@ def test_a_grid_search_sets_the_weights():
 
 def test_a_fitted_model_holds_no_labels():
     model = SVC(words().weighted("nb").normalized()).fit(TEXTS, CLASSES)
-    assert model.plan_.kernel.kernel._labels is None
-    assert b"_labels" not in pickle.dumps(SVC(words().weighted("nb").balanced()).fit(TEXTS, CLASSES))
+    assert vars(model.plan_.kernel.kernel).keys() == {"kernel", "weights", "missing"}
+    assert b"FitContext" not in pickle.dumps(SVC(words().weighted("nb").balanced()).fit(TEXTS, CLASSES))
     assert repr(clone(model)) == repr(SVC(words().weighted("nb").normalized()))
 
 
@@ -242,8 +242,8 @@ def test_weights_of_zero_remove_features():
     (lambda: SVC(RootPaths().weighted("idf") + SubsetTree()).fit(["(a b)", "(a c)"], [0, 1]), "one of its parts has no explicit"),
     (lambda: SVC(words().weighted({}, missing=0.0)).fit(TEXTS, CLASSES), "no feature is left"),
     (lambda: SVC(words().weighted("nb"), solver=SMO()).fit(TEXTS, CLASSES), "use the solver DualCD"),
-    (lambda: SVC(words().weighted("nb") ** 2).fit(TEXTS, CLASSES), "cannot be multiplied or centred: use weights"),
-    (lambda: SVC(words().weighted("nb").centered()).fit(TEXTS, CLASSES), "cannot be multiplied or centred: use weights"),
+    (lambda: SVC(words().weighted("nb") ** 2).fit(TEXTS, CLASSES), "multiplied or centred, .* no single matrix: use weights"),
+    (lambda: SVC(words().weighted("nb").centered()).fit(TEXTS, CLASSES), "multiplied or centred, .* no single matrix: use weights"),
     (lambda: Features(words().weighted("nb")).fit_transform(TEXTS, CLASSES), "no single matrix: use weights"),
     (lambda: SVC(words().weighted("nb"), space="nystrom").fit(TEXTS, CLASSES), "no single kernel matrix"),
     (lambda: words().weighted(np.array(["idf"]))(TEXTS), "a mapping of feature names"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treille.features import PartedRows, RowParts
-from treille.solvers import Cascade, Problem, bundle_method, cascade
+from treille.solvers import Problem, bundle_method
 from treille.spaces.cluster import Cluster, ClusterSpace
 
 
@@ -42,13 +42,6 @@ class InMemory(RowParts):
         return InMemory([change(*rows) for rows in zip(self.futures, *(own.futures for own in others), strict=True)])
 
 
-class Apart(Cascade):
-    """A cascade as if the rows did not fit at the driver."""
-
-    def _fits(self, space):
-        return False
-
-
 def divided(rows, problem, cuts):
     """The space of rows divided at `cuts`, and the problem without examples."""
     parts = [rows.taken(np.arange(a, b)) for a, b in pairwise(cuts)]
@@ -68,15 +61,14 @@ def local_cluster(n_workers=2, **options):
 
 
 def in_round(monkeypatch, at, act):
-    """Calls `act` at the beginning of the round `at` of the solvers of clusters."""
-    for rounds in (cascade.Gathering, bundle_method.Rounds):
+    """Calls `act` at the beginning of the round `at` of `BundleMethod`."""
 
-        def acting(self, *arguments, step=rounds.step):
-            if self.count == at:
-                act()
-            return step(self, *arguments)
+    def acting(self, *arguments, step=bundle_method.Rounds.step):
+        if self.count == at:
+            act()
+        return step(self, *arguments)
 
-        monkeypatch.setattr(rounds, "step", acting)
+    monkeypatch.setattr(bundle_method.Rounds, "step", acting)
 
 
 def texts(n, seed=0, length=(5, 30), alphabet="abcdefg"):

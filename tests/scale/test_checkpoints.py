@@ -20,7 +20,7 @@ from treille.kernels import Conjunctions, NGram
 from treille.scale import Parts, flat_files
 from treille.scale.folder import Folder
 from treille.solvers import BlockMinimization, ConvergenceWarning
-from treille.solvers.block_minimization import Visits
+from treille.solvers.block_minimization import BlockRun
 
 X, y = some_texts(60, 3)
 ONES = [dict.fromkeys(text, 1) for text in X]
@@ -35,9 +35,9 @@ class Killer:
 
     def __init__(self, monkeypatch):
         self.at, self.events = 0, 0
-        write, visit = flat_files.atomic_write, Visits._visit
+        write, visit = flat_files.atomic_write, BlockRun._visit
         monkeypatch.setattr(flat_files, "atomic_write", lambda *given: self.around(write, *given))
-        monkeypatch.setattr(Visits, "_visit", lambda *given: self.around(visit, *given))
+        monkeypatch.setattr(BlockRun, "_visit", lambda *given: self.around(visit, *given))
 
     def around(self, do, *given):
         self.event()
@@ -114,7 +114,7 @@ def test_a_run_that_is_done_can_be_repeated(small_blocks, checkpoints, tmp_path)
 
 
 def test_counted_parts_are_not_counted_again(small_blocks, checkpoints, monkeypatch, tmp_path):
-    counted, visited, fit_features, visit = [], [], NGram.fit_features, Visits._visit
+    counted, visited, fit_features, visit = [], [], NGram.fit_features, BlockRun._visit
 
     def counting(self, batch, n_jobs):
         counted.append(len(batch))
@@ -125,7 +125,7 @@ def test_counted_parts_are_not_counted_again(small_blocks, checkpoints, monkeypa
         visit(self, block, rows)
 
     monkeypatch.setattr(NGram, "fit_features", counting)
-    monkeypatch.setattr(Visits, "_visit", visiting)
+    monkeypatch.setattr(BlockRun, "_visit", visiting)
     SVC(NGram(2)).fit(divided(X, y, 10, checkpoint=tmp_path))
     first = len(visited)
     assert len(set(visited)) > 2  # blocks

@@ -7,7 +7,7 @@ import traceback
 
 import numpy as np
 import pytest
-from clusters import Apart, in_round, local_cluster, texts
+from clusters import in_round, local_cluster, texts
 
 import treille
 from treille.kernels import NGram
@@ -122,7 +122,7 @@ def test_regression_targets_that_differ_between_parts_are_refused(client):
         (treille.SVC(KERNEL, space="nystrom"), "use 'auto' for data on a cluster"),
         (
             treille.SVC(KERNEL, solver=treille.solvers.DualCD()),
-            "use 'auto' or Cascade() or BundleMethod() for data on a cluster",
+            "use 'auto' or GatheredDualCD() or BundleMethod() for data on a cluster",
         ),
         (treille.SVC(KERNEL, fit_intercept="free"), "use False or True for data on a cluster"),
     ],
@@ -179,7 +179,7 @@ def _slowly(values):
 def test_a_scheduler_that_is_gone_in_the_middle_is_named(monkeypatch):
     with local_cluster(1, processes=False) as own, Client(own, set_as_default=False) as client, client.as_current():
         in_round(monkeypatch, 1, own.close)
-        message = refused(treille.SVC(KERNEL, tol=1e-6, solver=Apart()), parts(X), parts(y))
+        message = refused(treille.SVC(KERNEL, tol=1e-6, solver=treille.solvers.BundleMethod()), parts(X), parts(y))
     assert message.startswith("the Dask scheduler at inproc://")
     assert "is gone" in message
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from clusters import Apart, in_round, local_cluster, texts
+from clusters import in_round, local_cluster, texts
 
 import treille
 from treille.kernels import Columns, NGram
 from treille.scale import Parts
-from treille.solvers import BundleMethod, Cascade
+from treille.solvers import BundleMethod, GatheredDualCD
 
 pytest.importorskip("distributed", reason="needs dask and distributed: pip install 'treille[dask]'")
 
@@ -31,7 +31,6 @@ NUMBERS = np.array([x.count("a") - x.count("b") for x in X], float)
 WEIGHTS = np.random.default_rng(3).integers(1, 4, len(X)).astype(float)
 KERNEL = NGram(3, min_n=1).normalized()
 CUTS = [0, 5, 70, 120]
-IN_ROUNDS = pytest.mark.parametrize("solver", [Apart(), BundleMethod()], ids=repr)
 
 
 @pytest.fixture(scope="module")
@@ -229,12 +228,12 @@ def test_features_that_occur_in_few_examples_are_left_out(client, files):
     assert all(sum(name in x for x in X) >= 5 for name in kept)
 
 
-@IN_ROUNDS
-def test_a_checkpoint_continues_after_the_scheduler_is_gone(solver, files, tmp_path, monkeypatch):
+def test_a_checkpoint_continues_after_the_scheduler_is_gone(files, tmp_path, monkeypatch):
     from treille.scale import folder
 
     monkeypatch.setattr(folder, "SECONDS", 0.0)
     monkeypatch.setattr(folder, "SHARE", 0)
+    solver = BundleMethod()
     options, model = {"checkpoint": tmp_path / "state"}, treille.SVC(KERNEL, tol=1e-4, solver=solver)
     with local_cluster(1, processes=False) as cluster, Client(cluster, set_as_default=False) as first:
         whole = treille.SVC(KERNEL, tol=1e-4, solver=solver).fit(Parts.on(first, files)).report_.rounds
@@ -253,8 +252,8 @@ def workers_of(client):
     return list(client.run(os.getpid).values())
 
 
-@IN_ROUNDS
-def test_a_worker_killed_in_a_round_changes_no_bit(client, solver, monkeypatch):
+def test_a_worker_killed_in_a_round_changes_no_bit(client, monkeypatch):
+    solver = BundleMethod()
     whole = treille.SVC(KERNEL, solver=solver).fit(bag(X), bag(two))
     for at in (1, 2):
         with monkeypatch.context() as patched:
@@ -264,7 +263,7 @@ def test_a_worker_killed_in_a_round_changes_no_bit(client, solver, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", [Cascade(), Apart(), BundleMethod()], ids=repr)
+@pytest.mark.parametrize("solver", [GatheredDualCD(), BundleMethod()], ids=repr)
 def test_fifty_kills_at_random_moments_change_no_bit(solver):
     def fit():
         return treille.SVC(KERNEL, solver=solver).fit(bag(X), bag(two)).coef_

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clusters import Apart, divided, texts
+from clusters import divided, texts
 
+from treille.io.errors import InputError
 from treille.kernels import NGram
 from treille.solvers import (
     BundleMethod,
-    Cascade,
     ClusterGradients,
     ConjugateGradient,
     DualCD,
     FiniteNewton,
+    GatheredDualCD,
     Problem,
-    cascade,
 )
 from treille.solvers.problem import (
     EpsilonInsensitive,
@@ -26,6 +26,7 @@ from treille.solvers.problem import (
     SquaredHinge,
 )
 from treille.solvers.report import ConvergenceWarning
+from treille.solvers.worker_examples import worker_examples
 from treille.spaces import RowsSpace
 
 X, labels = texts(150)
@@ -49,15 +50,13 @@ def problem(loss, intercept=True, several=False):
     return Problem(loss, labels.astype(np.int32), C, intercept, np.arange(3) if several else np.array([1]))
 
 
-EACH = pytest.mark.parametrize("method", [BundleMethod, Cascade, Apart])
-LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
+EACH = pytest.mark.parametrize("method", [BundleMethod, GatheredDualCD])
+LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1), Logistic()]
 
 
+@EACH
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
-@pytest.mark.parametrize(
-    ("method", "loss"),
-    [*((m, loss) for m in (BundleMethod, Cascade, Apart) for loss in LOSSES), (BundleMethod, Logistic())],
-)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_optimum_of_training_in_memory_is_between_the_values_found(method, loss, cuts):
     posed = problem(loss)
     solver = FiniteNewton() if isinstance(loss, Logistic) else DualCD()
@@ -94,7 +93,7 @@ def test_planes_in_float32_are_half_as_many_bytes_and_their_bound_holds():
     exact = DualCD().solve(posed, SPACE, tol=1e-8, max_epochs=10_000).report
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
     with pytest.warns(ConvergenceWarning):
-        single, double = (BundleMethod().solve(whole, space, tol=tol, max_epochs=3).report for tol in (1.01e-5, 0.9e-5))
+        single, double = (BundleMethod().solve(whole, space, tol=tol, max_epochs=2).report for tol in (1.01e-5, 0.9e-5))
     assert single.bytes_sent * 1.6 < double.bytes_sent
     assert max(single.dual, double.dual) <= exact.primal
     np.testing.assert_allclose(single.dual, double.dual, rtol=1e-5)
@@ -113,7 +112,7 @@ def test_a_small_problem_of_five_grams_takes_at_most_60_rounds(method, n_parts):
 
 
 def test_many_rounds_drop_and_join_planes_and_keep_the_bound(monkeypatch):
-    monkeypatch.setattr("treille.solvers.bundle_method.MOST", 6)
+    monkeypatch.setattr("treille.solvers.bundle_method.MOST_PLANES", 6)
     posed = problem(Hinge())
     exact = DualCD().solve(posed, SPACE, tol=1e-7, max_epochs=10_000).report
     found = BundleMethod().solve(*divided(SPACE.rows, posed, CUTS["two parts"]), tol=1e-3, max_epochs=3000).report
@@ -128,12 +127,11 @@ def test_the_same_call_returns_the_same_bits(method):
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
-@pytest.mark.parametrize("method", [BundleMethod, Apart])
-def test_it_starts_from_dual_variables_and_needs_fewer_rounds(method):
+def test_it_starts_from_dual_variables_and_needs_fewer_rounds():
     posed = problem(Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
     start = DualCD().solve(posed, SPACE, tol=1e-3).alpha
-    fresh, begun = method().solve(whole, space), method().solve(whole, space, start=start)
+    fresh, begun = BundleMethod().solve(whole, space), BundleMethod().solve(whole, space, start=start)
     assert begun.report.status == "converged"
     assert begun.report.rounds < fresh.report.rounds
 
@@ -152,7 +150,7 @@ def test_conjugate_gradients_on_a_cluster_find_the_optimum_of_those_in_memory(in
     np.testing.assert_allclose(found.intercept, exact.intercept, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", [BundleMethod, Apart, ClusterGradients])
+@pytest.mark.parametrize("solver", [BundleMethod, ClusterGradients])
 def test_limits_end_the_run_with_a_warning_that_states_the_gap(solver):
     posed = problem(SquaredError() if solver is ClusterGradients else Hinge())
     whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
@@ -162,42 +160,47 @@ def test_limits_end_the_run_with_a_warning_that_states_the_gap(solver):
         assert solver(max_seconds=1e-9).solve(whole, space, tol=1e-9).report.status == "max_seconds"
 
 
-def test_a_cascade_whose_examples_do_not_fit_goes_on_as_the_bundle_method():
-    posed = problem(Hinge())
-    whole, space = divided(SPACE.rows, posed, CUTS["two parts"])
-    small, bundle = Cascade(memory=1).solve(whole, space), BundleMethod().solve(whole, space)
-    np.testing.assert_array_equal(small.weights, bundle.weights)
+def test_rows_that_do_not_fit_are_refused_with_what_to_do():
+    whole, space = divided(SPACE.rows, problem(Hinge()), CUTS["two parts"])
+    assert GatheredDualCD().recommended(space, whole)
+    with pytest.raises(InputError, match="more than memory=1: allow more, or use solver='auto' or BundleMethod"):
+        GatheredDualCD(memory=1).solve(whole, space)
 
 
-def test_weights_of_features_are_those_of_the_problem():
+def test_rows_at_the_driver_are_solved_as_in_memory_in_one_round():
+    posed = problem(Hinge(), several=True)
+    found = GatheredDualCD().solve(*divided(SPACE.rows, posed, CUTS["two parts"]), tol=1e-6).report
+    exact = DualCD().solve(posed, SPACE, tol=1e-6, max_epochs=10_000).report
+    assert found.rounds == 1
+    assert found.bytes_sent > 0
+    for one, other in zip(found.per_class, exact.per_class, strict=True):
+        np.testing.assert_allclose(one.primal, other.primal, rtol=2e-6)
+
+
+def test_a_limit_of_epochs_ends_descent_at_the_driver_with_a_warning():
+    with pytest.warns(ConvergenceWarning, match="gap"):
+        found = GatheredDualCD().solve(
+            *divided(SPACE.rows, problem(Hinge()), CUTS["two parts"]), tol=1e-9, max_epochs=2
+        )
+    assert found.report.status == "max_epochs"
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
+def test_a_group_has_only_the_features_of_its_examples(cuts):
+    _, space = divided(SPACE.rows, problem(Hinge()), cuts)
+    groups, parts = worker_examples(space)
+    for own, which in zip(groups, parts, strict=True):
+        whole = np.vstack([space.futures[p].to_csr().toarray() for p in which])
+        np.testing.assert_array_equal(np.vstack([rows.to_csr().toarray() for rows in own.rows]), whole[:, own.ids])
+        assert not np.delete(whole, own.ids, axis=1).any()
+
+
+@EACH
+def test_weights_of_features_are_those_of_the_problem(method):
     weighted = SPACE.rows.weighted(np.random.default_rng(2).uniform(0.0, 2.0, SPACE.rows.n_features).round(1))
     posed = problem(Hinge(), several=True)
     exact = DualCD().solve(posed, replace(SPACE, rows=weighted), tol=1e-6, max_epochs=10_000).report
     for start in (None, np.full((3, len(X)), 0.1)):
-        found = Apart().solve(*divided(weighted, posed, CUTS["two parts"]), tol=1e-5, start=start).report
+        found = method().solve(*divided(weighted, posed, CUTS["two parts"]), tol=1e-5, start=start).report
         assert found.status == "converged"
         np.testing.assert_allclose(found.primal, exact.primal, rtol=1e-4)
-
-
-def test_a_gap_that_float64_does_not_allow_ends_the_cascade_with_a_warning():
-    with pytest.warns(ConvergenceWarning):
-        found = (
-            Apart().solve(*divided(SPACE.rows, problem(Hinge()), CUTS["two parts"]), tol=1e-17, max_epochs=300).report
-        )
-    assert found.status in ("rounding", "max_epochs")
-    assert found.rounds < 20
-    assert found.relative_gap < 1e-9
-
-
-@pytest.mark.parametrize("method", [Cascade, Apart])
-def test_problems_that_do_not_share_a_round_have_the_same_optima(method, monkeypatch):
-    posed = problem(Hinge(), several=True)
-    divided_rows = divided(SPACE.rows, posed, CUTS["two parts"])
-    whole = method().solve(*divided_rows, tol=1e-6).report
-    monkeypatch.setattr(cascade, "WIDTH", 2)
-    found = method().solve(*divided_rows, tol=1e-6).report
-    assert len(found.per_class) == 3
-    assert (found.rounds == 1) == (method is Cascade)
-    assert found.bytes_sent >= whole.bytes_sent > 0
-    for one, other in zip(found.per_class, whole.per_class, strict=True):
-        np.testing.assert_allclose(one.primal, other.primal, rtol=2e-6)

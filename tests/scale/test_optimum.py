@@ -20,7 +20,7 @@ from treille.kernels import (
     SubTree,
     WeisfeilerLehman,
 )
-from treille.solvers.block_minimization import Visits
+from treille.solvers.block_minimization import BlockRun
 from treille.solvers.problem import Hinge, Logistic, SquaredHinge
 
 TWO, THREE = some_texts(), some_texts(n_classes=3, seed=1)
@@ -233,13 +233,13 @@ def test_labels_of_every_type_are_returned_as_given(labels):
 
 
 def test_one_block_is_solved_at_once_and_many_blocks_reach_the_same_optimum(monkeypatch):
-    primals, visited, visit = [], set(), Visits._visit
+    primals, visited, visit = [], set(), BlockRun._visit
 
     def visiting(self, block, rows):
         visited.add((len(self.blocks), block))
         visit(self, block, rows)
 
-    monkeypatch.setattr(Visits, "_visit", visiting)
+    monkeypatch.setattr(BlockRun, "_visit", visiting)
     for shares in (4, 600_000, 10_000_000):
         monkeypatch.setattr(block_minimization, "SHARES", shares)
         primals.append(SVC(NGram(2).normalized(), tol=1e-6).fit(divided(*TWO, 15)).report_.primal)

@@ -7,9 +7,18 @@ import pytest
 from small_parts import some_texts
 
 from treille import InputError
-from treille.features import ConcatenatedRows, PartedRows, PerProblemRows, Rows, concatenate_rows
+from treille.features import (
+    ConcatenatedRows,
+    MatrixRows,
+    PartedRows,
+    PerProblemRows,
+    Rows,
+    StoredRows,
+    concatenate_rows,
+)
+from treille.features.abilities import having
 from treille.kernels import NGram
-from treille.scale.disk_rows import FileRows, SettledRows, settled, write_rows
+from treille.scale.disk_rows import FileRows, SettledRows, rows_of_leaf, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
 
 X, labels = some_texts(30, 3)
@@ -104,10 +113,8 @@ def test_rows_in_parts_are_renumbered_and_columns_left_out(tmp_path):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda rows: rows.to_csr(),
-        lambda rows: rows.gram(None, 1),
-        lambda rows: rows.row_products(),
-        lambda rows: rows.for_core(),
+        lambda rows: having(rows, StoredRows).to_csr(),
+        lambda rows: having(rows, MatrixRows).gram(None, 1),
         lambda rows: rows.scaled(np.ones(30)),
     ],
 )
@@ -120,7 +127,7 @@ def test_rows_of_other_layouts_are_refused_by_files(tmp_path):
     rows = fitted(1)
     for other in (ConcatenatedRows([rows, rows]), rows.weighted(np.ones(rows.n_features))):
         with pytest.raises(InputError, match="cannot be kept on disk"):
-            write_rows(tmp_path / "rows.bin", other)
+            write_rows(tmp_path / "rows.bin", rows_of_leaf(other))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from treille import InputError
+from treille import InputError, Strings
 from treille.kernels import AllSubstrings, Kernel, NGram
 from treille.spaces import ProductSpace
 
@@ -46,7 +46,7 @@ def test_coefficients_that_do_not_fit_are_refused(beta):
 
 def test_kernels_without_a_product_say_so():
     kernel = Constant()
-    assert not kernel.has_product
-    assert not kernel.normalized().has_product
+    assert not kernel.multiplies(Strings(["ab"]))
+    assert not kernel.normalized().multiplies(Strings(["ab"]))
     with pytest.raises(InputError, match=r"Constant\(\) has no fast product: use its matrix"):
         ProductSpace.build(kernel, kernel.batch(X))

@@ -1,11 +1,8 @@
 """What estimators with a kernel share: training, the functions learned, and model files."""
 
 import os
-import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,16 +10,16 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from treille.data import Batch, Vectors
+from treille.data import Batch, Strings, Vectors
 from treille.data.base import is_frame
 from treille.data.sequences import as_residues
 from treille.estimators.display import LearnedDisplay
-from treille.estimators.in_parts import check_in_parts
-from treille.estimators.on_cluster import check_on_cluster, on_cluster
 from treille.estimators.persistence import check_reading, estimator_spec, save_estimator
 from treille.estimators.plan import Plan, choose_kernel, plan, requested_nystrom
-from treille.estimators.targets import check_numbers, found_labels
+from treille.estimators.posed import Posed
+from treille.estimators.sources import opened
 from treille.explain.explanation import Explanation, explanations
+from treille.explain.fragments import has_fragments
 from treille.explain.support import support_shares
 from treille.explain.tasks import Task
 from treille.features import FeatureMap
@@ -31,24 +28,27 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_positive, check_whole, effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.reading import Reads
-from treille.scale.cluster import LocalClusterWarning, connected
-from treille.scale.counting import checkpointed, count_parts
-from treille.scale.dask_counting import ClusterParts, count_on_cluster
-from treille.scale.dask_parts import as_parts
-from treille.scale.folder import opened_folder
+from treille.scale.dask_counting import ClusterSource
 from treille.scale.labels import Collected
-from treille.scale.parts import Parts, read_part
+from treille.scale.parts import Parts
 from treille.scikit_learn import BaseEstimator
 from treille.solvers import Problem, Report, Solver
 from treille.solvers.problem import Loss, Separation, check_intercept
-from treille.solvers.progress import progress_bar, running_text, stage
-from treille.solvers.report import check_outcome, first_level_outside
+from treille.solvers.progress import progress_bar, stage
+from treille.solvers.report import check_outcome
 from treille.solvers.solver import BaseSolver, check_supported
-from treille.spaces import Nystrom, PartsSpace
-from treille.spaces.functions import Functions, LinearFunctions, read_functions
+from treille.spaces import MemorySource, Nystrom, Source
+from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions, read_functions
 
 KernelParameter = Kernel | str | Callable[[Any, Any], Any] | None  # a str: "precomputed"
+
+
+def fit_context(problem: Problem, counts: np.ndarray | None = None, known: KnownFeatures | None = None) -> FitContext:
+    """What the features of the examples of a problem may depend on: their classes, and how often each example counts."""
+    labels = None if problem.classes is None else problem.targets
+    return FitContext(labels, problem.classes, counts, known or KnownFeatures())
 
 
 class KernelMachine(LearnedDisplay, BaseEstimator):
@@ -68,122 +68,50 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
     verbose: int
     plan_: Plan
     report_: Report
-    functions_: Functions
+    functions_: DecisionFunctions
     n_iter_: int
     _task: ClassVar[type[Task]]
     reads_: Reads  # the kinds of data, and the units of the training examples
     reading_: dict[str, Any]  # how examples are read: "alphabet", and options of `treille.io.read`
 
-    def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
-        """Solves ``problem_of(y, sample_weight, number of examples)``, and keeps the result."""
-        if on_cluster(X):
-            return self._train_cluster(X, y, sample_weight)
-        if isinstance(X, Parts):
-            return self._train_parts(X, y, sample_weight, problem_of)
-        kernel, why, batch = self._examples(X)
-        problem = problem_of(y, sample_weight, len(batch))
-        self._solve(kernel, batch, problem, *self._planned(kernel, why, batch, problem))
-
-    def _train_parts(
-        self, parts: Parts, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]
-    ) -> None:
-        """The same for data in parts, which have labels and weights of their own."""
-        if y is not None or sample_weight is not None:
-            raise InputError(
-                "parts have labels and sample weights of their own: pass them with the examples, Parts.of(...)"
-            )
-        check_in_parts(self, type(self._loss()))
-        of_classes = is_classifier(self)
-        labels, found = Collected(of_classes), found_labels if of_classes else check_numbers
-        with opened_folder(parts.scratch, parts.checkpoint) as folder:
-            with running_text(self.verbose) as show:
-                choose = partial(choose_kernel, self.kernel, labels=of_classes)
-                counted, why = count_parts(parts, folder, choose, labels, found, show, self.n_jobs)
-            parts.class_counts = labels.class_counts()
-            if parts.min_count > 1:
-                why += f", with only the features that occur in at least {parts.min_count:,} examples"
-            problem = problem_of(labels.y(), labels.sample_weight(), len(counted))
-            kernel = counted.kernel
-            self._solve(kernel, counted, problem, *self._planned(kernel, why, counted, problem))
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Poses the problem of the examples, solves it, and keeps the result."""
+        with opened(self, X, y, sample_weight) as (source, posed):
+            self._solve(source, posed, *self._planned(source, posed.problem))
 
     def _loss(self) -> Loss:
         """The loss of the problem."""
         raise NotImplementedError
 
-    def _train_cluster(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """The same for Dask collections. The rows stay on the workers; the problem of each part is made where they are."""
-        of_classes, begun = is_classifier(self), time.perf_counter()
-        check_on_cluster(self, self._cluster_loss())
-        given = X if isinstance(X, Parts) else None
-        if given is not None and (y is not None or sample_weight is not None):
-            raise InputError("files on a cluster have labels of their own: Parts.on(client, files, label=...)")
-        if given is None and y is None:
-            raise InputError("labels are missing: fit(X, y) requires y, a Dask collection divided like X")
-        found, choose = (
-            found_labels if of_classes else check_numbers,
-            partial(choose_kernel, self.kernel, labels=of_classes),
-        )
-        with connected(None if given is None else given.client) as cluster:
-            if cluster.note:
-                warnings.warn(cluster.note, LocalClusterWarning, stacklevel=first_level_outside())
-            if given is None:
-                parts = as_parts(cluster.client, X, y, sample_weight)
-            else:
-                parts = cluster.submit_all(read_part, given.sources, [given.options] * len(given.sources))
-            least, kernel = given.min_count if given else 1, as_kernel(self.kernel)
-            counted, why = count_on_cluster(cluster, parts, kernel, choose, of_classes, found, least)
-            del parts  # of which the features remain: texts need not stay on the workers
-            with checkpointed(given, counted.kernel) as counted.folder:
-                problem, of_part = self._cluster_problem(counted)
-                counted.with_problems(of_part)
-                labelled = problem
-                if counted.kernel.needs_labels:  # 4 bytes per example come here
-                    labelled = replace(problem, targets=counted.targets(), C=np.ones(len(counted)))
-                planned = self._planned(counted.kernel, why, counted, labelled)
-                features = time.perf_counter()
-                self._solve(counted.kernel, counted, problem, *planned)
-        if given is not None:
-            given.class_counts = counted.class_counts()
-        stages = (("counting features", features - begun), ("rounds", time.perf_counter() - features))
-        self.report_ = replace(self.report_, stages=stages)
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
+        """The problem of n examples."""
+        raise NotImplementedError
 
-    def _cluster_loss(self) -> type[Loss] | None:
-        """The loss of the problem that is solved on a cluster; None: it is not."""
-        return None
-
-    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
+    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
         """The problem without examples, and a function that makes that of a part from its labels."""
         raise NotImplementedError
 
-    def _examples(self, X: Any) -> tuple[Kernel, str, Batch]:
-        """The kernel, the reason for it, and the examples as it reads them."""
+    def _examples(self, X: Any) -> MemorySource:
+        """The examples as the kernel reads them."""
         X = list(X) if isinstance(X, Iterator) else X  # examined first, then read
         kernel, why = choose_kernel(self.kernel, X, is_classifier(self))
         with stage("reading examples", self.verbose):
             batch = kernel.batch(self._validated(X, kernel, reset=True), self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        return kernel, why, batch
+        return MemorySource(kernel, why, batch)
 
-    def _planned(self, kernel: Kernel, why: str, batch: Any, problem: Problem) -> tuple[Plan, Any]:
-        """The solver chosen, and the space that it works on, built."""
-        bound = self._bound(kernel, problem)
+    def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
+        """The solver chosen, and the space that it works on, built; features that are `known` are not computed again."""
         with stage("computing features", self.verbose):
-            return plan(bound, why, batch, problem, self.solver, self.space, self.n_jobs)
+            return plan(source, problem, self.solver, self.space, self.n_jobs, fit_context(problem, known=known))
 
-    def _bound(self, kernel: Kernel, problem: Problem) -> Kernel:
-        """The kernel with the labels of the training examples, where it needs them."""
-        if kernel.needs_labels and problem.classes is not None:
-            return kernel.bound_to(problem.targets, problem.classes)
-        return kernel
-
-    def _solve(self, kernel: Kernel, batch: Any, problem: Problem, chosen: Plan, space: Any) -> None:
+    def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
         """Solves the problem on the space, and keeps the result."""
+        problem = posed.problem
         measure = "share of mistakes" if isinstance(problem.loss, Separation) else "gap"
-        n_problems, unit = problem.n_problems, "epoch"
-        if isinstance(space, PartsSpace):  # all at once, unless the rows differ
-            n_problems, unit = max(1, space.rows.n_problems), "pass"
-        with progress_bar(n_problems, self.tol, self.verbose, measure=measure, unit=unit) as progress:
+        n_runs, unit = source.progress(problem.n_problems, space)
+        with progress_bar(n_runs, self.tol, self.verbose, measure=measure, unit=unit) as progress:
             solution = chosen.solver.solve(
                 problem,
                 space,
@@ -195,13 +123,15 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             )
         if not isinstance(chosen.solver, BaseSolver):  # ours check themselves
             check_outcome(solution.report, self.tol)
-        self.functions_ = space.functions(solution.intercept, solution.weights, solution.coefficients)
+        functions = space.functions(solution.intercept, solution.weights, solution.coefficients)
+        self.functions_ = functions.shifted(posed.shift)
         self.report_ = replace(solution.report, approximation_error=space.error)
         self.n_iter_ = self.report_.epochs
-        residues = getattr(batch, "residues", None)
-        self.reading_ = {"alphabet": residues} if residues else {}
-        self.reads_ = kernel.reads.fitted(batch)
-        self.plan_ = replace(chosen, kernel=kernel, representation=self.report_.representation, sizes=space.sizes())
+        self.reading_ = reading_of(source.first)
+        self.reads_ = source.kernel.reads.fitted(source.first)
+        self.plan_ = replace(chosen, representation=self.report_.representation, sizes=space.sizes())
+        for name, value in posed.fitted.items():
+            setattr(self, name, value)
 
     def _validated(self, X: Any, kernel: Kernel, reset: bool) -> Any:
         """Arrays of numbers as scikit-learn's own estimators check them, which also keeps ``n_features_in_``."""
@@ -259,9 +189,13 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
             raise AttributeError(
                 f"{self.plan_.kernel!r} has no explicit features, so there are no weights of features: use explain(x), whose "
                 "support lists the examples with the largest shares"
-                + (", or fragments(count), the heaviest tree fragments" if "Tree(" in repr(self.plan_.kernel) else "")
+                + (", or fragments(count), the heaviest tree fragments" if self._has_fragments() else "")
             )
         return self.functions_
+
+    def _has_fragments(self) -> bool:
+        functions = self.functions_
+        return isinstance(functions, KernelFunctions) and has_fragments(functions.kernel, functions.support)
 
     def _read_batch(self, X: Any) -> Batch:
         """New examples as the kernel reads them."""
@@ -380,6 +314,12 @@ class KernelMachine(LearnedDisplay, BaseEstimator):
         tags.input_tags.string = not numbers
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         return tags
+
+
+def reading_of(batch: Batch) -> dict[str, Any]:
+    """How more examples such as these are read."""
+    residues = batch.residues if isinstance(batch, Strings) else None
+    return {"alphabet": residues} if residues else {}
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

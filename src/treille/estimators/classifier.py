@@ -12,22 +12,20 @@ import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.on_cluster import computed
-from treille.estimators.plan import Plan
+from treille.estimators.posed import Posed
 from treille.estimators.targets import check_labels, check_weights, class_weights
 from treille.explain.fragments import HeavyFragment, heavy_fragments
 from treille.explain.merged import MergedFeature, merged_features
 from treille.explain.tasks import Classification
 from treille.io.errors import InputError
-from treille.kernels import Kernel
-from treille.scale.dask_counting import ClusterParts
+from treille.scale.dask_counting import ClusterSource
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.scikit_learn import ClassifierMixin
 from treille.solvers import Problem
-from treille.solvers.problem import Hinge, Logistic, Loss, SquaredHinge
+from treille.solvers.problem import Loss
 from treille.spaces.functions import KernelFunctions
 from treille.spaces.weight_automaton import weight_fst
 
@@ -43,43 +41,33 @@ class Classifier(ClassifierMixin, KernelMachine):
     class_weight: dict[Any, float] | str | None
     fit_intercept: bool | str
     classes_: np.ndarray
-    _found: np.ndarray  # while `fit` runs: the classes
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with labels y."""
         self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
+        self._train(X, y, sample_weight)
         return self
 
     @abstractmethod
     def _loss(self) -> Loss: ...
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        """The problem of n examples; keeps the classes until it is solved."""
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         classes, codes = check_labels(y, n)
         C = check_weights(self.C, codes, classes, self.class_weight, sample_weight)
+        return self._of_classes(classes, codes, C)
+
+    def _of_classes(self, classes: np.ndarray, codes: np.ndarray, C: np.ndarray) -> Posed:
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        self._found = classes
-        return Problem(self._loss(), codes, C, self.fit_intercept, positive)
+        return Posed(Problem(self._loss(), codes, C, self.fit_intercept, positive), {"classes_": classes})
 
-    def _cluster_loss(self) -> type[Loss] | None:
-        loss = type(self._loss())
-        return loss if loss in (Hinge, SquaredHinge, Logistic) else None
-
-    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
-        totals = counted.class_counts()
-        _check_types(counted)
+    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
+        totals = source.class_counts()
+        _check_types(source)
         classes, _ = check_labels(np.array(list(totals)), len(totals))
         counts = np.array([totals[label] for label in classes.tolist()], np.float64)
         weights = float(self.C) * class_weights(self.class_weight, classes, counts)
-        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        whole = Problem(self._loss(), np.zeros(0, np.int32), np.zeros(0), self.fit_intercept, positive)
-        self._found = classes
-        return whole, partial(_problem_of_part, whole, classes, weights)
-
-    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
-        super()._solve(kernel, batch, problem, chosen, space)
-        self.classes_ = self.__dict__.pop("_found")
+        posed = self._of_classes(classes, np.zeros(0, np.int32), np.zeros(0))
+        return posed, partial(_problem_of_part, posed.problem, classes, weights)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance-like scores: one per example for two classes, else one per example and class."""
@@ -187,10 +175,10 @@ class Classifier(ClassifierMixin, KernelMachine):
         self.classes_ = classes
 
 
-def _check_types(counted: ClusterParts) -> None:
+def _check_types(source: ClusterSource) -> None:
     """Refuses labels that are of one type in one part, and of another in the next."""
     first: tuple[str, Any] | None = None
-    for own in counted.facts:
+    for own in source.facts:
         for label in own.examples:
             first = first or (own.place, label)
             if type(label) is not type(first[1]):

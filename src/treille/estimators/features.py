@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import features_on_cluster, matrices, refuse_cluster
 from treille.estimators.targets import check_labels, found_labels
-from treille.features import FeatureRows
+from treille.features import FeatureRows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext
 from treille.scale.counting import count_parts
 from treille.scale.dask_parts import is_collection
 from treille.scale.folder import opened_folder
@@ -78,12 +80,9 @@ class Features(TransformerMixin, BaseEstimator):
         kernel.check_parts()
         labels, chosen = Collected(True if kernel.needs_labels else None), (kernel, "as given")
         with opened_folder(parts.scratch, parts.checkpoint) as folder:
-            counted, _ = count_parts(
-                parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs
-            )
-            if kernel.needs_labels:
-                kernel = _bound(kernel, labels.y(), len(counted))
-            self.feature_map_, _ = counted.fitted(kernel, self.n_jobs)
+            counted = count_parts(parts, folder, lambda X: chosen, labels, found_labels, lambda text: None, self.n_jobs)
+            context = self._context(kernel, labels.y() if kernel.needs_labels else None, len(counted))
+            self.feature_map_, _ = counted.fit_features(context, self.n_jobs)
 
     def fit_rows(self, X: Any, y: Any = None) -> FeatureRows:
         """Like `fit`, but returns the rows of X in treille's compact format."""
@@ -93,16 +92,20 @@ class Features(TransformerMixin, BaseEstimator):
         batch = kernel.batch(X, self.n_jobs)
         if len(batch) == 0:
             raise InputError("there are no examples: fit needs at least one")
-        if kernel.needs_labels and y is not None:
-            kernel = _bound(kernel, y, len(batch))
-        self.feature_map_, rows = kernel.fit_features(batch, self.n_jobs)
+        self.feature_map_, rows = self._context(kernel, y, len(batch)).fit(kernel, batch, self.n_jobs)
         return rows
+
+    def _context(self, kernel: Kernel, y: Any, n: int) -> FitContext:
+        if y is None or not kernel.needs_labels:
+            return FitContext()
+        classes, labels = check_labels(y, n)
+        return FitContext(labels, np.array([1]) if len(classes) == 2 else np.arange(len(classes)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits, and returns the matrix of X, or of each part."""
         if isinstance(X, Parts) or is_collection(X):
             return self.fit(X, y).transform(X)
-        return self.fit_rows(X, y).to_csr(effective_n_jobs(self.n_jobs))
+        return having(self.fit_rows(X, y), StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> Any:
         """One row per example, one column per fitted feature; features not seen in `fit` are left out.
@@ -116,7 +119,7 @@ class Features(TransformerMixin, BaseEstimator):
         if is_collection(X):
             return matrices(self.transform, X)
         rows = self.feature_map_.transform(self._kernel().batch(X, self.n_jobs), self.n_jobs)
-        return rows.to_csr(effective_n_jobs(self.n_jobs))
+        return having(rows, StoredRows).to_csr(effective_n_jobs(self.n_jobs))
 
     def inverse(self, id: int) -> str:
         """The name of the feature of a column."""

@@ -12,15 +12,16 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.plan import Plan
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext, KnownFeatures, supports_reweighting
 from treille.scikit_learn import BaseEstimator, ClassifierMixin, RegressorMixin
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.folds import Fold, FoldOutputs, solve_folds
 from treille.solvers.progress import progress_bar
 from treille.solvers.solver import after
-from treille.spaces import Nystrom
+from treille.spaces import MemorySource, Nystrom
 
 Split = tuple[np.ndarray, np.ndarray]  # indices of the examples to train on, and of those held out
 
@@ -37,9 +38,9 @@ class TrainedFold(Fold):
 def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: Any, split: Split) -> TrainedFold:
     """The fold of a model with C = 1; `whole` is the problem of all examples. Labels and weights are checked as in `fit`."""
     train, test = split
-    scratch: Any = clone(model)
     weights = None if sample_weight is None else np.asarray(sample_weight)[train]
-    own = scratch._problem(np.asarray(y)[train], weights, len(train))
+    posed = clone(model)._posed(np.asarray(y)[train], weights, len(train))
+    own = posed.problem
     C = np.zeros(len(whole))
     np.add.at(C, train, own.C)  # an example may be drawn several times
     if whole.classes is not None:
@@ -47,7 +48,7 @@ def trained_fold(model: KernelMachine, whole: Problem, y: Any, sample_weight: An
         return TrainedFold(replace(whole, C=C), test, train, np.zeros(whole.n_problems), classes)
     targets = np.zeros((len(whole), whole.n_problems))
     targets[train] = own.targets.reshape(len(train), -1)
-    return TrainedFold(replace(whole, C=C, targets=targets), test, train, scratch._found[0], np.empty(0, int))
+    return TrainedFold(replace(whole, C=C, targets=targets), test, train, posed.shift, np.empty(0, int))
 
 
 def evaluate_folds(
@@ -58,8 +59,9 @@ def evaluate_folds(
     Cs: Sequence[float],
     chosen: Plan,
     space: Any,
+    known: KnownFeatures,
 ) -> FoldOutputs:
-    """The outputs of held-out examples. `space` is that of all examples: its features are used for all folds.
+    """The outputs of held-out examples. `space` is that of all examples: its features, which are `known`, are used for all folds.
 
     Weights and means of features that depend on the examples are computed again from those of each fold; only where a kernel
     cannot do so are all features.
@@ -68,14 +70,13 @@ def evaluate_folds(
     options: dict[str, Any] = {"tol": model.tol, "max_epochs": model.max_epochs, "n_jobs": model.n_jobs}
     options["seed"] = model.random_state
     with progress_bar(n_problems, model.tol, model.verbose, "fold") as progress:
-        if isinstance(chosen.space, Nystrom) or not kernel.refits():
+        if isinstance(chosen.space, Nystrom) or not supports_reweighting(kernel, batch):
             parts = [_from_scratch(model, kernel, batch, fold, Cs, chosen, options) for fold in folds]
             found = FoldOutputs.joined(parts)
         elif kernel.needs_features:
             parts = []
             for f, fold in enumerate(folds):
-                own = counted(kernel, fold, len(batch))
-                refitted = chosen.space.build(own, batch, model.n_jobs)
+                refitted = chosen.space.build(kernel, batch, model.n_jobs, fold_context(fold, known))
                 follow = progress and after(f * fold.problem.n_problems, progress)
                 parts.append(solve_folds(chosen.solver, refitted, [fold], Cs, progress=follow, **options))
             found = FoldOutputs.joined(parts)
@@ -85,12 +86,10 @@ def evaluate_folds(
     return replace(found, outputs=outputs)
 
 
-def counted(kernel: Kernel, fold: TrainedFold, n: int) -> Kernel:
-    """The kernel with weights and means of the fold's training examples."""
-    own = kernel.counted_on(np.bincount(fold.train, minlength=n).astype(np.float64))
-    if own.needs_labels and fold.problem.classes is not None:
-        return own.bound_to(fold.problem.targets, fold.problem.classes)
-    return own
+def fold_context(fold: TrainedFold, known: KnownFeatures) -> FitContext:
+    """Features of all examples with weights and means of the fold's training examples."""
+    counts = np.bincount(fold.train, minlength=len(fold.problem)).astype(np.float64)
+    return fit_context(fold.problem, counts, known)
 
 
 def _from_scratch(
@@ -105,7 +104,7 @@ def _from_scratch(
     """A fold with features of its own."""
     some, held_out = np.unique(fold.train), batch[fold.held_out]
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
-    own, space = model._planned(kernel, chosen.kernel_why, batch[some], problem)
+    own, space = model._planned(MemorySource(kernel, chosen.kernel_why, batch[some]), problem)
     outputs, gaps, seconds, start = [None] * len(Cs), np.zeros((len(Cs), 1)), np.zeros((len(Cs), 1)), None
     for c in np.argsort(Cs):
         begun = time.perf_counter()

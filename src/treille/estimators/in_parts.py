@@ -8,7 +8,6 @@ from treille.kernels.callable import as_kernel
 from treille.scale.parts import Parts
 from treille.solvers.problem import Loss
 from treille.solvers.solver import supports
-from treille.spaces import PartsSpace
 
 
 def refuse_parts(X: Any, estimator: Any, instead: str) -> None:
@@ -17,7 +16,7 @@ def refuse_parts(X: Any, estimator: Any, instead: str) -> None:
         raise InputError(f"{type(estimator).__name__} needs all examples in memory, and these are in parts: {instead}")
 
 
-def check_in_parts(estimator: Any, loss: type[Loss], space: Any = PartsSpace, where: str = "in parts") -> None:
+def check_in_parts(estimator: Any, loss: type[Loss], space: Any, where: str) -> None:
     """Refuses, before anything is read, what cannot be trained on data in parts, whose space is `space`."""
     kernel = as_kernel(estimator.kernel)
     if kernel is not None:

@@ -14,24 +14,30 @@ from sklearn.base import clone, is_classifier
 
 from treille.automata import library
 from treille.data import Batch
-from treille.estimators.base import KernelMachine
+from treille.estimators.base import KernelMachine, fit_context
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.learned_path import LearnedPath
+from treille.estimators.on_cluster import refuse_learning_on_cluster
 from treille.estimators.plan import Plan, plan
+from treille.estimators.posed import Posed
 from treille.estimators.ridge import Ridge
 from treille.estimators.svc import SVC
-from treille.features import FeatureMap, PerProblemRows, Rows
+from treille.features import FeatureMap, PerProblemRows, Rows, StoredRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel, NGram
 from treille.kernels.balanced import parts_of
+from treille.kernels.base import Fitted
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext, KnownFeatures
 from treille.kernels.weighted import Weighted, WeightedMap
 from treille.learning import LearnedKernel, align_weights, learn_weights
 from treille.learning.risk import SPREADS, split
 from treille.solvers import Problem, Report
 from treille.solvers.progress import progress_bar, stage
+from treille.spaces import MemorySource, Source
 from treille.spaces.rows import no_features
 from treille.spaces.weight_automaton import weight_fst
 
@@ -102,42 +108,42 @@ class KernelLearner(LearningParameters, KernelMachine):
                 "such as NGram(5, min_n=2)"
             )
 
-    def _train(self, X: Any, y: Any, sample_weight: Any, problem_of: Callable[[Any, Any, int], Problem]) -> None:
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         refuse_parts(X, self, "learn the weights on some of them, then train on the parts with .weighted({...})")
-        super()._train(X, y, sample_weight, problem_of)
+        refuse_learning_on_cluster(X, self)
+        super()._train(X, y, sample_weight)
 
-    def _cluster_loss(self) -> None:
-        return None  # the weights of features are learned with all rows in memory
-
-    def _planned(self, kernel: Kernel, why: str, batch: Batch, problem: Problem) -> tuple[Plan, Any]:
+    def _planned(self, source: Source, problem: Problem, known: KnownFeatures | None = None) -> tuple[Plan, Any]:
         """Learns the weights, and plans the training of the predictor with them."""
-        rows = self._learning_rows(self._bound(kernel, problem), batch)
+        assert isinstance(source, MemorySource)  # others are refused
+        rows = self._learning_rows(source.kernel, source.batch, fit_context(problem, known=known))
         with progress_bar(problem.n_problems, self.tol, self.verbose) as progress:
             learned = self._learn(problem, rows, progress=progress)
-        return plan(self._keep(rows, learned), why, batch, problem, self.solver, n_jobs=self.n_jobs)
+        return plan_learned(
+            rows, self._keep(rows, learned), source.kernel_why, source.batch, problem, self.solver, self.n_jobs
+        )
 
-    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
-        # Without the rows of the training examples, which `chosen` has.
-        super()._solve(chosen.kernel.kernel.weighted("learned"), batch, problem, chosen, space)
+    def _solve(self, source: Source, posed: Posed, chosen: Plan, space: Any) -> None:
+        super()._solve(source, posed, chosen, space)
         self.plan_ = replace(self.plan_, sizes=f"{self.plan_.sizes}; {self._note}")
 
-    def _learning_rows(self, kernel: Kernel, batch: Batch) -> LearningRows:
+    def _learning_rows(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         """The features of the examples, which `_learn` may use several times."""
         with stage("computing features", self.verbose):
-            rows = self._grouped(kernel, batch)
+            rows = self._grouped(kernel, batch, context)
         if rows.rows.n_features == 0:
             raise no_features(kernel, 0)
         return rows
 
-    def _grouped(self, kernel: Kernel, batch: Batch) -> LearningRows:
+    def _grouped(self, kernel: Kernel, batch: Batch, context: FitContext) -> LearningRows:
         if self.groups == "parts":
             parts = parts_of(kernel)
             kernel = cast(Kernel, reduce(add, [part if weight == 1 else weight * part for _, part, weight in parts]))
-            features, rows = kernel.fit_features(batch, self.n_jobs)
+            features, rows = context.fit(kernel, batch, self.n_jobs)
             groups = np.repeat(np.arange(len(parts)), np.diff(features.cuts))  # type: ignore[attr-defined]
             return LearningRows(kernel, features, rows, groups, [repr(part) for _, part, _ in parts])
-        features, rows = kernel.fit_features(batch, self.n_jobs)
-        if isinstance(rows, PerProblemRows):
+        features, rows = context.fit(kernel, batch, self.n_jobs)
+        if len(rows.problems) > 1:
             raise InputError(f"{kernel!r} has weights of its own for each class: learn weights for the kernel inside")
         if not callable(self.groups):
             return LearningRows(kernel, features, rows, None, [])
@@ -183,9 +189,9 @@ class KernelLearner(LearningParameters, KernelMachine):
         models = [clone(self).set_params(**{parameter: float(value)}) for value in ordered]
         for model in models:
             model.check_parameters()
-        kernel, _, batch = models[0]._examples(X)
-        problems = [model._problem(y, None, len(batch)) for model in models]
-        rows = self._learning_rows(self._bound(kernel, problems[0]), batch)
+        source = models[0]._examples(X)
+        problems = [model._posed(y, None, len(source)).problem for model in models]
+        rows = self._learning_rows(source.kernel, source.batch, fit_context(problems[0]))
         k = _problem_of(problems[0], np.unique(y) if is_classifier(self) else np.arange(problems[0].n_problems), label)
         found: list[LearnedKernel] = []
         for problem in problems:
@@ -195,14 +201,14 @@ class KernelLearner(LearningParameters, KernelMachine):
         names = [rows.names[z] if rows.names else rows.features.name(int(z)) for z in used]
         return LearnedPath(parameter, ordered, names, shares[:, used], [each.report for each in found])
 
-    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> Kernel:
-        """Keeps what was learned, and returns the kernel with these weights and the features of these examples."""
+    def _keep(self, examples: LearningRows, learned: list[LearnedKernel]) -> Fitted:
+        """Keeps what was learned, and returns the features with these weights and the rows of these examples."""
         mu, used = np.stack([each.weights for each in learned]), used_features(examples, learned)
         if len(used) == 0:
             ended = any(each.report.status != "converged" for each in learned)
             why = "learning ended early: raise max_epochs" if ended else "no feature tells anything about the targets"
             raise InputError(f"all weights are 0: {why}")
-        everything = examples.rows.to_csr()
+        everything = having(examples.rows, StoredRows).to_csr()
         matrix = everything[:, used]
         each = [_without_zeros(matrix @ sp.diags(np.sqrt(own[used]))) for own in mu]
         rows = each[0] if len(each) == 1 else PerProblemRows(each)
@@ -217,7 +223,7 @@ class KernelLearner(LearningParameters, KernelMachine):
         self._note = f"{np.count_nonzero(mu.any(axis=0)):,} features have weight"
         if empty:
             self._note += f", {empty:,} are 0 in all examples"
-        return Weighted.learned(examples.kernel, fitted, rows)
+        return fitted, rows
 
     @property
     def learned_weights_(self) -> Any:
@@ -297,6 +303,16 @@ class KernelLearner(LearningParameters, KernelMachine):
             if values.shape != (n_functions, width) or not (values >= 0).all():
                 raise InputError("the learned weights in the file do not fit its features")
             setattr(self, f"{name}_", values)
+
+
+def plan_learned(
+    examples: LearningRows, fitted: Fitted, why: str, batch: Batch, problem: Problem, solver: Any, n_jobs: int | None
+) -> tuple[Plan, Any]:
+    """Plans the training of the predictor on rows with learned weights."""
+    kernel, known = examples.kernel.weighted("learned"), KnownFeatures()
+    known.add(kernel, batch, fitted)
+    source = MemorySource(kernel, why, batch)
+    return plan(source, problem, solver, n_jobs=n_jobs, context=fit_context(problem, known=known))
 
 
 def used_features(rows: LearningRows, learned: list[LearnedKernel]) -> np.ndarray:
@@ -427,13 +443,13 @@ class LearnedRidge(KernelLearner, Ridge):
     def _learning_factor(self) -> float:
         return 1.0 if self.learning_alpha is None else self.alpha / self.learning_alpha
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
-        problem = super()._problem(y, sample_weight, n)
-        constant = np.flatnonzero(np.ptp(problem.targets.reshape(n, -1), axis=0) == 0)
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
+        posed = super()._posed(y, sample_weight, n)
+        constant = np.flatnonzero(np.ptp(posed.problem.targets.reshape(n, -1), axis=0) == 0)
         if len(constant):
             value = np.asarray(y, float).reshape(n, -1)[0, constant[0]]
             raise InputError(f"all targets are {value}: nothing tells which features to weigh")
-        return problem
+        return posed
 
     def check_parameters(self) -> None:
         super().check_parameters()

@@ -12,15 +12,24 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.estimators.held_out import Split, TrainedFold, counted
-from treille.estimators.learned import LearnedRidge, LearnedSVC, LearningParameters, LearningRows, used_features
-from treille.estimators.plan import plan
+from treille.estimators.base import fit_context
+from treille.estimators.held_out import Split, TrainedFold, fold_context
+from treille.estimators.learned import (
+    LearnedRidge,
+    LearnedSVC,
+    LearningParameters,
+    LearningRows,
+    plan_learned,
+    used_features,
+)
 from treille.estimators.ridge_cv import RidgeCV
 from treille.estimators.search import Evaluated, SearchCV
 from treille.estimators.svc import SVCCV
-from treille.features import Rows
+from treille.features import Rows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import KnownFeatures
 from treille.solvers import ConvergenceWarning
 from treille.solvers.folds import FoldOutputs
 from treille.solvers.progress import progress_bar
@@ -30,18 +39,26 @@ class LearnedSearchCV(LearningParameters, SearchCV):
     """Cross-validation of `LearnedSVC` and `LearnedRidge`: one set of features, a path with warm starts in each fold."""
 
     def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+        self,
+        model: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        splits: list[Split],
     ) -> Evaluated:
-        whole, folds = self._posed(model, y, sample_weight, len(batch), splits)
+        whole, folds = self._posed_folds(model, y, sample_weight, len(batch), splits)
         values = self._values()
         models = [clone(model).set_params(**{self.path[0]: value}) for value in values]
         Cs = [self.strength(value) for value in values]
-        rows, each = model._learning_rows(model._bound(kernel, whole), batch), list[FoldOutputs]()
+        rows, each = model._learning_rows(kernel, batch, fit_context(whole, known=known)), list[FoldOutputs]()
         with progress_bar(len(splits), model.tol, model.verbose, "fold") as progress:
             for f, fold in enumerate(folds):
                 own = rows
                 if kernel.needs_features:  # weights and means that depend on the examples
-                    own = model._learning_rows(counted(kernel, fold, len(batch)), batch)
+                    own = model._learning_rows(kernel, batch, fold_context(fold, known))
                 each.append(_fold_outputs(models, fold, own, Cs, why, batch))
                 if progress is not None:
                     progress(f + 1, 0, float(each[-1].gaps.max()))
@@ -54,7 +71,7 @@ def _fold_outputs(
 ) -> FoldOutputs:
     """The outputs of a fold's held-out examples, the larger gap of learning and training, and seconds, for each C."""
     some = np.unique(fold.train)
-    matrix = rows.rows.to_csr()
+    matrix = having(rows.rows, StoredRows).to_csr()
     held_out, own = matrix[fold.held_out], replace(rows, rows=Rows.from_csr(matrix[some]))
     problem = replace(fold.problem, targets=fold.problem.targets[some], C=fold.problem.C[some])
     outputs = np.empty((len(Cs), len(fold.held_out), problem.n_problems))
@@ -66,7 +83,8 @@ def _fold_outputs(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the largest gap is reported for all folds
             start = models[c]._learn(at, own, start=start)
-            chosen, space = plan(models[c]._keep(own, start), why, batch, at, model.solver, n_jobs=model.n_jobs)
+            fitted = models[c]._keep(own, start)
+            chosen, space = plan_learned(own, fitted, why, batch, at, model.solver, model.n_jobs)
             solution = chosen.solver.solve(at, space, **options)
         weights = space.functions(solution.intercept, solution.weights, solution.coefficients).weights
         used = used_features(rows, start)

@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from treille.estimators.in_parts import check_in_parts
 from treille.estimators.plan import choose_kernel
 from treille.estimators.targets import found_labels
 from treille.features import FeatureMap
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.scale.cluster import connected
 from treille.scale.dask_counting import count_on_cluster
 from treille.scale.dask_parts import as_parts, is_collection, partitions
-from treille.scale.parts import Parts
-from treille.solvers.problem import Loss
-from treille.spaces import ClusterSpace
+from treille.scale.parts import ClusterFiles
 
 TRAINED = "SVC, SVR, Ridge and LogisticRegression"
 
 
 def on_cluster(X: Any) -> bool:
     """Whether these are data on a Dask cluster: a collection, or files that its workers read."""
-    return is_collection(X) or (isinstance(X, Parts) and X.on_cluster)
+    return is_collection(X) or isinstance(X, ClusterFiles)
 
 
 def refuse_cluster(X: Any, estimator: Any, instead: str) -> None:
@@ -36,11 +34,10 @@ def refuse_cluster(X: Any, estimator: Any, instead: str) -> None:
         )
 
 
-def check_on_cluster(estimator: Any, loss: type[Loss] | None) -> None:
-    """Refuses, before anything is sent, what cannot be trained on a cluster; no loss: an estimator that is not."""
-    if loss is None:
+def refuse_learning_on_cluster(X: Any, estimator: Any) -> None:
+    """Refuses data on a cluster, for an estimator that is never trained there."""
+    if on_cluster(X):
         raise InputError(f"{type(estimator).__name__} is not trained on a cluster: {TRAINED} are")
-    check_in_parts(estimator, loss, ClusterSpace, "on a cluster")
 
 
 def features_on_cluster(kernel: Kernel, X: Any, n_jobs: int | None) -> FeatureMap:
@@ -53,8 +50,8 @@ def features_on_cluster(kernel: Kernel, X: Any, n_jobs: int | None) -> FeatureMa
         )
     with connected() as cluster:
         parts = as_parts(cluster.client, X, None, None)
-        counted, _ = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
-        features, _ = counted.fitted(kernel, n_jobs)
+        source = count_on_cluster(cluster, parts, kernel, partial(choose_kernel, kernel), None, found_labels)
+        features, _ = source.fit_features(FitContext(), n_jobs)
     return features
 
 

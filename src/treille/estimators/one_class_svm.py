@@ -11,6 +11,7 @@ from treille.estimators.base import KernelMachine, KernelParameter
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
 from treille.estimators.parameters import SolverParameters
+from treille.estimators.posed import Posed
 from treille.explain.tasks import OutlierDetection
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
@@ -67,12 +68,11 @@ class OneClassSVM(SolverParameters, OutlierMixin, KernelMachine):
         self.check_parameters()
         refuse_parts(X, self, "fit it on some of them")
         refuse_cluster(X, self, "fit it on some of them")
-
-        def problem(y: Any, sample_weight: Any, n: int) -> Problem:
-            return Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free")
-
-        self._train(X, None, None, problem)
+        self._train(X, None, None)
         return self
+
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
+        return Posed(Problem(OneClass(float(self.nu)), np.zeros(n), np.ones(n), "free"))
 
     def check_parameters(self) -> None:
         """Raises an `InputError` where a parameter is out of its range. `fit` begins with it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treille.data import Batch
-from treille.estimators.base import KernelParameter
+from treille.estimators.base import KernelParameter, reading_of
 from treille.estimators.classifier import Classifier
 from treille.estimators.in_parts import refuse_parts
 from treille.estimators.on_cluster import refuse_cluster
@@ -173,7 +173,8 @@ class Perceptron(TrainingParameters, Classifier):
     def _streamed_examples(self, X: Any) -> tuple[Kernel, str, Batch]:
         X = list(X) if isinstance(X, Iterator) else X
         if as_kernel(self.kernel) is not None:
-            return self._examples(X)
+            source = self._examples(X)
+            return source.kernel, source.kernel_why, source.batch
         chosen, why = default_kernel(X, features=True)
         kernel = as_streamed(chosen)
         if kernel.needs_features != chosen.needs_features:
@@ -222,7 +223,7 @@ class Perceptron(TrainingParameters, Classifier):
         linear = isinstance(stream, FeatureStream)
         reason = f"because the features of the kernel can{'' if linear else 'not'} be added to"
         chosen = Plan(kernel, why, RowsSpace if linear else GramSpace, reason, self.solver, "as given")
-        residues, each = getattr(batch, "residues", None), []
+        each = []
         for norm, total, mistakes in zip(stream.norms(), stream.sums, stream.mistakes.tolist(), strict=True):
             bound = min(stream.radius, float(norm / total)) if total > 0 else stream.radius
             each.append(
@@ -236,7 +237,7 @@ class Perceptron(TrainingParameters, Classifier):
             "report_": Report.combined(each),
             "running_accuracy_": stream.right / max(1, stream.steps),
             "reads_": kernel.reads.fitted(batch),
-            "reading_": self.__dict__.get("reading_", {}) | ({"alphabet": residues} if residues else {}),
+            "reading_": self.__dict__.get("reading_", {}) | reading_of(batch),
             "n_iter_": 1,
         }
 

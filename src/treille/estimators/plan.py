@@ -1,34 +1,33 @@
 """Which kernel, space and solver are used for a problem, and why."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from treille.data import Batch
 from treille.drawing.tables import facts
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
 from treille.kernels.callable import as_kernel
+from treille.kernels.fitting import FitContext
 from treille.kernels.parse import default_kernel
 from treille.solvers import (
     SMO,
     BlockMinimization,
     BundleMethod,
-    Cascade,
     Cholesky,
     ClusterGradients,
     ConjugateGradient,
     CuttingPlane,
     DualCD,
     FiniteNewton,
+    GatheredDualCD,
     NormalEquations,
     Problem,
 )
 from treille.solvers.solver import Solver, check_supported, supports
-from treille.spaces import ClusterSpace, GramSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace
+from treille.spaces import ClusterSpace, Nystrom, PartsSpace, ProductSpace, RowsSpace, Source
 
-SPACES = (RowsSpace, ProductSpace, GramSpace)  # cheapest first
 SOLVERS = {  # what "auto" chooses from, preferred ones first
     FiniteNewton: "because the loss is smooth, so that Newton's method needs few passes over the data",
     DualCD: "because it works on rows and reports its duality gap",
@@ -36,8 +35,8 @@ SOLVERS = {  # what "auto" chooses from, preferred ones first
     ConjugateGradient: "because it needs one product with the kernel matrix per epoch",
     CuttingPlane: "because it needs one product with the kernel matrix per round",
     ClusterGradients: "because the rows are on a cluster, and it needs one round per step",
-    Cascade: "because the rows are on a cluster, and it needs the fewest rounds",
-    BundleMethod: "because the rows are on a cluster, and it needs few rounds",
+    GatheredDualCD: "because the rows of all parts fit here, where it needs the fewest passes",
+    BundleMethod: "because the rows stay on the cluster, and it needs few rounds",
     BlockMinimization: "because the rows are in parts on disk",
     SMO: "because it needs only kernel values and stores few of them",
     Cholesky: "because it needs only kernel values",
@@ -95,19 +94,18 @@ def choose_kernel(kernel: Any, X: Any, labels: bool = False) -> tuple[Kernel, st
 
 
 def plan(
-    kernel: Kernel,
-    kernel_why: str,
-    batch: Batch,
+    source: Source,
     problem: Problem,
     solver: Any = "auto",
     space: Any = "auto",
     n_jobs: int | None = None,
+    context: FitContext | None = None,
 ) -> tuple[Plan, Any]:
-    """Chooses a space that the kernel offers and a solver that supports the problem on it. Returns the plan and the space, built.
+    """Chooses a space of the examples and a solver that supports the problem on it. Returns the plan and the space, built.
 
     The choice never changes the optimum: that depends on the problem and the kernel alone.
     """
-    loss, intercept = type(problem.loss), problem.intercept
+    kernel, loss, intercept, context = source.kernel, type(problem.loss), problem.intercept, context or FitContext()
     if kernel.needs_features and not kernel.has_features:
         if isinstance(kernel, Centered):
             raise InputError(
@@ -122,26 +120,21 @@ def plan(
     solvers: list[Any] = (
         [each() for each in SOLVERS if supports(each, loss, intercept)] if solver == "auto" else [solver]
     )
-    order: Iterable[Any]
-    if hasattr(batch, "fitted"):  # in parts
-        order = (ClusterSpace, PartsSpace)
-    elif solver == "auto":
-        cheaper = SPACES if kernel.prefers_features(batch, n_jobs) else SPACES[1:]
-        order = (nystrom,) if nystrom else cheaper
-    else:
+    if solver != "auto":
         check_supported(solver, loss, intercept)
-        order = (nystrom,) if nystrom else solver.spaces
-        if len(solver.spaces) > 1 and nystrom is None and not kernel.prefers_features(batch, n_jobs):
-            order = sorted(solver.spaces, key=lambda s: s is RowsSpace)  # stable: rows last
-    pairs = [(each, s) for each in order if each.offered(kernel, batch) for s in solvers if _works_on(s, each)]
+    spaces: Sequence[Any] = (nystrom,)
+    if nystrom is None:
+        spaces = source.spaces(None if solver == "auto" else solver.spaces, context, n_jobs)
+    pairs = [(each, s) for each in spaces for s in solvers if _works_on(s, each)]
     if not pairs:
         raise _refusal(kernel, solvers, nystrom, intercept)
     builder = pairs[0][0]
-    built = builder.build(kernel, batch, n_jobs)
+    built = source.build_space(builder, context, n_jobs)
     candidates = [s for each, s in pairs if each is builder]
     chosen = next((s for s in candidates if len(candidates) == 1 or s.recommended(built, problem)), candidates[-1])
     why = "as given" if solver != "auto" else SOLVERS[type(chosen)]
-    return Plan(kernel, kernel_why, builder, _reason(kernel, builder, chosen, solver, intercept), chosen, why), built
+    reason = _reason(kernel, spaces, builder, chosen, solver)
+    return Plan(kernel, source.kernel_why, builder, reason, chosen, why), built
 
 
 def requested_nystrom(space: Any) -> Nystrom | None:
@@ -170,7 +163,7 @@ def _refusal(kernel: Kernel, solvers: list[Any], nystrom: Nystrom | None, interc
     return InputError(f"{name} needs {needs}, which {kernel!r} does not provide: use solver='auto' or SMO()")
 
 
-def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any) -> str:
+def _reason(kernel: Kernel, spaces: Sequence[Any], space: Any, solver: Any, given: Any) -> str:
     name, family = type(solver).__name__, _family(kernel)
     if isinstance(space, Nystrom):
         return "as given: an approximation by kernel values with landmark examples"
@@ -184,7 +177,7 @@ def _reason(kernel: Kernel, space: Any, solver: Any, given: Any, intercept: Any)
         return f"because {family} has explicit features: cost grows with the data, not with its square"
     if space is ProductSpace:
         return f"because {family} multiplies its matrix in less time than it takes to write it out"
-    if kernel.has_features or kernel.has_product:
+    if kernel.has_features or ProductSpace in spaces:
         return f"because {name} supports this problem: cost grows with the square of the number of examples"
     return f"because {family} has no explicit features: cost grows with the square of the number of examples"
 

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.metrics import r2_score
 
-from treille.data import Batch
 from treille.estimators.base import KernelMachine
 from treille.estimators.on_cluster import computed
-from treille.estimators.plan import Plan
+from treille.estimators.posed import Posed
 from treille.estimators.targets import check_numbers, check_sample_weight, warn_of_column
 from treille.explain.tasks import Regression
 from treille.io import stored
 from treille.io.errors import InputError
-from treille.kernels import Kernel
-from treille.scale.dask_counting import ClusterParts
+from treille.scale.dask_counting import ClusterSource
 from treille.scale.dask_parts import is_collection, lazily
 from treille.scale.labels import Collected
 from treille.scikit_learn import RegressorMixin
@@ -38,19 +36,17 @@ class Regressor(RegressorMixin, KernelMachine):
     _task = Regression
     one_target_: bool
     fit_intercept: bool | str
-    _found: tuple[np.ndarray, bool]  # while `fit` runs: the mean of the targets, and whether there is one per example
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Trains on examples X with targets y: one number per example; for `Ridge`, also one row of numbers."""
         self.check_parameters()
-        self._train(X, y, sample_weight, self._problem)
+        self._train(X, y, sample_weight)
         return self
 
-    def _problem(self, y: Any, sample_weight: Any, n: int) -> Problem:
+    def _posed(self, y: Any, sample_weight: Any, n: int) -> Posed:
         """The problem of n examples.
 
-        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y, which is kept
-        until the problem is solved.
+        A regularised intercept would pull predictions towards 0, so it is learned relative to the mean of y.
         """
         (loss, C), numbers, weights = self._loss_and_C(), check_numbers(y, n), check_sample_weight(sample_weight, n)
         if numbers.ndim == 2 and numbers.shape[1] > self.most_targets:
@@ -62,8 +58,8 @@ class Regressor(RegressorMixin, KernelMachine):
             warn_of_column()
         numbers = numbers.reshape(n, -1)
         mean = np.average(numbers, axis=0, weights=weights) * (self.fit_intercept is True)
-        self._found = mean, one_target
-        return Problem(loss, numbers - mean, C * weights, self.fit_intercept)
+        problem = Problem(loss, numbers - mean, C * weights, self.fit_intercept)
+        return Posed(problem, {"one_target_": one_target}, mean)
 
     def _loss(self) -> Loss:
         return self._loss_and_C()[0]
@@ -72,13 +68,10 @@ class Regressor(RegressorMixin, KernelMachine):
         """The loss, and its weight."""
         raise NotImplementedError
 
-    def _cluster_loss(self) -> type[Loss] | None:
-        return type(self._loss_and_C()[0])
-
-    def _cluster_problem(self, counted: ClusterParts) -> tuple[Problem, Callable[[Collected], Problem]]:
-        (loss, C), cluster = self._loss_and_C(), counted.cluster
-        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, counted.labels))
-        (place, first), *others = [(own.place, sums) for own, sums in zip(counted.facts, each, strict=True) if own.n]
+    def _posed_on_cluster(self, source: ClusterSource) -> tuple[Posed, Callable[[Collected], Problem]]:
+        (loss, C), cluster = self._loss_and_C(), source.cluster
+        each: list[tuple[float, np.ndarray, bool]] = cluster.gather(cluster.submit_all(_sums, source.labels))
+        (place, first), *others = [(own.place, sums) for own, sums in zip(source.facts, each, strict=True) if own.n]
         for other, found in others:
             if len(found[1]) != len(first[1]) or found[2] != first[2]:
                 shown = f"{other}: has {_numbers_per_example(found)}, {place} {_numbers_per_example(first)}"
@@ -91,13 +84,7 @@ class Regressor(RegressorMixin, KernelMachine):
         sums = np.sum([first[1], *(found[1] for _, found in others)], axis=0)
         mean = sums / weight * (self.fit_intercept is True)
         whole = Problem(loss, np.zeros((0, len(mean))), np.zeros(0), self.fit_intercept)
-        self._found = mean, one_target
-        return whole, partial(_problem_of_part, whole, mean, C)
-
-    def _solve(self, kernel: Kernel, batch: Batch, problem: Problem, chosen: Plan, space: Any) -> None:
-        super()._solve(kernel, batch, problem, chosen, space)
-        mean, self.one_target_ = self.__dict__.pop("_found")
-        self.functions_ = self.functions_.shifted(mean)
+        return Posed(whole, {"one_target_": one_target}, mean), partial(_problem_of_part, whole, mean, C)
 
     def predict(self, X: Any) -> np.ndarray:
         """One number per example; with several targets, one row per example."""

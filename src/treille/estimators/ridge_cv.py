@@ -16,9 +16,10 @@ from treille.estimators.search import Evaluated, SearchCV
 from treille.estimators.targets import check_sample_weight
 from treille.io.errors import InputError
 from treille.kernels import Centered, Kernel
+from treille.kernels.fitting import KnownFeatures
 from treille.scikit_learn import RegressorMixin
 from treille.solvers.leave_one_out import leave_one_out
-from treille.spaces import Nystrom
+from treille.spaces import MemorySource, Nystrom
 
 
 @dataclass(eq=False, repr=False)
@@ -74,10 +75,18 @@ class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
         return [] if self.cv is None else super()._splits(X, y, groups, n)
 
     def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+        self,
+        model: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        splits: list[Split],
     ) -> Evaluated:
         if self.cv is not None:
-            return super()._evaluate(model, kernel, why, batch, y, sample_weight, splits)
+            return super()._evaluate(model, kernel, why, batch, known, y, sample_weight, splits)
         inner = kernel.kernel if isinstance(kernel, Centered) and model.fit_intercept == "free" else kernel
         if inner.needs_features or isinstance(model.space, Nystrom) or model.space == "nystrom":
             raise InputError(
@@ -85,8 +94,8 @@ class RidgeCV(RidgeParameters, RegressorMixin, SearchCV):
                 "use folds, such as cv=5"
             )
         values, everything = self._values(), np.arange(len(batch))
-        whole = model._problem(y, sample_weight, len(batch))
-        planned = model._planned(kernel, why, batch, whole)
+        source, whole = MemorySource(kernel, why, batch), model._posed(y, sample_weight, len(batch)).problem
+        planned = model._planned(source, whole, known)
         begun = time.perf_counter()
         numbers = np.asarray(y, np.float64).reshape(len(batch), -1)
         weights = check_sample_weight(sample_weight, len(batch))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -36,10 +35,11 @@ from treille.estimators.plan import Plan, choose_kernel
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels import Kernel
-from treille.kernels.fit_once import fitting_once, same_kernel
+from treille.kernels.fitting import KnownFeatures, same_kernel
 from treille.scikit_learn import BaseEstimator, ClassifierMixin
 from treille.solvers import ConvergenceWarning, Problem
 from treille.solvers.report import first_level_outside
+from treille.spaces import MemorySource
 
 RANGE = (-3, 3)  # powers of ten between which values are chosen
 
@@ -60,16 +60,17 @@ class Examples:
 
     def __init__(self, X: Any):
         self.X = X
-        self.last: tuple[KernelMachine, Kernel, str, Batch] | None = None
+        self.last: tuple[KernelMachine, Kernel, str, Batch, KnownFeatures] | None = None
 
-    def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch]:
-        """The kernel of the model, the reason for it, and the examples as it reads them."""
+    def read(self, model: KernelMachine) -> tuple[Kernel, str, Batch, KnownFeatures]:
+        """The kernel of the model, the reason for it, the examples as it reads them, and features of theirs that are known."""
         if self.last is not None and isinstance(model.kernel, Kernel) and same_kernel(self.last[1], model.kernel):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self.last[0], name):
                     setattr(model, name, getattr(self.last[0], name))
             return self.last[1:]
-        self.last = (model, *model._examples(self.X))
+        source = model._examples(self.X)
+        self.last = (model, source.kernel, source.kernel_why, source.batch, KnownFeatures())
         return self.last[1:]
 
 
@@ -118,29 +119,23 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         examples, results = Examples(X), Results(splits=not self._leaves_one_out())
         splits: list[Split] | None = None
         best: tuple[float, float, Callable[[float], KernelMachine]] | None = None
-        with ExitStack() as once:
-            kernel = None
-            for params, model in self._models(X):
-                read = examples.read(model)
-                if kernel is not read[0]:
-                    once.pop_all().close()
-                    once.enter_context(fitting_once())
-                    kernel = read[0]
-                if splits is None:
-                    model._problem(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
-                    y = np.asarray(y)
-                    y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
-                    splits = self._splits(X, y, groups, len(read[2]))
-                evaluated = self._evaluate(model, *read, y, sample_weight, splits)
-                top = self._score(evaluated, params, X, y, sample_weight, results)
-                results.gaps.append(evaluated.gaps)
-                _warn_of_gaps(evaluated.gaps, model)
-                if best is None or top[0] > best[0]:
-                    best = (*top, partial(self._refit, model, evaluated.planned, *read, y, sample_weight))
-            assert best is not None
-            begun = time.perf_counter()
-            self.best_estimator_ = best[2](best[1])
-            self.refit_time_ = time.perf_counter() - begun
+        for params, model in self._models(X):
+            read = examples.read(model)
+            if splits is None:
+                model._posed(y, sample_weight, len(read[2]))  # refuses bad targets before the splitter meets them
+                y = np.asarray(y)
+                y = np.array(y.tolist()) if y.dtype == object else y  # scorers do not know what objects are
+                splits = self._splits(X, y, groups, len(read[2]))
+            evaluated = self._evaluate(model, *read, y, sample_weight, splits)
+            top = self._score(evaluated, params, X, y, sample_weight, results)
+            results.gaps.append(evaluated.gaps)
+            _warn_of_gaps(evaluated.gaps, model)
+            if best is None or top[0] > best[0]:
+                best = (*top, partial(self._refit, model, evaluated.planned, *read, y, sample_weight))
+        assert best is not None
+        begun = time.perf_counter()
+        self.best_estimator_ = best[2](best[1])
+        self.refit_time_ = time.perf_counter() - begun
         self.cv_results_, self.gaps_ = results.table(), np.vstack(results.gaps)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = self.cv_results_["params"][self.best_index_]
@@ -221,12 +216,12 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         """Whether each example is predicted by the model of all others, in closed form, instead of by folds."""
         return False
 
-    def _posed(
+    def _posed_folds(
         self, model: Any, y: Any, sample_weight: Any, n: int, splits: list[Split]
     ) -> tuple[Problem, list[TrainedFold]]:
         """The problem of all examples, and those of the folds, with C = 1."""
         unit = clone(model).set_params(**{self.path[0]: self.unit})
-        whole, folds = unit._problem(y, sample_weight, n), list[TrainedFold]()
+        whole, folds = unit._posed(y, sample_weight, n).problem, list[TrainedFold]()
         for split in splits:
             try:
                 folds.append(trained_fold(unit, whole, y, sample_weight, split))
@@ -238,21 +233,39 @@ class SearchCV(LearnedDisplay, BaseEstimator):
         return whole, folds
 
     def _evaluate(
-        self, model: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, splits: list[Split]
+        self,
+        model: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        splits: list[Split],
     ) -> Evaluated:
         """Cross-validates a model for all values on the path."""
-        whole, folds = self._posed(model, y, sample_weight, len(batch), splits)
-        chosen, space = model._planned(kernel, why, batch, whole)
+        whole, folds = self._posed_folds(model, y, sample_weight, len(batch), splits)
+        chosen, space = model._planned(MemorySource(kernel, why, batch), whole, known)
         Cs = [self.strength(value) for value in self._values()]
-        found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space)
+        found = evaluate_folds(model, kernel, batch, folds, Cs, chosen, space, known)
         return Evaluated(folds, found.outputs, found.gaps, found.seconds, (chosen, space))
 
     def _refit(
-        self, model: Any, planned: Any, kernel: Kernel, why: str, batch: Batch, y: Any, sample_weight: Any, value: float
+        self,
+        model: Any,
+        planned: Any,
+        kernel: Kernel,
+        why: str,
+        batch: Batch,
+        known: KnownFeatures,
+        y: Any,
+        sample_weight: Any,
+        value: float,
     ) -> KernelMachine:
         """The model with this value on the path, trained on all examples."""
-        problem = model.set_params(**{self.path[0]: value})._problem(y, sample_weight, len(batch))
-        model._solve(kernel, batch, problem, *(planned or model._planned(kernel, why, batch, problem)))
+        source = MemorySource(kernel, why, batch)
+        posed = model.set_params(**{self.path[0]: value})._posed(y, sample_weight, len(batch))
+        model._solve(source, posed, *(planned or model._planned(source, posed.problem, known)))
         return model
 
     def _score(

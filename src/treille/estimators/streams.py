@@ -10,12 +10,13 @@ import numpy as np
 
 from treille import _core
 from treille.data import Batch
-from treille.features import FeatureMap, represent
+from treille.features import FeatureMap, MergingMap, represent
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Centered, Conjunctions, Kernel, Precomputed, Weighted
 from treille.kernels.product_features import ProductKernel
-from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
+from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
 
 BLOCK = 1000  # examples of which a kernel matrix is computed at a time
 UNSEEN, EARLIER = -1, -2  # for the step of a class's first example: none so far, one before the stream
@@ -62,7 +63,7 @@ class Stream(ABC):
         """One pass over the examples; the caller keeps the intercepts."""
 
     @abstractmethod
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         """The functions of the classes; for two classes, one function: that of the second minus that of the first."""
 
     @abstractmethod
@@ -91,7 +92,7 @@ class Stream(ABC):
         self.largest, self.mistakes = spread(self.largest), spread(self.mistakes)
         self.begins = spread(self.begins, UNSEEN)
 
-    def begin_at(self, functions: Functions, n_classes: int) -> None:
+    def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         """Begins with the functions of a model. The mean is over the steps from here on."""
         w, b = self._read(functions), functions.intercept
         if n_classes == 2:  # one function, which is the difference of two
@@ -102,7 +103,7 @@ class Stream(ABC):
         self.mistakes, self.begins = np.zeros(n_classes, np.int64), np.full(n_classes, EARLIER)
 
     @abstractmethod
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         """The weights or coefficients of a model, and what they belong to."""
 
     def learn(self, batch: Batch, codes: np.ndarray, C: np.ndarray) -> None:
@@ -205,7 +206,7 @@ class FeatureStream(Stream):
             self.room[:, self.n_features : n_features] = 0.0  # a call that was taken back may have used them
         self.n_features = n_features
 
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, LinearFunctions)
         self.features = functions.features
         return functions.weights
@@ -218,7 +219,7 @@ class FeatureStream(Stream):
         if self.features is None:
             self.features, before, ids = own, np.empty(0, np.int64), np.arange(own.n_features)
         else:
-            self.features, before, ids = self.features.merge(own)
+            self.features, before, ids = having(self.features, MergingMap).merge(own)
         self._make_room(before, self.features.n_features)
         threads, known = effective_n_jobs(self.n_jobs), self.room[:, ids]
         outputs = np.ascontiguousarray((rows.matvec(known[0], threads) + self.bias * self.b).T)
@@ -230,7 +231,7 @@ class FeatureStream(Stream):
         self.radius = max(self.radius, float(np.sqrt(rows.diag().max(initial=0.0) + self.bias)))
         return found
 
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         assert self.features is not None
         return LinearFunctions(self.features, *self._final(averaged))
 
@@ -255,7 +256,7 @@ class ExampleStream(Stream):
     def _keep(self, w: np.ndarray, late: np.ndarray) -> None:
         self.alpha, self.late = w, late
 
-    def _read(self, functions: Functions) -> np.ndarray:
+    def _read(self, functions: DecisionFunctions) -> np.ndarray:
         assert isinstance(functions, KernelFunctions)
         self.examples = list(functions.support)
         return functions.coefficients
@@ -263,10 +264,10 @@ class ExampleStream(Stream):
     def undo(self) -> None:
         pass  # all arrays are replaced
 
-    def begin_at(self, functions: Functions, n_classes: int) -> None:
+    def begin_at(self, functions: DecisionFunctions, n_classes: int) -> None:
         super().begin_at(functions, n_classes)
         support = self._support()
-        self.sq_norms = (self.alpha * self.kernel.apply(support, support, self.alpha, self.n_jobs)).sum(axis=0)
+        self.sq_norms = (self.alpha * self._values(support)).sum(axis=0)
 
     def blocks(self, batch: Batch) -> list[Batch]:
         return [batch[start : start + BLOCK] for start in range(0, len(batch), BLOCK)]
@@ -281,7 +282,7 @@ class ExampleStream(Stream):
         K = self.kernel.gram(batch, None, self.n_jobs)
         before = np.zeros((len(batch), self.n_classes))
         if self.examples:
-            before = self.kernel.apply(batch, self._support(), self.alpha, self.n_jobs)
+            before = self._values(batch)
         shifted = np.ascontiguousarray((before + self.bias * self.b).T)
         found = _core.perceptron_stored(matrix=np.ascontiguousarray(K).ravel(), before=shifted.ravel(), **options)
         alpha, lack = self._new_coefficients(found, options["labels"])
@@ -292,10 +293,14 @@ class ExampleStream(Stream):
         self.radius = max(self.radius, float(np.sqrt(K.diagonal().max(initial=0.0) + self.bias)))
         return found
 
+    def _values(self, batch: Batch) -> np.ndarray:
+        """The values of the functions so far, without the intercept."""
+        return self.kernel.expansion(self._support(), self.alpha, self.n_jobs).values(batch, self.n_jobs)
+
     def _support(self) -> Batch:
         return self.kernel.batch(self.examples, self.n_jobs)
 
-    def functions(self, averaged: bool) -> Functions:
+    def functions(self, averaged: bool) -> DecisionFunctions:
         coefficients, intercept = self._final(averaged)
         return KernelFunctions.of(self.kernel, self._support(), coefficients, intercept)
 
@@ -340,7 +345,7 @@ def _multiplies_features(kernel: Kernel) -> bool:
 
 def _merges(features: FeatureMap) -> bool:
     try:
-        features.merge(features)
+        having(features, MergingMap).merge(features)
     except InputError:
         return False
     return True
@@ -355,4 +360,10 @@ def as_streamed(kernel: Kernel) -> Kernel:
     """
     if isinstance(kernel, (Weighted, Centered)):
         return as_streamed(kernel.kernel)
-    return kernel.with_parts(as_streamed)
+    changed = copy(kernel)
+    for name, value in kernel.get_params(deep=False).items():
+        if isinstance(value, Kernel):
+            setattr(changed, name, as_streamed(value))
+        elif isinstance(value, dict):
+            setattr(changed, name, {k: as_streamed(v) if isinstance(v, Kernel) else v for k, v in value.items()})
+    return changed

@@ -341,7 +341,7 @@ class Tagger(LearnedDisplay, BaseEstimator):
         return Tagging(self)
 
     def write_report(self, X: Any, y: Any, path: str | os.PathLike[str], train: Any = None) -> None:
-        """Writes a page on the model to an HTML file, see `SVC.write_report`; training sentences and tags, `train`, add a baseline."""
+        """Writes an HTML page on the model, see `SVC.write_report`; training sentences and tags, `train`, add a baseline."""
         from treille.explain.report import write_report  # here: see KernelMachine.write_report
 
         write_report(self, X, y, path, train)

@@ -27,6 +27,11 @@ class HeavyFragment(NamedTuple):
     weight: float
 
 
+def has_fragments(kernel: Kernel, support: Batch) -> bool:
+    """Whether the kernel is made of `SubsetTree` and `PartialTree`, so that `heavy_fragments` finds some."""
+    return any(True for _ in _tree_terms(kernel, support, np.zeros((len(support), 1))))
+
+
 def heavy_fragments(
     kernel: Kernel, support: Batch, coefficients: np.ndarray, count: int
 ) -> list[list[HeavyFragment]] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from treille.data import Batch, KernelValues
 from treille.data.format import clipped, visible
-from treille.spaces.functions import Functions, KernelFunctions
+from treille.spaces.functions import DecisionFunctions, KernelFunctions
 
 WIDTH = 60
 
@@ -46,7 +46,7 @@ class SupportShares:
         return [SupportExample(i, example_name(self.support, i), shares[i]) for i in order]
 
 
-def support_shares(functions: Functions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
+def support_shares(functions: DecisionFunctions, batch: Batch, n_jobs: int | None = None) -> list[SupportShares] | None:
     """Of every example of a batch; None for functions that are weights of features."""
     if not isinstance(functions, KernelFunctions):
         return None

@@ -5,30 +5,47 @@ from treille.features.concatenated_rows import CenteredRows, ConcatenatedRows
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.contributions import Contributions
 from treille.features.dense_rows import DenseRows
-from treille.features.feature_map import DependentFeaturesError, Families, FeatureMap
+from treille.features.feature_map import (
+    DependentFeaturesError,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    LocatingMap,
+    MergingMap,
+    StringMap,
+)
 from treille.features.feature_strings import FeatureStrings
 from treille.features.occurrences import Occurrences
 from treille.features.parted_rows import PartedRows, RowParts, concatenate_rows
 from treille.features.per_problem_rows import PerProblemRows
-from treille.features.rows import FeatureRows, Rows
+from treille.features.rows import CountableRows, DivisibleRows, FeatureRows, MatrixRows, Rows, StoredRows, WeighableRows
 
 __all__ = [
     "CenteredRows",
     "ConcatenatedRows",
     "ConjunctionRows",
     "Contributions",
+    "CountableRows",
     "DenseRows",
     "DependentFeaturesError",
+    "DivisibleRows",
+    "ExplainingMap",
     "Families",
     "FeatureMap",
     "FeatureRows",
     "FeatureStrings",
+    "LocatingMap",
+    "MatrixRows",
+    "MergingMap",
     "Occurrences",
     "PartedRows",
     "PerProblemRows",
     "Representation",
     "RowParts",
     "Rows",
+    "StoredRows",
+    "StringMap",
+    "WeighableRows",
     "concatenate_rows",
     "represent",
 ]

@@ -19,10 +19,10 @@ import numpy as np
 
 from treille import _core
 from treille.data.base import readable_size
-from treille.features.concatenated_rows import CenteredRows
+from treille.features.abilities import having
 from treille.features.conjunction_rows import ConjunctionRows
-from treille.features.feature_map import Families, FeatureMap
-from treille.features.rows import FeatureRows, Rows
+from treille.features.feature_map import Families, FeatureMap, StringMap
+from treille.features.rows import FeatureRows, MatrixRows, Rows
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 
@@ -93,7 +93,7 @@ def represent(
         return _compact(rows, features.families()[0], representation, n_problems, threads)
     if isinstance(rows, ConjunctionRows):
         if representation not in ("auto", "flat"):
-            rows.coded()
+            raise rows.refusal(Rows)
         sizes = f"{rows.n_features:,} conjunctions, one cell each"
         return Representation(
             "on the fly", "because rows by conjunction would not fit in memory", sizes, rows.for_core()
@@ -103,19 +103,18 @@ def represent(
             f"representation is {representation!r}, which is for the features of one kernel, but the features are those of a "
             "sum, or centred: use 'auto', 'flat' or 'merged'"
         )
-    known = features.families()
-    families = known if len(known) == len(rows.parts) else (None,) * len(rows.parts)
+    known, terms = features.families(), having(rows, MatrixRows).parts
+    families = known if len(known) == len(terms) else (None,) * len(terms)
     parts, each = [], []
-    for part, own in zip(rows.parts, families, strict=True):
-        centered = isinstance(part, CenteredRows)
-        each.append(_compact(part.rows if centered else part, own, representation, n_problems, threads))
+    for part, own in zip(terms, families, strict=True):
+        each.append(_compact(having(part.sparse, Rows), own, representation, n_problems, threads))
         parts.append(_core.RowsPart(each[-1].core, *part.center()))
     core, sizes = _core.ConcatenatedRows(parts), "; ".join(map(str, each))
     return Representation("concatenated", "part by part", sizes, core)
 
 
 def _of_strings(features: FeatureMap, rows: Rows, representation: str, threads: int) -> Representation:
-    strings = features.strings()
+    strings = having(features, StringMap).strings()
     args = (rows.for_core(), strings.symbols, strings.offsets)
     if representation == "trie":
         trie = _core.TrieRows.of(*args)

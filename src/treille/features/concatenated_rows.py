@@ -12,13 +12,23 @@ import scipy.sparse as sp
 
 from treille import _core
 from treille.data.base import readable_size
-from treille.features.rows import FeatureRows, Rows, checked_weights
+from treille.features.abilities import having
+from treille.features.rows import (
+    CountableRows,
+    DivisibleRows,
+    FeatureRows,
+    MatrixRows,
+    Rows,
+    StoredRows,
+    WeighableRows,
+    checked_weights,
+)
 from treille.io.errors import InputError
 
 DENSE = 1 << 27  # largest number of values of centred rows that is written out: a gigabyte
 
 
-class ConcatenatedRows(FeatureRows):
+class ConcatenatedRows(CountableRows, DivisibleRows, StoredRows):
     """The features of several parts, one part after another. Nothing is copied: every part keeps its codebook and scale.
 
     >>> import treille
@@ -28,7 +38,7 @@ class ConcatenatedRows(FeatureRows):
     """
 
     def __init__(self, rows: Sequence[FeatureRows]):
-        self._parts = tuple(chain.from_iterable(each.parts for each in rows))
+        self._parts = tuple(chain.from_iterable(having(each, MatrixRows).parts for each in rows))
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -58,13 +68,15 @@ class ConcatenatedRows(FeatureRows):
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> ConcatenatedRows:
         weights = checked_weights(column_weights, self.n_features)
-        return ConcatenatedRows([part.weighted(weights[a:b], unseen, threads) for part, (a, b) in self._ranges()])
+        return ConcatenatedRows(
+            [having(part, WeighableRows).weighted(weights[a:b], unseen, threads) for part, (a, b) in self._ranges()]
+        )
 
     def taken(self, which: np.ndarray) -> ConcatenatedRows:
-        return ConcatenatedRows([part.taken(which) for part in self.parts])
+        return ConcatenatedRows([having(part, DivisibleRows).taken(which) for part in self.parts])
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
-        return np.concatenate([part.frequencies(groups, threads) for part in self.parts])
+        return np.concatenate([having(part, CountableRows).frequencies(groups, threads) for part in self.parts])
 
     def _ranges(self) -> list[tuple[Any, tuple[int, int]]]:
         """Every part with the first id of its features and the end of them."""
@@ -72,7 +84,7 @@ class ConcatenatedRows(FeatureRows):
         return list(zip(self.parts, pairwise(cuts), strict=True))
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        return sp.hstack([part.to_csr(threads) for part in self.parts], format="csr")
+        return sp.hstack([having(part, StoredRows).to_csr(threads) for part in self.parts], format="csr")
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         return np.sum([part.matvec(weights[a:b], threads) for part, (a, b) in self._ranges()], axis=0)
@@ -99,7 +111,7 @@ class ConcatenatedRows(FeatureRows):
 
 
 @dataclass(frozen=True)
-class CenteredRows(FeatureRows):
+class CenteredRows(WeighableRows, StoredRows):
     """Rows minus a dense vector: row i is ``rows[i] - shift[i] * mean``, which is never written out.
 
     A product costs what one with `rows` costs, and a few operations more: ``(r - s m).w = r.w - s (m.w)``. `dots` are the products
@@ -167,8 +179,17 @@ class CenteredRows(FeatureRows):
         rows, mean = self.rows.weighted(weights, unseen, threads), weights * self.mean
         return replace(self, rows=rows, mean=mean, dots=rows.matvec(mean[:, None], threads)[:, 0])
 
-    def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
-        raise InputError("centred features occur in every example: count and weigh them before .centered()")
+    def refusal(self, ability: Any) -> InputError:
+        return InputError("centred features occur in every example: count and weigh them before .centered()")
+
+    @property
+    def sparse(self) -> Rows:
+        """The rows before the mean is subtracted."""
+        return self.rows
+
+    def lengths(self) -> np.ndarray:
+        """How many features every example has."""
+        return np.full(len(self), self.n_features)
 
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
         if len(self) * self.n_features > DENSE:
@@ -209,6 +230,5 @@ class CenteredRows(FeatureRows):
 
 def concatenated(parts: Sequence[Any]) -> _core.ConcatenatedRows:
     """Parts, centred or not, as solvers in the core take them."""
-    plain = [part.rows if isinstance(part, CenteredRows) else part for part in parts]
-    each = zip(plain, parts, strict=True)
-    return _core.ConcatenatedRows([_core.RowsPart(rows.for_core(), *part.center()) for rows, part in each])
+    each = [(part, having(part.sparse, Rows)) for part in parts]
+    return _core.ConcatenatedRows([_core.RowsPart(rows.for_core(), *part.center()) for part, rows in each])

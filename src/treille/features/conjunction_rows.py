@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from treille import _core
-from treille.features.rows import FeatureRows, Rows
+from treille.features.rows import FeatureRows, MatrixRows, Rows
 from treille.io.errors import InputError
 
 BLOCK = 1 << 10  # rows written out at a time, for a kernel matrix
 
 
 @dataclass(frozen=True)
-class ConjunctionRows(FeatureRows):
+class ConjunctionRows(MatrixRows):
     """Rows as the items of every example, ``items[indptr[i]:indptr[i + 1]]``, rising; ``values[k]``: the value of k items together.
 
     A product costs one match per row, about what it costs to write the rows; memory is that of the items. Solvers compute the same
@@ -105,21 +104,14 @@ class ConjunctionRows(FeatureRows):
 
         return row
 
-    def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> NoReturn:
-        raise self._refusal("weights of features")
+    @property
+    def sparse(self) -> ConjunctionRows:
+        """As of `CenteredRows`: these rows."""
+        return self
 
-    def frequencies(self, groups: np.ndarray, threads: int = 1) -> NoReturn:
-        raise self._refusal("frequencies of features")
-
-    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        raise self._refusal("a sparse matrix, or the solver NormalEquations,")
-
-    def coded(self) -> NoReturn:
-        """Refused: there are no entries."""
-        raise self._refusal("sums with other kernels, centred kernels and other representations")
-
-    def _refusal(self, what: str) -> InputError:
+    def refusal(self, ability: Any) -> InputError:
         return InputError(
-            f"the rows of {self.n_features:,} conjunctions do not fit in memory, so they are not stored, but {what} need stored "
-            "rows: use a larger min_support or a smaller degree, or the kernel by itself with DualCD or ConjugateGradient"
+            f"the rows of {self.n_features:,} conjunctions do not fit in memory, so they are not stored, but {ability.lacking} "
+            "need stored rows: use a larger min_support or a smaller degree, or the kernel by itself with DualCD or "
+            "ConjugateGradient"
         )

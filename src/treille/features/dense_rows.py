@@ -1,15 +1,20 @@
 """Dense feature rows, for few features that are rarely zero."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from treille import _core
+from treille.features.rows import StoredRows
 
 
 @dataclass(frozen=True)
-class DenseRows:
+class DenseRows(StoredRows):
     """A float64 matrix with one row per example, for solvers that read rows.
 
     >>> import numpy as np
@@ -29,18 +34,37 @@ class DenseRows:
         return self.values.shape[1]
 
     @property
+    def n_entries(self) -> int:
+        return self.values.size
+
+    @property
     def nbytes(self) -> int:
-        """Bytes held in memory."""
         return self.values.nbytes
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (self,)
+
     def diag(self) -> np.ndarray:
-        """The squared norm of every row."""
         return np.einsum("ij,ij->i", self.values, self.values)
 
+    def scaled(self, factor: float | np.ndarray) -> DenseRows:
+        return DenseRows(self.values * np.reshape(factor, (-1, 1)))
+
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        return self.values @ weights
+
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        return np.matmul(self.values.T, coefficients, out=out)
+
+    def gram(self, other: DenseRows | None, threads: int) -> np.ndarray:
+        return self.values @ (self if other is None else other).values.T
+
+    def row_products(self) -> Callable[[int], np.ndarray]:
+        return lambda i: self.values @ self.values[i]
+
     def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        """The same rows as a scipy matrix."""
         return sp.csr_matrix(self.values)
 
     def for_core(self) -> _core.DenseRows:
-        """The rows as solvers in the core take them."""
         return _core.DenseRows(np.ascontiguousarray(self.values, np.float64).ravel(), *self.values.shape)

@@ -50,7 +50,8 @@ class DependentFeaturesError(InputError):
 class FeatureMap(ABC):
     """The explicit features of a kernel, fitted on training data and frozen.
 
-    Subclasses implement the first five members; the others are optional.
+    Subclasses implement the first five members. What only some features can do is in `ExplainingMap`, `LocatingMap`, `MergingMap`
+    and `StringMap`.
 
     >>> from treille.kernels import NGram
     >>> features, rows = NGram(2).fit_features(NGram(2).batch(["abba"]))
@@ -67,14 +68,6 @@ class FeatureMap(ABC):
     def transform(self, batch: Batch, n_jobs: int | None = None) -> FeatureRows:
         """Rows of new examples. Parts outside the fitted features have no entry, but count in the squared norms."""
 
-    def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
-        """A function that multiplies the rows of new examples by weights, one row per feature."""
-
-        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-            return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
-
-        return multiply
-
     @abstractmethod
     def name(self, id: int) -> str:
         """The readable name of a feature."""
@@ -82,6 +75,18 @@ class FeatureMap(ABC):
     @abstractmethod
     def restrict(self, ids: np.ndarray) -> FeatureMap:
         """The map with only the features `ids`, in increasing order, renumbered in that order."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
+
+    def row_products(self, weights: np.ndarray) -> Callable[[Batch, int | None], np.ndarray]:
+        """A function that multiplies the rows of new examples by weights, one row per feature."""
+
+        def multiply(batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+            return self.transform(batch, n_jobs).matvec(weights, effective_n_jobs(n_jobs))
+
+        return multiply
 
     def needed(self, ids: np.ndarray) -> np.ndarray:
         """The features `ids`, and those without which the norms of new examples would change, in increasing order."""
@@ -91,29 +96,56 @@ class FeatureMap(ABC):
         """For how many problems the features have values of their own, as weights by classes do; empty: the same for all."""
         return set()
 
+    def n_factors(self, ids: np.ndarray) -> np.ndarray:
+        """How many features of examples each of these features multiplies: 1, more for a product, 0 for a constant."""
+        return np.ones(len(ids), np.int64)
+
+    def families(self) -> tuple[Families | None, ...]:
+        """Features with nearly equal columns, for each part of the rows; None: unknown. Compaction makes their rows shorter."""
+        return (None,)
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        """The map with each map inside that finds features in examples replaced by ``change(map)``."""
+        return change(self)
+
+    def refusal(self, ability: Any) -> InputError:
+        """The error for an ability that these features do not have."""
+        example = f" such as {self.name(0)!r}" if self.n_features else ""
+        return InputError(f"the features of {type(self).__name__}{example} {ability.lacking}")
+
+
+class ExplainingMap(FeatureMap):
+    """Features whose values are sums over parts of an example, such as the symbols of a sequence."""
+
+    lacking = "do not report where they occur: NGram does"
+
     @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file stores: JSON values, and arrays. ``Kernel.load_features`` is the inverse."""
-
-    def occurrences(self, batch: Batch) -> Occurrences:
-        """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
-        raise InputError(f"{self._shown()} do not report where they occur: NGram does")
-
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
-        """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature.
-
-        The weight of a feature is shared equally among the parts that each of its occurrences covers.
-        """
-        return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
+        """What each part of the examples adds to ``transform(batch) @ weights``, one row of weights per feature."""
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
         """A function that returns the contributions for these weights: what depends on the weights alone is computed once."""
         return lambda batch, n_jobs: self.contributions(batch, weights, n_jobs)
 
-    def n_factors(self, ids: np.ndarray) -> np.ndarray:
-        """How many features of examples each of these features multiplies: 1, more for a product, 0 for a constant."""
-        return np.ones(len(ids), np.int64)
 
+class LocatingMap(ExplainingMap):
+    """Features that occur at positions of an example."""
+
+    @abstractmethod
+    def occurrences(self, batch: Batch) -> Occurrences:
+        """Where the features occur in the examples. The values of a feature's occurrences sum to its value in the row."""
+
+    def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
+        """The weight of a feature is shared equally among the parts that each of its occurrences covers."""
+        return Contributions.of_occurrences(batch, self.occurrences(batch), weights)
+
+
+class MergingMap(FeatureMap):
+    """Features of parts of a data set that merge to those of all of it."""
+
+    lacking = "cannot be merged with others: their map does not provide merge; fit on all examples"
+
+    @abstractmethod
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         """The map with the features of both maps, and the new ids of the features of each.
 
@@ -129,9 +161,6 @@ class FeatureMap(ABC):
         >>> [both.name(i) for i in range(3)], ids_a.tolist(), ids_b.tolist()
         (['a', 'b', 'c'], [0, 1], [2, 1])
         """
-        raise InputError(
-            f"{self._shown()} cannot be merged with others: their map does not provide merge; fit on all examples"
-        )
 
     def absorb(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         """Like `merge`, for a map that is not used any more: the merged map may be this one, changed.
@@ -140,32 +169,23 @@ class FeatureMap(ABC):
         """
         return self.merge(other)
 
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        """The map with the features of further examples added, as `merge` does; the features of this map come first."""
-        raise InputError(f"{self._shown()} cannot be extended: their map does not provide extend; fit on all examples")
 
-    def families(self) -> tuple[Families | None, ...]:
-        """Features with nearly equal columns, for each part of the rows; None: unknown. Compaction makes their rows shorter."""
-        return (None,)
+class StringMap(FeatureMap):
+    """Features that are strings of symbols, which tries and automata can store."""
 
-    @property
-    def has_strings(self) -> bool:
-        """Whether the features are strings of symbols, which tries and automata can store."""
-        return type(self).strings is not FeatureMap.strings
+    lacking = "are not strings of symbols: a trie or an automaton needs features such as those of NGram or Gappy"
 
+    @abstractmethod
     def strings(self) -> FeatureStrings:
         """The features as strings of symbols, in the order of their ids."""
-        raise InputError(
-            f"{self._shown()} are not strings of symbols: a trie or an automaton needs features such as those of NGram or Gappy"
-        )
 
+    @abstractmethod
     def with_strings(self, strings: FeatureStrings) -> FeatureMap:
         """The map whose features are these strings of the same symbols; the inverse of `strings`."""
-        raise InputError(f"{self._shown()} are not strings of symbols")
 
-    def _shown(self) -> str:
-        example = f" such as {self.name(0)!r}" if self.n_features else ""
-        return f"the features of {type(self).__name__}{example}"
+    def has_strings(self) -> bool:
+        """Whether all features are strings; those of some kernels are for some parameters only."""
+        return True
 
 
 def check_id(id: int, n_features: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treille.data.base import running_sum, selected
-from treille.features.rows import FeatureRows
+from treille.features.rows import StoredRows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Occurrences:
 
     @staticmethod
     def of_parts(
-        rows: FeatureRows, offsets: np.ndarray, features: np.ndarray, sizes: np.ndarray, covered: np.ndarray
+        rows: StoredRows, offsets: np.ndarray, features: np.ndarray, sizes: np.ndarray, covered: np.ndarray
     ) -> Occurrences:
         """At most one occurrence at each part: ``features[p]``, or -1, at part p of all examples, whose parts are at `offsets`.
 

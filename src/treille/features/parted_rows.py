@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from treille.data.base import running_sum
+from treille.features.abilities import having
 from treille.features.concatenated_rows import ConcatenatedRows
 from treille.features.per_problem_rows import PerProblemRows
-from treille.features.rows import FeatureRows
+from treille.features.rows import CountableRows, FeatureRows, Rows, WeighableRows
 from treille.io.errors import InputError
 
 
@@ -50,7 +50,7 @@ class RowParts(ABC):
         """The parts with ``change(rows, *rows of others)`` for the rows of each."""
 
 
-class PartedRows(FeatureRows):
+class PartedRows(CountableRows):
     """The rows of all parts, one after another. What needs all rows at once is refused; sums over rows are sums over parts.
 
     >>> import treille
@@ -77,10 +77,6 @@ class PartedRows(FeatureRows):
         """Number of features."""
         return self.features
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        return ()
-
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
@@ -99,23 +95,34 @@ class PartedRows(FeatureRows):
         return np.concatenate(self.store.each(lambda rows, part: rows.diag()))
 
     def scaled(self, factor: float | np.ndarray) -> PartedRows:
-        if np.ndim(factor):
-            raise _refusal("scaled by one number per row")
-        return self.changed(lambda rows: rows.scaled(factor))
+        if not np.ndim(factor):
+            return self.changed(lambda rows: rows.scaled(factor))
+        raise InputError("the rows are in parts that are not in memory together, so they are not scaled one by one")
 
     def normalized(self) -> PartedRows:
         return self.changed(lambda rows: rows.normalized())
 
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
-        return self.changed(lambda rows: rows.weighted(column_weights, unseen, threads))
+        return self.changed(lambda rows: having(rows, WeighableRows).weighted(column_weights, unseen, threads))
+
+    def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> PartedRows:
+        def change(rows: FeatureRows) -> FeatureRows:
+            return having(rows, WeighableRows).weighted_by_problem(column_weights, unseen, threads)
+
+        return self.changed(change, len(column_weights))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> PartedRows:
-        changed = self.store.changed(lambda rows: rows.renumbered(ids, n_features, threads))
+        """As of `Rows`."""
+        changed = self.store.changed(lambda rows: having(rows, Rows).renumbered(ids, n_features, threads))
         return PartedRows(changed, n_features, self.n_problems)
 
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
         at = self.offsets
-        return self.store.total(lambda rows, part: rows.frequencies(groups[at[part] : at[part + 1]], threads))
+
+        def count(rows: FeatureRows, part: int) -> np.ndarray:
+            return having(rows, CountableRows).frequencies(groups[at[part] : at[part + 1]], threads)
+
+        return self.store.total(count)
 
     def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
         return np.concatenate(self.store.each(lambda rows, part: rows.matvec(weights, threads)))
@@ -128,17 +135,10 @@ class PartedRows(FeatureRows):
         out[:] = sums
         return out
 
-    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        raise _refusal("written as one matrix")
-
-    def gram(self, other: Any, threads: int) -> np.ndarray:
-        raise _refusal("multiplied with each other")
-
-    def row_products(self) -> Callable[[int], np.ndarray]:
-        raise _refusal("multiplied with each other")
-
-    def for_core(self) -> Any:
-        raise _refusal("given to a solver at once")
+    def refusal(self, ability: Any) -> InputError:
+        return InputError(
+            f"the rows are in parts that are not in memory together, so they do not offer {ability.lacking}"
+        )
 
     def changed(self, change: Callable[[FeatureRows], FeatureRows], n_problems: int = 0) -> PartedRows:
         """``change(rows)`` for the rows of each part, whose values then differ between `n_problems` problems, or as before."""
@@ -158,12 +158,8 @@ def concatenate_rows(terms: Sequence[FeatureRows]) -> FeatureRows:
         first, *others = parted
         changed = first.store.changed(lambda *rows: concatenate_rows(rows), [rows.store for rows in others])
         return PartedRows(changed, sum(rows.n_features for rows in terms), max(rows.n_problems for rows in parted))
-    most = max((len(rows.problems) for rows in terms if isinstance(rows, PerProblemRows)), default=0)
-    if most == 0:
+    most = max(len(rows.problems) for rows in terms)
+    if most == 1:
         return ConcatenatedRows(terms)
-    each = [rows.problems if isinstance(rows, PerProblemRows) else (rows,) * most for rows in terms]
+    each = [rows.problems if len(rows.problems) > 1 else (rows,) * most for rows in terms]
     return PerProblemRows([ConcatenatedRows(own) for own in zip(*each, strict=True)])
-
-
-def _refusal(what: str) -> InputError:
-    return InputError(f"the rows are in parts that are not in memory together, so they cannot be {what}")

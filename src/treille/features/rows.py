@@ -18,23 +18,20 @@ FEW = 4  # features for each entry, from which on products are computed by entry
 
 
 class FeatureRows(ABC):
-    """The interface of feature rows in any layout: one row per example, one column per feature.
+    """Feature rows in any layout: one row per example, one column per feature.
+
+    What only some layouts can do is in `WeighableRows`, `CountableRows`, `DivisibleRows`, `MatrixRows` and `StoredRows`.
 
     >>> import treille
     >>> rows = treille.Features(treille.kernels.NGram(2)).fit_rows(["abab", "ba"])
-    >>> isinstance(rows, FeatureRows), len(rows.parts), rows.scaled(0.5).diag().tolist()
-    (True, 1, [1.25, 0.25])
+    >>> isinstance(rows, FeatureRows), rows.scaled(0.5).diag().tolist()
+    (True, [1.25, 0.25])
     """
 
     if TYPE_CHECKING:  # a field of some subclasses, a property of others
 
         @property
         def n_features(self) -> int: ...
-
-    @property
-    @abstractmethod
-    def parts(self) -> tuple[Any, ...]:
-        """The `Rows` and `CenteredRows` that these rows concatenate; feature ids of a part follow those of the parts before it."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -52,6 +49,11 @@ class FeatureRows(ABC):
     def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
         return object.__sizeof__(self) + self.nbytes
 
+    @property
+    def problems(self) -> tuple[FeatureRows, ...]:
+        """The rows of each problem where they differ from problem to problem; otherwise these rows, for all problems."""
+        return (self,)
+
     @abstractmethod
     def diag(self) -> np.ndarray:
         """k(x, x) of every row, including parts outside the fitted features."""
@@ -59,6 +61,31 @@ class FeatureRows(ABC):
     @abstractmethod
     def scaled(self, factor: float | np.ndarray) -> FeatureRows:
         """All values times a number, or times one number per row."""
+
+    def normalized(self) -> FeatureRows:
+        """Every row divided by its norm. A zero row stays zero."""
+        return self.scaled(_inverse(np.sqrt(self.diag())))
+
+    @abstractmethod
+    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+        """``self @ weights`` for a dense matrix with one row per feature; the result has one row per example."""
+
+    @abstractmethod
+    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
+        """``self.T @ coefficients`` for a dense matrix with one row per example; the result has one row per feature.
+
+        It is written to `out` if given: allocating memory takes as long as the product.
+        """
+
+    def refusal(self, ability: Any) -> InputError:
+        """The error for an ability that these rows do not have."""
+        return InputError(f"{type(self).__name__} do not offer {ability.lacking}")
+
+
+class WeighableRows(FeatureRows):
+    """Rows whose columns may have weights."""
+
+    lacking = "weights of features"
 
     @abstractmethod
     def weighted(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
@@ -72,19 +99,17 @@ class FeatureRows(ABC):
         [[2.0, 1.0], [2.0, 0.0]]
         """
 
-    def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> FeatureRows:
-        """The same rows with column z as column ``ids[z]`` of `n_features`, left out where that is -1; norms stay as they are.
+    def weighted_by_problem(self, column_weights: np.ndarray, unseen: float = 1.0, threads: int = 1) -> FeatureRows:
+        """The same with one row of weights per problem."""
+        from treille.features.per_problem_rows import PerProblemRows
 
-        >>> import treille
-        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
-        >>> rows.renumbered(np.array([2, 0]), 3).to_csr().toarray().tolist()
-        [[2.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
-        """
-        raise InputError(f"{type(self).__name__} are not renumbered: features are merged kernel by kernel")
+        return PerProblemRows([self.weighted(weights, unseen, threads) for weights in column_weights])
 
-    def taken(self, which: np.ndarray) -> FeatureRows:
-        """Some of the rows, in this order."""
-        raise InputError(f"{type(self).__name__} are not divided")
+
+class CountableRows(WeighableRows):
+    """Rows whose features occur in some examples only."""
+
+    lacking = "frequencies of features"
 
     @abstractmethod
     def frequencies(self, groups: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -98,24 +123,26 @@ class FeatureRows(ABC):
         [[2.0, 1.0], [1.0, 0.0]]
         """
 
-    def normalized(self) -> FeatureRows:
-        """Every row divided by its norm. A zero row stays zero."""
-        return self.scaled(_inverse(np.sqrt(self.diag())))
+
+class DivisibleRows(FeatureRows):
+    """Rows of which some may be taken."""
+
+    lacking = "some of their rows"
 
     @abstractmethod
-    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
-        """The same rows as a scipy matrix of float64."""
+    def taken(self, which: np.ndarray) -> FeatureRows:
+        """Some of the rows, in this order. They do not refer to these rows, which may be mapped."""
 
+
+class MatrixRows(FeatureRows):
+    """Rows in memory that are one matrix, the same for all problems."""
+
+    lacking = "a kernel matrix"
+
+    @property
     @abstractmethod
-    def matvec(self, weights: np.ndarray, threads: int = 1) -> np.ndarray:
-        """``self @ weights`` for a dense matrix with one row per feature; the result has one row per example."""
-
-    @abstractmethod
-    def rmatvec(self, coefficients: np.ndarray, threads: int = 1, out: np.ndarray | None = None) -> np.ndarray:
-        """``self.T @ coefficients`` for a dense matrix with one row per example; the result has one row per feature.
-
-        It is written to `out` if given: allocating memory takes as long as the product.
-        """
+    def parts(self) -> tuple[Any, ...]:
+        """The rows that these concatenate; feature ids of a part follow those of the parts before it."""
 
     @abstractmethod
     def gram(self, other: Any, threads: int) -> np.ndarray:
@@ -130,8 +157,18 @@ class FeatureRows(ABC):
         """The rows as solvers in the core take them."""
 
 
+class StoredRows(MatrixRows):
+    """Rows whose values may be written as one sparse matrix."""
+
+    lacking = "a sparse matrix, or the solver NormalEquations,"
+
+    @abstractmethod
+    def to_csr(self, threads: int = 1) -> sp.csr_matrix:
+        """The same rows as a scipy matrix of float64."""
+
+
 @dataclass(frozen=True)
-class Rows(FeatureRows):
+class Rows(CountableRows, DivisibleRows, StoredRows):
     """Sparse rows, always exact, in 4 bytes per entry in most cases. Build them with `from_csr`.
 
     Entry e of row i, ``indptr[i] <= e < indptr[i + 1]``, is the integer ``id << code_bits | code``: the value of feature ``id`` is
@@ -143,6 +180,8 @@ class Rows(FeatureRows):
     >>> len(rows), rows.n_features, rows.to_csr().toarray().tolist()
     (2, 2, [[1.0, 2.0], [1.0, 0.0]])
     """
+
+    lacking = "sums with other kernels, centred kernels and other representations"
 
     indptr: np.ndarray
     entries: np.ndarray
@@ -223,6 +262,13 @@ class Rows(FeatureRows):
         return replace(weighted, sq_norms=weighted.squares(threads) + unseen * (unseen * rest))
 
     def renumbered(self, ids: np.ndarray, n_features: int, threads: int = 1) -> Rows:
+        """The same rows with column z as column ``ids[z]`` of `n_features`, left out where that is -1; norms stay as they are.
+
+        >>> import treille
+        >>> rows = treille.Features(treille.kernels.NGram(1)).fit_rows(["aab", "b"])
+        >>> rows.renumbered(np.array([2, 0]), 3).to_csr().toarray().tolist()
+        [[2.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+        """
         coded = _core.renumber_rows(self.coded(), np.ascontiguousarray(ids, np.int64), n_features, threads)
         own = None
         if self.column_weights is not None:
@@ -233,11 +279,7 @@ class Rows(FeatureRows):
     def taken(self, which: np.ndarray) -> Rows:
         indptr = running_sum(np.diff(self.indptr)[which])
         entries = _core.take_rows(self.coded(), np.ascontiguousarray(which, np.int64))
-        own = (
-            self.codebook.copy(),
-            self.scale[which],
-            self.sq_norms[which],
-        )  # nothing refers to these rows, which may be mapped
+        own = self.codebook.copy(), self.scale[which], self.sq_norms[which]
         return Rows(indptr, entries, self.code_bits, *own, self.n_features, self.column_weights)
 
     def squares(self, threads: int) -> np.ndarray:
@@ -321,6 +363,15 @@ class Rows(FeatureRows):
         rows = self.for_core()
         index = _core.GramIndex.of(rows, False)  # inverted, 8 bytes per entry
         return lambda i: index.row(rows, i)
+
+    @property
+    def sparse(self) -> Rows:
+        """As of `CenteredRows`: these rows."""
+        return self
+
+    def lengths(self) -> np.ndarray:
+        """How many features every example has."""
+        return np.diff(self.indptr)
 
     def center(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As of `CenteredRows`: nothing is subtracted."""

@@ -12,16 +12,28 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch, Texts
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, concatenate_rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    MergingMap,
+    Occurrences,
+    concatenate_rows,
+)
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, different
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
-from treille.kernels.fit_once import fit_once
+from treille.kernels.expansion import Expansion
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
 
-class Additive(Kernel):
+class Additive(CompositeKernel):
     """k(x, y) = sum over the terms of k_t(x, y). It has features if every term has."""
 
     @abstractmethod
@@ -36,36 +48,23 @@ class Additive(Kernel):
     def has_features(self) -> bool:
         return all(kernel.has_features for _, kernel in self.terms())
 
-    @property
-    def needs_features(self) -> bool:
-        return any(kernel.needs_features for _, kernel in self.terms())
-
-    def refits(self) -> bool:
-        return all(kernel.refits() for _, kernel in self.terms())
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         each = zip(self.terms(), self.batches(batch), strict=True)
-        return all(kernel.prefers_features(own, n_jobs) for (_, kernel), own in each)
-
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
-        each = [fit_once(k, own, n_jobs) for (_, k), own in zip(self.terms(), self.batches(batch), strict=True)]
-        return self._combined(each)
+        return all(kernel.prefers_features(own, n_jobs, known) for (_, kernel), own in each)
 
     def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
         each = zip(self.terms(), self.batches(batch), strict=True)
-        return [leaf for (_, kernel), own in each for leaf in kernel.leaf_kernels(own)]
+        return [leaf for (_, kernel), own in each for leaf in leaf_kernels(kernel, own)]
 
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        return self._combined([kernel.compose(fitted, n_jobs) for _, kernel in self.terms()])
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        each = [compose(kernel, fitted, context, n_jobs) for _, kernel in self.terms()]
+        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def check_parts(self) -> None:
         for _, kernel in self.terms():
             kernel.check_parts()
-
-    def _combined(self, each: list[Fitted]) -> Fitted:
-        return AdditiveMap(self, [features for features, _ in each]), concatenate_rows([rows for _, rows in each])
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -81,10 +80,6 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(left), rights, strict=True)
         return _total(kernel.gram(x, y, n_jobs) for (_, kernel), x, y in each)
 
-    @property
-    def has_product(self) -> bool:
-        return all(kernel.has_product for _, kernel in self.terms())
-
     def multiplies(self, batch: Batch) -> bool:
         return all(kernel.multiplies(own) for (_, kernel), own in zip(self.terms(), self.batches(batch), strict=True))
 
@@ -96,17 +91,27 @@ class Additive(Kernel):
         each = zip(self.terms(), self.batches(batch), strict=True)
         return _total(kernel.diagonal(own, n_jobs) for (_, kernel), own in each)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         # Term by term: some kernels have a faster method than blocks of the matrix.
-        each = zip(self.terms(), self.batches(left), self.batches(right), strict=True)
-        return _total(kernel.apply(x, y, coefficients, n_jobs) for (_, kernel), x, y in each)
+        each = zip(self.terms(), self.batches(support), strict=True)
+        return SummedExpansion(self, [kernel.expansion(own, coefficients, n_jobs) for (_, kernel), own in each])
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        each = zip(self.terms(), self.batches(batch), self.batches(support), strict=True)
-        terms = [kernel.contributions(x, y, coefficients, n_jobs) for (_, kernel), x, y in each]
-        return None if any(term is None for term in terms) else reduce(add, terms)
+
+class SummedExpansion(Expansion):
+    """The sums over support examples of all terms, added."""
+
+    def __init__(self, kernel: Additive, terms: list[Expansion]):
+        self.kernel = kernel
+        self.terms = terms
+
+    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        each = zip(self.terms, self.kernel.batches(batch), strict=True)
+        return _total(term.values(own, n_jobs) for term, own in each)
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        each = zip(self.terms, self.kernel.batches(batch), strict=True)
+        found = [term.contributions(own, n_jobs) for term, own in each]
+        return None if any(term is None for term in found) else reduce(add, found)
 
 
 def unit_of(kernel: Any) -> str:
@@ -130,7 +135,7 @@ class SummedProduct(LinearOperator):
         return "; ".join(term.sizes() for term in self.terms)
 
 
-class AdditiveMap(FeatureMap):
+class AdditiveMap(LocatingMap, MergingMap):
     """The features of all terms, those of each after those of the terms before it."""
 
     def __init__(self, kernel: Additive, maps: list[FeatureMap]):
@@ -176,10 +181,15 @@ class AdditiveMap(FeatureMap):
             raise InputError(
                 "the terms read different columns or units, so that positions are not those of one example: ask every term"
             )
-        return Occurrences.concatenated([each.occurrences(batch) for each in self.maps], self.cuts[:-1].tolist())
+        return Occurrences.concatenated(
+            [having(each, LocatingMap).occurrences(batch) for each in self.maps], self.cuts[:-1].tolist()
+        )
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        each = [own.contributor(weights[a:b]) for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)]
+        each = [
+            having(own, ExplainingMap).contributor(weights[a:b])
+            for own, (a, b) in zip(self.maps, pairwise(self.cuts), strict=True)
+        ]
 
         def summed(batch: Batch, n_jobs: int | None) -> Contributions:
             return reduce(add, (find(own, n_jobs) for find, own in zip(each, self.kernel.batches(batch), strict=True)))
@@ -188,6 +198,9 @@ class AdditiveMap(FeatureMap):
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
         return self.contributor(weights)(batch, n_jobs)
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> AdditiveMap:
+        return AdditiveMap(self.kernel, [each.with_leaves(change) for each in self.maps])
 
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         counts = np.empty(len(ids), np.int64)
@@ -200,16 +213,12 @@ class AdditiveMap(FeatureMap):
         other = alike(AdditiveMap, self, other)
         if other.prefixes != self.prefixes:
             raise different("terms", *(" + ".join(p.rstrip(": ") for p in each.prefixes) for each in (self, other)))
-        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         both = AdditiveMap(self.kernel, [merged for merged, _, _ in each])
         firsts = both.cuts[:-1]
         mine = np.concatenate([ids + first for (_, ids, _), first in zip(each, firsts, strict=True)])
         theirs = np.concatenate([ids + first for (_, _, ids), first in zip(each, firsts, strict=True)])
         return both, mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> AdditiveMap:
-        each = zip(self.maps, self.kernel.batches(batch), strict=True)
-        return AdditiveMap(self.kernel, [features.extend(own, n_jobs) for features, own in each])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

@@ -10,18 +10,30 @@ import numpy as np
 import scipy.sparse as sp
 
 from treille.data import Batch, Lattices, Strings, Table, Texts
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    MergingMap,
+    Occurrences,
+    Rows,
+)
+from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive
 from treille.kernels.additive import Additive, own_part, unit_of
 from treille.kernels.base import Fitted, Kernel, LinearOperator, changeable
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, POWER, PRODUCT, SUM, Expression, Spell, within
+from treille.kernels.fitting import FitContext
 from treille.kernels.normalized import ScaledProduct
 from treille.kernels.product_features import ProductKernel
 from treille.kernels.reading import Reads
-from treille.kernels.wrapped import WrappedKernel, WrappedMap, check_is_kernel
+from treille.kernels.wrapped import RescaledMap, WrappedKernel, check_is_kernel
 
 
 class Pair(Expression, Kernel):
@@ -189,7 +201,7 @@ class Scaled(WrappedKernel):
         super().check()
         check_positive("the number a kernel is multiplied by", self.scale)
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         root = float(np.sqrt(self.scale))
         return ScaledMap(features, root), rows.scaled(root)
 
@@ -207,16 +219,11 @@ class Scaled(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.scale * self.kernel.diagonal(batch, n_jobs)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        return self.scale * self.kernel.apply(left, right, coefficients, n_jobs)
-
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        return self.kernel.contributions(batch, support, self.scale * coefficients, n_jobs)
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        return self.kernel.expansion(support, self.scale * coefficients, n_jobs)
 
 
-class ScaledMap(WrappedMap):
+class ScaledMap(RescaledMap):
     """The features of another map, every value times a number."""
 
     def __init__(self, inner: FeatureMap, factor: float):
@@ -230,10 +237,10 @@ class ScaledMap(WrappedMap):
         return rows.scaled(self.factor)
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(self.factor)
+        return having(self.inner, LocatingMap).occurrences(batch).scaled(self.factor)
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        return self.inner.contributor(self.factor * weights)
+        return having(self.inner, ExplainingMap).contributor(self.factor * weights)
 
 
 class Constant(Kernel):
@@ -275,7 +282,7 @@ class Constant(Kernel):
         return np.full(len(batch), float(self.value))
 
 
-class ConstantMap(FeatureMap):
+class ConstantMap(ExplainingMap, MergingMap):
     """One feature with the same value for every example, or none, if restricted to none."""
 
     def __init__(self, value: float, n_features: int = 1):
@@ -294,6 +301,9 @@ class ConstantMap(FeatureMap):
         own = np.sqrt(self.value) * weights.sum(axis=0)
         return Contributions({}, np.tile(own, (len(batch), 1)))
 
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return self  # it does not depend on examples
+
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return np.zeros(len(ids), np.int64)
 
@@ -307,9 +317,6 @@ class ConstantMap(FeatureMap):
         other = alike(ConstantMap, self, other, "value")
         larger = self if self.count else other
         return larger, np.arange(self.count), np.arange(other.count)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return ConstantMap(self.value)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"n_features": self.count}, {}

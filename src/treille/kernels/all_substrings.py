@@ -10,8 +10,16 @@ from treille.data.alphabet import align
 from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.expansion import Expansion
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
-from treille.kernels.suffix import SuffixTreeKernel, TreeProduct, longest, substring_product, substring_tree
+from treille.kernels.suffix import (
+    SuffixTreeExpansion,
+    SuffixTreeKernel,
+    TreeProduct,
+    longest,
+    substring_product,
+    substring_tree,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -71,15 +79,20 @@ class AllSubstrings(SuffixTreeKernel, SequenceKernel):
         args = batch.symbols, batch.offsets, len(batch.alphabet), *self._weights(batch), effective_n_jobs(n_jobs)
         return _core.substring_self(*args)
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        return SubstringExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
+
+
+class SubstringExpansion(SuffixTreeExpansion):
+    """Sums over support examples, split by the symbols of the new ones."""
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
         assert isinstance(batch, Strings)
-        assert isinstance(support, Strings)
+        support = self.support
         check_units_agree(batch, support)
-        beta = np.ascontiguousarray(coefficients, np.float64)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
-        right = support.symbols, support.offsets, len(support.alphabet)
-        weights = self._weights(batch, support)
-        values = _core.substring_shares(symbols, batch.offsets, *right, *weights, beta, effective_n_jobs(n_jobs))
+        lengths: tuple[int, np.ndarray] = self.kernel._weights(batch, support)
+        right = support.symbols, support.offsets, len(support.alphabet), *lengths
+        threads = effective_n_jobs(n_jobs)
+        values = _core.substring_shares(symbols, batch.offsets, *right, self.coefficients, threads)
         return Contributions.of(batch, values)

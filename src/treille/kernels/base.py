@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from copy import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from inspect import signature
@@ -17,7 +16,8 @@ from sklearn.base import BaseEstimator
 from treille.automata import Fst
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, FeatureMap, FeatureRows
+from treille.features import FeatureMap, FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.machine import MachineParts
@@ -28,6 +28,8 @@ from treille.registry import registered_name, require
 if TYPE_CHECKING:
     from treille.kernels.balanced import Balanced
     from treille.kernels.centered import Centered
+    from treille.kernels.expansion import Expansion
+    from treille.kernels.fitting import KnownFeatures
     from treille.kernels.normalized import Normalized
     from treille.kernels.weighted import Weighted
 
@@ -39,7 +41,6 @@ FORMER_NAMES = {  # of parameters, in model files of earlier versions
 ARC = (int, int, int, float, int)  # of a machine in a model file: source, labels, weight, target
 FINAL = (int, float)
 SPARE_STATES = 10_000  # without arcs
-BLOCK = 1 << 24  # kernel values in memory at a time
 Fitted = tuple[FeatureMap, FeatureRows]  # what `fit_features` returns
 
 
@@ -102,7 +103,7 @@ class Kernel(BaseEstimator, ABC):
     @property
     def needs_features(self) -> bool:
         """Whether k between two sets of examples is defined only by features fitted on one of them, as for centred kernels."""
-        return False
+        return any(kernel.needs_features for kernel in self._inside())
 
     @property
     def needs_labels(self) -> bool:
@@ -114,10 +115,11 @@ class Kernel(BaseEstimator, ABC):
         values = [each for v in vars(self).values() for each in (v.values() if isinstance(v, dict) else (v,))]
         return [value for value in values if isinstance(value, Kernel)]
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         """Whether explicit features of `batch` cost less than its kernel matrix.
 
         True for all kernels with features except products and powers, which may have very many. Only the cost depends on it.
+        Features that are computed to decide it are added to `known`.
         """
         return self.has_features
 
@@ -125,26 +127,8 @@ class Kernel(BaseEstimator, ABC):
         """The features of `batch`, frozen, and its rows, see `treille.features.Rows.from_csr`."""
         raise InputError(f"{self!r} has no explicit features: use its matrix, kernel(X, Y)")
 
-    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        """The kernels inside that find features in examples, each with what it reads of a batch; `compose` does the rest.
-
-        >>> from treille.kernels import NGram
-        >>> kernel = (NGram(2).weighted("idf") + NGram(3)).normalized()
-        >>> [leaf for leaf, _ in kernel.leaf_kernels(kernel.batch(["abab"]))]
-        [NGram(n=2), NGram(n=3)]
-        """
-        return [(self, batch)]
-
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        """The features of this kernel from those of its leaves, which `fitted` yields in their order.
-
-        So weights, norms and means are those of all examples, also where the features of the leaves were found in parts of the
-        data and merged.
-        """
-        return next(fitted)
-
     def check_parts(self) -> None:
-        """Raises an `InputError` if the features of parts of the data do not determine those of all, see `leaf_kernels`.
+        """Raises an `InputError` if the features of parts of the data do not determine those of all.
 
         >>> from treille.kernels import NGram
         >>> NGram(2).normalized().check_parts()
@@ -171,14 +155,10 @@ parts: leave out .centered()
         """The inverse of ``FeatureMap.state``."""
         raise InputError(f"{self!r} has no explicit features")
 
-    @property
-    def has_product(self) -> bool:
-        """Whether multiplying the kernel matrix of a batch takes time that grows with the data, not with its square."""
-        return type(self).fit_product is not Kernel.fit_product
-
     def multiplies(self, batch: Batch) -> bool:
-        """Whether `fit_product` supports this batch; some kernels multiply fast for some kinds of data only."""
-        return self.has_product
+        """Whether `fit_product` supports this batch: multiplying its kernel matrix takes time that grows with the data, not with
+        its square."""
+        return type(self).fit_product is not Kernel.fit_product
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
         """The kernel matrix of `batch` as a linear operator: built once, then applied any number of times."""
@@ -192,40 +172,19 @@ parts: leave out .centered()
         threads = effective_n_jobs(n_jobs)
         if right is not None and self.needs_features:
             features, rows = self.fit_features(right, n_jobs)
-            return features.transform(left, n_jobs).gram(rows, threads)
+            return having(features.transform(left, n_jobs), MatrixRows).gram(rows, threads)
         features, rows = self.fit_features(left, n_jobs)
-        return rows.gram(None if right is None else features.transform(right, n_jobs), threads)
+        return having(rows, MatrixRows).gram(None if right is None else features.transform(right, n_jobs), threads)
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """k(x, x) of every example of a batch."""
         return self.fit_features(batch, n_jobs)[1].diag()
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """``gram(left, right) @ coefficients`` (one row per example of `right`); the whole matrix is never in memory."""
-        if self.prefers_features(right, n_jobs):  # then the sum over examples is computed once, as weights of features
-            features, rows = self.fit_features(right, n_jobs)
-            threads = effective_n_jobs(n_jobs)
-            return features.transform(left, n_jobs).matvec(rows.rmatvec(coefficients, threads), threads)
-        out = np.zeros((len(left), coefficients.shape[1]))
-        step = max(1, BLOCK // max(1, len(right)))
-        columns = np.ascontiguousarray(coefficients.T)
-        for start in range(0, len(left), step):
-            for i, row in enumerate(self.gram(left[start : start + step], right, n_jobs), start):
-                # Not a matrix product: its rounding would depend on the number of rows.
-                out[i] = (columns * row).sum(axis=1)
-        return out
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        """The functions f_j(x) = sum over i of coefficients[i, j] k(x, support[i]): built once, then applied to any batch."""
+        from treille.kernels.expansion import expand
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        """What each part of the examples adds to ``apply(batch, support, coefficients)``; None if k is not split by part."""
-        if not self.prefers_features(support, n_jobs):
-            return None
-        features, rows = self.fit_features(support, n_jobs)
-        try:
-            return features.contributions(batch, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), n_jobs)
-        except InputError:
-            return None
+        return expand(self, support, coefficients, n_jobs)
 
     def __call__(self, X: Any, Y: Any = None, n_jobs: int | None = None) -> np.ndarray:
         """The matrix of k(x, y), one row per example of X, one column per example of Y (Y None: of X).
@@ -258,34 +217,6 @@ parts: leave out .centered()
         from treille.kernels.balanced import Balanced
 
         return Balanced(self)
-
-    def bound_to(self, labels: np.ndarray, classes: np.ndarray) -> Kernel:
-        """The kernel with the labels of the training examples, and the positive class of each problem.
-
-        Classifiers call it before `fit_features`. Only weights that depend on labels use them.
-        """
-        return self.with_parts(lambda part: part.bound_to(labels, classes)) if self.needs_labels else self
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """A copy with each kernel inside replaced by ``change(kernel)``."""
-        changed = copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, Kernel):
-                setattr(changed, name, change(value))
-            elif isinstance(value, dict):
-                setattr(changed, name, {k: change(v) if isinstance(v, Kernel) else v for k, v in value.items()})
-        return changed
-
-    def refits(self) -> bool:
-        """Whether `counted_on` is supported: the features depend on each example alone, or by weights and means only."""
-        return not self.needs_features
-
-    def counted_on(self, times: np.ndarray) -> Kernel:
-        """The kernel with weights and means of features from some examples: example i of the batch counts ``times[i]`` times.
-
-        Its features of the whole batch give the values that features fitted on those examples alone give.
-        """
-        return self.with_parts(lambda part: part.counted_on(times)) if self.needs_features else self
 
     def normalized(self) -> Normalized:
         """The kernel k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle between examples."""

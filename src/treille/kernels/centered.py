@@ -9,13 +9,25 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import CenteredRows, ConcatenatedRows, Contributions, Families, FeatureMap, FeatureRows
+from treille.features import (
+    CenteredRows,
+    ConcatenatedRows,
+    Contributions,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    StoredRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
 from treille.kernels.base import Fitted, changeable
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.fitting import FitContext
 from treille.kernels.wrapped import WrappedKernel
 
 
@@ -35,8 +47,6 @@ class Centered(WrappedKernel):
     [[0.5, -0.5], [-0.5, 0.5]]
     """
 
-    _times: np.ndarray | None = None  # that each example counts; None: once
-
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.centered()"
 
@@ -45,22 +55,14 @@ class Centered(WrappedKernel):
             f"no feature of {self!r} is 0, so its rows are not kept on disk, as for data in parts: leave out .centered()"
         )
 
-    def refits(self) -> bool:
-        return self.kernel.refits()
-
-    def counted_on(self, times: np.ndarray) -> Centered:
-        other = Centered(self.kernel.counted_on(times))
-        other._times = times
-        return other
-
     @property
     def needs_features(self) -> bool:
         return True
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
-        if any(isinstance(part, CenteredRows) for part in rows.parts):
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
+        if any(isinstance(part, CenteredRows) for part in having(rows, StoredRows).parts):
             raise InputError(f"{self!r} is centred twice: centre the outermost kernel only")
-        times = np.ones(len(rows)) if self._times is None else self._times
+        times = context.times(len(rows))
         mean = rows.rmatvec(times[:, None] / max(1.0, times.sum()), effective_n_jobs(n_jobs))[:, 0]
         fitted = CenteredMap(features, mean)
         return fitted, fitted.center(rows, n_jobs)
@@ -86,7 +88,7 @@ class Centered(WrappedKernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return self.fit_features(batch, n_jobs)[1].diag() if self.has_features else self.gram(batch).diagonal().copy()
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         raise self._not_defined()
 
     def _not_defined(self) -> InputError:
@@ -96,7 +98,7 @@ class Centered(WrappedKernel):
         )
 
 
-class CenteredMap(FeatureMap):
+class CenteredMap(ExplainingMap):
     """The features of another map minus their means. A restricted map keeps all means, because norms need them."""
 
     def __init__(self, inner: FeatureMap, mean: np.ndarray, kept: np.ndarray | None = None):
@@ -113,9 +115,10 @@ class CenteredMap(FeatureMap):
 
     def center(self, rows: FeatureRows, n_jobs: int | None) -> FeatureRows:
         """Rows of the inner map minus the means."""
-        cuts = np.cumsum([0, *(part.n_features for part in rows.parts)])
+        terms = having(rows, StoredRows).parts
+        cuts = np.cumsum([0, *(part.n_features for part in terms)])
         parts = []
-        for part, (a, b) in zip(rows.parts, pairwise(cuts), strict=True):
+        for part, (a, b) in zip(terms, pairwise(cuts), strict=True):
             own = CenteredRows.of(part, np.ascontiguousarray(self.mean[a:b]), effective_n_jobs(n_jobs))
             kept = None if self.kept is None else self.kept[(a <= self.kept) & (self.kept < b)] - a
             parts.append(own.keeping(kept))
@@ -126,7 +129,7 @@ class CenteredMap(FeatureMap):
             every = np.zeros((len(self.mean), weights.shape[1]))
             every[self.kept] = weights
             weights = every
-        inner, base = self.inner.contributor(weights), -(self.mean @ weights)
+        inner, base = having(self.inner, ExplainingMap).contributor(weights), -(self.mean @ weights)
         return lambda batch, n_jobs: inner(batch, n_jobs).plus(base)
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:

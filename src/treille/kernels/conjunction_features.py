@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import Batch, Vectors
 from treille.data.base import available_memory, readable_size, running_sum
-from treille.features import Contributions, FeatureMap, FeatureRows, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows, StoredRows
+from treille.features.abilities import having
 from treille.features.conjunction_rows import ConjunctionRows
 from treille.features.feature_map import DependentFeaturesError, check_id
 from treille.features.merging import alike
@@ -155,7 +156,7 @@ def items_of(columns: ColumnMap, batch: Vectors) -> tuple[np.ndarray, np.ndarray
     return _core.recode_items(batch.offsets, batch.columns, columns.ids_of(batch).astype(np.uint32))
 
 
-class ConjunctionMap(FeatureMap):
+class ConjunctionMap(ExplainingMap, MergingMap):
     """Conjunctions of columns. `columns` are those that occur in one, rare ones first: the items of the core."""
 
     def __init__(self, powers: Powers, columns: ColumnMap, patterns: _core.ConjunctionFeatures):
@@ -205,7 +206,7 @@ class ConjunctionMap(FeatureMap):
         """The contributions in one example."""
         assert isinstance(example, Vectors)
         rows = self.transform(example, n_jobs)
-        row = (rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows).to_csr()
+        row = having(rows.written(0, 1) if isinstance(rows, ConjunctionRows) else rows, StoredRows).to_csr()
         offsets, items = self.patterns.items_of_all(row.indices.astype(np.int64))
         sizes = np.diff(offsets)
         own = row.data[:, None] * weights[row.indices]
@@ -269,13 +270,6 @@ class ConjunctionMap(FeatureMap):
             for own, ids in zip((self, other), each, strict=True)
         )
         return ConjunctionMap(self.powers, columns, patterns), mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        from treille.kernels.polynomial import Polynomial
-
-        self._check_exact()
-        kernel = Polynomial(self.powers.degree, self.powers.coef0)
-        return self.merge(kernel.fit_features(batch, n_jobs)[0])[0]
 
     def _check_exact(self) -> None:
         if not self.powers.exact:

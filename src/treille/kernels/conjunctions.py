@@ -19,6 +19,8 @@ from treille.kernels.conjunction_features import (
     is_binary,
     not_binary,
 )
+from treille.kernels.expansion import Expansion
+from treille.kernels.fitting import KnownFeatures
 from treille.kernels.linear import Linear
 from treille.kernels.polynomial import Polynomial
 from treille.kernels.reading import Reads
@@ -95,7 +97,7 @@ class Conjunctions(Kernel):
             raise not_binary(batch)
         return batch
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         assert isinstance(batch, Vectors)
         return self.needs_features or self._powers(len(batch)).prefers_features(batch)
 
@@ -114,13 +116,13 @@ class Conjunctions(Kernel):
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         return super().diagonal(batch, n_jobs) if self.needs_features else self._polynomial().diagonal(batch, n_jobs)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         if self.needs_features:
             raise InputError(
                 f"{self!r} of new examples is defined by the conjunctions of the training examples: use a solver on rows, "
                 "solver='auto'"
             )
-        return super().apply(left, right, coefficients, n_jobs)
+        return super().expansion(support, coefficients, n_jobs)
 
     def _is_exact(self) -> bool:
         return isinstance(self.min_support, Integral) and self.min_support == 1

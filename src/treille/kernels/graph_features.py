@@ -12,14 +12,14 @@ import numpy as np
 from treille.data import Batch, Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import CoreArrays, Labels
-from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.graph_kernels import GraphKernel
+from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
 
 Map = TypeVar("Map", bound=Any)
 PLAIN = re.compile(r"[^\s\"(),^…#-]+")  # labels that names contain as they are
@@ -67,7 +67,7 @@ class GraphPatternKernel(GraphKernel):
         return _rebuild(self, parts, *names, stored.value(spec, "directed", bool))
 
 
-class GraphFeatureMap(FeatureMap):
+class GraphFeatureMap(LocatingMap, MergingMap, NodeLabelledMap):
     """Patterns and their ids. Unseen patterns have none."""
 
     def __init__(self, kernel: Any, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool):
@@ -117,7 +117,7 @@ class GraphFeatureMap(FeatureMap):
         return _rebuild(self.kernel, self._parts(ids), self.alphabet, self.edge_alphabet, self.directed)
 
     def merge(self, other: FeatureMap) -> tuple[GraphFeatureMap, np.ndarray, np.ndarray]:
-        other = alike(GraphFeatureMap, self, other, "kernel")  # type: ignore[type-abstract]
+        other = alike(GraphFeatureMap, self, other, "kernel")
         mine, theirs = np.arange(self.n_features), np.arange(other.n_features)
         if not (self.n_features and other.n_features):
             return (self, mine, theirs) if self.n_features else (other, mine, theirs)
@@ -135,9 +135,6 @@ class GraphFeatureMap(FeatureMap):
         """The same features of graphs whose edges are like those of another map."""
         parts = self._parts(np.arange(self.n_features))
         return _rebuild(self.kernel, parts, self.alphabet, other.edge_alphabet, other.directed)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> GraphFeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def occurrences(self, batch: Batch) -> Occurrences:
         arrays = self.core_arrays(batch)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import Batch, Graphs
 from treille.data.base import running_sum
-from treille.features import FeatureMap, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids
 from treille.features.occurrences import Occurrences
@@ -20,7 +20,7 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.counts import Counts, check_counts, transformed
-from treille.kernels.graph_kernels import GraphKernel
+from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
 from treille.kernels.tree_kernels import check_choice
 
 CONNECTED = {
@@ -96,7 +96,7 @@ class Graphlets(GraphKernel):
         return CONNECTED[self.size] + (() if self.connected else DISCONNECTED[self.size])
 
 
-class GraphletMap(FeatureMap):
+class GraphletMap(LocatingMap, MergingMap, NodeLabelledMap):
     """Types of subgraphs; all have an id, whether or not they occur."""
 
     def __init__(self, kernel: Graphlets, types: np.ndarray):
@@ -116,6 +116,9 @@ class GraphletMap(FeatureMap):
         ids = np.full(found.shape[1], -1)
         ids[self.types] = np.arange(self.n_features)
         return Rows.from_csr(values, squared_norms(values), ids=ids, n_features=self.n_features, threads=threads)
+
+    def relabelled(self, rename: Any) -> GraphletMap:
+        return self  # labels do not count
 
     def occurrences(self, batch: Batch) -> Occurrences:
         assert isinstance(batch, Graphs)
@@ -183,9 +186,6 @@ class GraphletMap(FeatureMap):
         theirs, new = merged_ids(self.types, other.types)
         types = np.concatenate([self.types, other.types[new]])
         return GraphletMap(self.kernel, types), np.arange(self.n_features), theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> GraphletMap:
-        return self.merge(GraphletMap(self.kernel, np.arange(len(self.kernel.types()))))[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {}, {"types": self.types}

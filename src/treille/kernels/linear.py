@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from treille.data import Batch, Vectors
 from treille.data.alphabet import align
 from treille.data.vectors import MOST_COLUMNS
-from treille.features import Contributions, FeatureMap, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike
 from treille.features.rows import squared_norms
@@ -69,7 +69,7 @@ class Linear(Kernel):
         return ColumnMap(columns, names, width)
 
 
-class ColumnMap(FeatureMap):
+class ColumnMap(ExplainingMap, MergingMap):
     """Columns of numbers, matched by name, or by position if they have no names."""
 
     def __init__(self, columns: np.ndarray, names: list[str] | None, n_columns: int):
@@ -141,10 +141,6 @@ class ColumnMap(FeatureMap):
             return ColumnMap(columns, None, self.n_columns), own, theirs
         names = [*self.names, *(name for name, is_new in zip(other.names, new, strict=True) if is_new)]
         return ColumnMap(np.arange(len(names)), names, len(names)), own, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> ColumnMap:
-        assert isinstance(batch, Vectors)
-        return self.merge(ColumnMap(np.arange(batch.n_columns), batch.names, batch.n_columns))[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"names": self.names, "n_columns": self.n_columns}, {"columns": self.columns}

@@ -13,7 +13,7 @@ from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import united
 from treille.data.base import running_sum
-from treille.features import FeatureMap, FeatureStrings, Occurrences, Rows
+from treille.features import FeatureMap, FeatureStrings, LocatingMap, MergingMap, Occurrences, Rows, StringMap
 from treille.features.merging import alike
 from treille.io import stored
 from treille.io.errors import InputError
@@ -77,12 +77,8 @@ class NGram(SequenceKernel):
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[NGramMap, Rows]:
         return _fitted(batch, self._orders(), n_jobs)
 
-    @property
-    def has_product(self) -> bool:
-        return self.counts == "raw"
-
     def multiplies(self, batch: Batch) -> bool:
-        return self.has_product and isinstance(batch, Strings) and batch.border < 0
+        return self.counts == "raw" and isinstance(batch, Strings) and batch.border < 0
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> TreeProduct:
         orders = self._orders()
@@ -166,7 +162,7 @@ class Orders(NamedTuple):
         return first, last, scales, check_counts(self.counts)
 
 
-class NGramMap(CountMap):
+class NGramMap(CountMap, LocatingMap, MergingMap, StringMap):
     """N-grams and their ids. Unseen n-grams have none."""
 
     features: _core.NGramFeatures  # of the orders that the training data contain
@@ -222,9 +218,6 @@ class NGramMap(CountMap):
         self.__dict__.pop("_codes", None)
         known = np.arange(self.n_features)
         return self, known, self.features.absorb(other.features, recode)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> NGramMap:
-        return self.merge(_fitted(batch, self.orders, n_jobs)[0])[0]
 
     def occurrences(self, batch: Batch) -> Occurrences:
         if not isinstance(batch, Strings):

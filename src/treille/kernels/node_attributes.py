@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from treille.data import Batch, Graphs
 from treille.data.alphabet import united
 from treille.data.base import running_sum
-from treille.features import FeatureMap, FeatureRows, Occurrences, Rows
+from treille.features import FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.graph_features import shown
-from treille.kernels.graph_kernels import GraphKernel
+from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap
 from treille.kernels.shortest_path import check_nodes_or_none
 from treille.kernels.tree_kernels import check_choice
 
@@ -72,7 +72,7 @@ class NodeAttributes(GraphKernel):
         return NodeAttributesMap(self, alphabet, width, ids)
 
 
-class NodeAttributesMap(FeatureMap):
+class NodeAttributesMap(LocatingMap, MergingMap, NodeLabelledMap):
     """Pairs (label, attribute): number ``label * width + attribute``; `ids` are those kept."""
 
     def __init__(self, kernel: NodeAttributes, alphabet: list[str], width: int, ids: np.ndarray):
@@ -145,9 +145,6 @@ class NodeAttributesMap(FeatureMap):
             pairs = codes.astype(np.int64)[pairs // self.width] * self.width + pairs % self.width
         theirs, new = merged_ids(self.ids, pairs)
         return NodeAttributesMap(self.kernel, alphabet, self.width, np.append(self.ids, pairs[new])), mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet, "width": self.width}, {"ids": self.ids}

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences, PerProblemRows
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, LocatingMap, MatrixRows, Occurrences
+from treille.features.abilities import having
+from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Fitted, LinearOperator, changeable
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
-from treille.kernels.wrapped import WrappedKernel, WrappedMap
+from treille.kernels.fitting import FitContext
+from treille.kernels.wrapped import RescaledMap, WrappedKernel
 
 
 class Normalized(WrappedKernel):
@@ -27,20 +31,25 @@ class Normalized(WrappedKernel):
     def write(self, spell: Spell) -> str:
         return f"{within(self.kernel, NAME, spell)}.normalized()"
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         return NormalizedMap(features), rows.normalized()
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         return NormalizedMap(self.inside().load_features(spec, arrays))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        if self.prefers_features(left, n_jobs):
+        if self.needs_features:
             return super().gram(left, right, n_jobs)
+        context = FitContext()
+        if self.prefers_features(left, n_jobs, context.known):
+            features, rows = context.fit(self, left, n_jobs)
+            others = None if right is None else features.transform(right, n_jobs)
+            return having(rows, MatrixRows).gram(others, effective_n_jobs(n_jobs))
         K = changeable(self.inside().gram(left, right, n_jobs))
-        rows = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
-        columns = rows if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
+        norms = inverse_norms(K.diagonal() if right is None else self.inside().diagonal(left, n_jobs))
+        columns = norms if right is None else inverse_norms(self.inside().diagonal(right, n_jobs))
         for start in range(0, len(K), 256):  # multiplies the norms first: otherwise rounding would break symmetry
-            K[start : start + 256] *= np.outer(rows[start : start + 256], columns)
+            K[start : start + 256] *= np.outer(norms[start : start + 256], columns)
         return K
 
     def fit_product(self, batch: Batch, n_jobs: int | None = None) -> LinearOperator:
@@ -48,19 +57,9 @@ class Normalized(WrappedKernel):
             self.inside().fit_product(batch, n_jobs), inverse_norms(self.inside().diagonal(batch, n_jobs))
         )
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        columns = inverse_norms(self.inside().diagonal(right, n_jobs))
-        rows = inverse_norms(self.inside().diagonal(left, n_jobs))
-        return self.inside().apply(left, right, columns[:, None] * coefficients, n_jobs) * rows[:, None]
-
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        if self.prefers_features(support, n_jobs):
-            return super().contributions(batch, support, coefficients, n_jobs)
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         columns = inverse_norms(self.inside().diagonal(support, n_jobs))
-        found = self.inside().contributions(batch, support, columns[:, None] * coefficients, n_jobs)
-        return None if found is None else found.scaled(inverse_norms(self.inside().diagonal(batch, n_jobs)))
+        return NormalizedExpansion(self, self.inside().expansion(support, columns[:, None] * coefficients, n_jobs))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         # Not always 1: a zero vector stays zero.
@@ -71,6 +70,24 @@ def inverse_norms(diagonal: np.ndarray) -> np.ndarray:
     """1 / sqrt(k(x, x)) of every example, 0 where k(x, x) is 0."""
     norms = np.sqrt(diagonal)
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+class NormalizedExpansion(Expansion):
+    """A sum over support examples whose coefficients are divided by their norms, divided by the norms of the new examples."""
+
+    def __init__(self, kernel: Normalized, inner: Expansion):
+        self.kernel = kernel
+        self.inner = inner
+
+    def _scale(self, batch: Batch, n_jobs: int | None) -> np.ndarray:
+        return inverse_norms(self.kernel.inside().diagonal(batch, n_jobs))
+
+    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        return self.inner.values(batch, n_jobs) * self._scale(batch, n_jobs)[:, None]
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        found = self.inner.contributions(batch, n_jobs)
+        return None if found is None else found.scaled(self._scale(batch, n_jobs))
 
 
 class ScaledProduct(LinearOperator):
@@ -88,7 +105,7 @@ class ScaledProduct(LinearOperator):
         return self.inner.sizes()
 
 
-class NormalizedMap(WrappedMap):
+class NormalizedMap(RescaledMap):
     """The features of another map, every row divided by its norm."""
 
     def around(self, inner: FeatureMap) -> NormalizedMap:
@@ -98,14 +115,15 @@ class NormalizedMap(WrappedMap):
         return rows.normalized()
 
     def occurrences(self, batch: Batch) -> Occurrences:
-        return self.inner.occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        return (
+            having(self.inner, LocatingMap).occurrences(batch).scaled(inverse_norms(self.inner.transform(batch).diag()))
+        )
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        inner = self.inner.contributor(weights)
+        inner = having(self.inner, ExplainingMap).contributor(weights)
 
         def scaled(batch: Batch, n_jobs: int | None) -> Contributions:
-            rows = self.inner.transform(batch, n_jobs)
-            each = rows.problems if isinstance(rows, PerProblemRows) else (rows,)
-            return inner(batch, n_jobs).scaled(np.column_stack([inverse_norms(own.diag()) for own in each]))
+            norms = [inverse_norms(rows.diag()) for rows in self.inner.transform(batch, n_jobs).problems]
+            return inner(batch, n_jobs).scaled(np.column_stack(norms))
 
         return scaled

@@ -10,7 +10,7 @@ import numpy as np
 from treille import _core
 from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import united
-from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features import Families, FeatureMap, FeatureRows, FeatureStrings, MergingMap, Rows, StringMap
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
 from treille.io.errors import InputError
@@ -93,7 +93,7 @@ def are_patterns(cells: np.ndarray, lengths: np.ndarray, size: int, width: int, 
     return bool((least <= open_cells).all() and (open_cells <= most).all())
 
 
-class PatternMap(CountMap):
+class PatternMap(CountMap, MergingMap, StringMap):
     """Patterns and their ids. Unseen patterns have none."""
 
     def __init__(self, features: Any, alphabet: list[Any], unit: str, kernel: PatternKernel):
@@ -140,9 +140,6 @@ class PatternMap(CountMap):
         patterns = np.concatenate([cells, more[new]]), np.concatenate([lengths, longer])
         return _rebuild(*patterns, alphabet, unit, self.kernel), np.arange(self.n_features), theirs
 
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
-
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         cells, lengths = self._parts()
         arrays = {"patterns": narrow(cells, 1 + int(cells.max(initial=0)))}
@@ -154,14 +151,13 @@ class PatternMap(CountMap):
         found = self.features.families()
         return (None if found is None else Families(*found),)
 
-    @property
     def has_strings(self) -> bool:
         return len(self.features.lengths()) == 0  # otherwise the first cell is a position
 
     def strings(self) -> FeatureStrings:
+        if not self.has_strings():
+            raise self.refusal(StringMap)
         cells, _ = self._parts()
-        if not self.has_strings:
-            return super().strings()
         return FeatureStrings.of_matrix(cells, ["*", *self.symbol_names()])
 
     def with_strings(self, strings: FeatureStrings) -> FeatureMap:

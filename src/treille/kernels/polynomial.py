@@ -18,6 +18,7 @@ from treille.kernels.additive import AdditiveMap
 from treille.kernels.algebra import Constant, ConstantMap, Sum, raise_to
 from treille.kernels.base import Kernel, changeable
 from treille.kernels.conjunction_features import MOST_DEGREE, ConjunctionMap, Powers, depends_on_numbers, is_binary
+from treille.kernels.fitting import KnownFeatures
 from treille.kernels.linear import ColumnMap, Linear
 from treille.kernels.product_features import ProductKernel, ProductMap
 from treille.kernels.reading import Reads
@@ -76,10 +77,10 @@ class Polynomial(ProductKernel):
         binary = self.exponent() <= MOST_DEGREE and is_binary(batch)
         return Powers(self.exponent(), float(self.coef0)) if binary else None
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         assert isinstance(batch, Vectors)
         powers = self._powers(batch)
-        return super().prefers_features(batch, n_jobs) if powers is None else powers.prefers_features(batch)
+        return super().prefers_features(batch, n_jobs, known) if powers is None else powers.prefers_features(batch)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         assert isinstance(batch, Vectors)

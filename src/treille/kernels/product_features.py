@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,16 @@ import numpy as np
 from treille import _core
 from treille.data import Batch
 from treille.data.base import available_memory, readable_size
-from treille.features import CenteredRows, Contributions, FeatureMap, FeatureRows, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    MergingMap,
+    Rows,
+    StoredRows,
+)
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_rows
 from treille.io import stored
@@ -21,11 +29,13 @@ from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import Additive, own_part, part_of
 from treille.kernels.base import Fitted, Kernel
+from treille.kernels.expansion import Expansion, KernelExpansion, expand
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 
 MOST_DEGREE = 1000  # of features: the core computes products of so many factors by recursion
 
 
-class ProductKernel(Kernel):
+class ProductKernel(CompositeKernel):
     """A product or a power of kernels.
 
     For ``left * right``, a feature is a pair z, z' with the value phi_z(x) psi_z'(x). For ``k ** d`` it is a multiset of d features
@@ -33,8 +43,6 @@ class ProductKernel(Kernel):
     kind, and (p + d - 1 over d) of the second. So features pay off if examples have few: they are preferred if all examples
     together have at most n^2 products of features, n the number of examples, and these fit in memory.
     """
-
-    _kept: tuple[Any, ...] | None = None  # a batch, parameters, and the features of the factors fitted on it
 
     @abstractmethod
     def factors(self) -> list[Kernel]:
@@ -52,11 +60,7 @@ class ProductKernel(Kernel):
     def has_features(self) -> bool:
         return all(factor.has_features for factor in self.factors())
 
-    @property
-    def needs_features(self) -> bool:
-        return any(factor.needs_features for factor in self.factors())
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         if not self.has_features or self.needs_features:
             return self.has_features
         if not all(factor.prefers_features(own_part(factor, batch), n_jobs) for factor in self.factors()):
@@ -64,13 +68,14 @@ class ProductKernel(Kernel):
         if self.exponent() > MOST_DEGREE:
             return False
         fitted = self._fit_factors(batch, n_jobs)
-        count = self._count(fitted[1])
-        few = count <= len(batch) ** 2 and self._needed(count, fitted[1], n_jobs) <= available_memory()
-        if few:  # fit_features, which usually comes next, need not fit the factors again
-            self._kept = weakref.ref(batch), self.get_params(), fitted
+        rows = [own for _, own in fitted]
+        count = self._count(rows)
+        few = count <= len(batch) ** 2 and self._needed(count, rows, n_jobs) <= available_memory()
+        if few and known is not None:
+            known.add(self, batch, self._multiplied(fitted, n_jobs))
         return few
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
+    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
         for factor in self.factors():
             if not factor.has_features:
                 raise InputError(f"{self!r} has no explicit features, since {factor!r} has none")
@@ -78,7 +83,16 @@ class ProductKernel(Kernel):
             raise InputError(
                 f"{self!r} has the degree {self.exponent()}, and features up to {MOST_DEGREE}: use its matrix, kernel(X, Y)"
             )
-        maps, rows = self._fit_factors(batch, n_jobs)
+        if self.needs_features:
+            return super().fit_features(batch, n_jobs)
+        return self._multiplied(self._fit_factors(batch, n_jobs), n_jobs)
+
+    def _fit_factors(self, batch: Batch, n_jobs: int | None) -> list[Fitted]:
+        return [factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors()]
+
+    def _multiplied(self, fitted: list[Fitted], n_jobs: int | None) -> Fitted:
+        """The products of the features of the factors."""
+        rows = [own for _, own in fitted]
         count = self._count(rows)
         needed, available = self._needed(count, rows, n_jobs), available_memory()
         if needed > available:
@@ -87,28 +101,26 @@ class ProductKernel(Kernel):
                 f"but {readable_size(available)} are free: use its matrix, kernel(X, Y), or a smaller degree; for features that "
                 "are 0 or 1, Conjunctions with a larger min_support"
             )
-        return self.map_type().fit(self, maps, rows, effective_n_jobs(n_jobs))
+        return self.map_type().fit(self, [features for features, _ in fitted], rows, effective_n_jobs(n_jobs))
 
     def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        return [(self, batch)]  # products are features of their own
+        if not self.needs_features:
+            return [(self, batch)]  # whose products of parts of the data merge
+        return [leaf for factor in self.factors() for leaf in leaf_kernels(factor, own_part(factor, batch))]
 
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        return next(fitted)
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        if not self.needs_features:
+            return next(fitted)
+        return self._multiplied([compose(factor, fitted, context, n_jobs) for factor in self.factors()], n_jobs)
 
     def check_parts(self) -> None:
         Kernel.check_parts(self)
 
-    def _fit_factors(self, batch: Batch, n_jobs: int | None) -> tuple[list[FeatureMap], list[FeatureRows]]:
-        kept, self._kept = self._kept, None
-        if kept is not None and kept[0]() is batch and _same_parameters(kept[1], self.get_params()):
-            return kept[2]
-        each = (factor.fit_features(own_part(factor, batch), n_jobs) for factor in self.factors())
-        maps, rows = zip(*each, strict=True)
-        return list(maps), list(rows)
-
     def _count(self, rows: list[FeatureRows]) -> int:
         """Number of products of features of all examples together."""
-        lengths = [_row_lengths(each).astype(np.float64) for each in rows]
+        lengths = [
+            np.sum([p.lengths() for p in having(each, StoredRows).parts], axis=0).astype(np.float64) for each in rows
+        ]
         products = np.ones(len(rows[0]))
         with np.errstate(over="ignore"):
             for step in range(len(rows) * self.exponent()):
@@ -126,46 +138,8 @@ class ProductKernel(Kernel):
         arrays = [_arrays(each, threads) for each in _unscaled(rows, self.exponent())[0]]
         return _bytes(count, *_core.estimate_products(arrays, self.exponent(), threads))
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
-        found = super().contributions(batch, support, coefficients, n_jobs)
-        if found is not None:
-            return found
-        parts = [own_part(factor, support) for factor in self.factors()]
-        try:
-            return Contributions.of_each(
-                batch, coefficients.shape[1], lambda one: self._of_one(one, parts, coefficients, n_jobs)
-            )
-        except InputError:
-            return None
-
-    def _of_one(
-        self, example: Batch, support: list[Batch], coefficients: np.ndarray, n_jobs: int | None
-    ) -> Contributions:
-        """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
-        factors = self.factors()
-        own = [own_part(factor, example) for factor in factors]
-        each = zip(factors, own, support, strict=True)
-        values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
-        constants = [constant_of(factor) for factor in factors]
-        if len(factors) == 1:
-            per_unit = np.ones(len(values[0]))  # (k^d - c^d) / (k - c)
-            for step in range(1, self.exponent()):
-                per_unit = per_unit * values[0] + constants[0] ** step
-            shares = [per_unit]
-        else:
-            (k, other), (c, constant) = values, constants
-            part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
-            shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
-        total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** self.exponent())
-        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
-            beta = share[:, None] * coefficients
-            found = factor.contributions(x, y, beta, n_jobs)
-            if found is None:
-                raise InputError(f"{factor!r} is not split by part")
-            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
-        return total
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        return expand(self, support, coefficients, n_jobs, ProductExpansion)
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:
         maps = [
@@ -181,8 +155,43 @@ class ProductKernel(Kernel):
                 return features
         raise InputError("the products in the file do not fit their factors")
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
+
+class ProductExpansion(KernelExpansion):
+    """Sums over support examples, split factor by factor."""
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        parts = [own_part(factor, self.support) for factor in self.kernel.factors()]
+        try:
+            return Contributions.of_each(
+                batch, self.coefficients.shape[1], lambda one: self._of_one(one, parts, n_jobs)
+            )
+        except InputError:
+            return None
+
+    def _of_one(self, example: Batch, support: list[Batch], n_jobs: int | None) -> Contributions:
+        """Factors that are not constant receive the same share of each product, and split it as if the others were constant."""
+        factors, coefficients, exponent = self.kernel.factors(), self.coefficients, self.kernel.exponent()
+        own = [own_part(factor, example) for factor in factors]
+        each = zip(factors, own, support, strict=True)
+        values = [factor.gram(x, y, n_jobs)[0] for factor, x, y in each]
+        constants = [constant_of(factor) for factor in factors]
+        if len(factors) == 1:
+            per_unit = np.ones(len(values[0]))  # (k^d - c^d) / (k - c)
+            for step in range(1, exponent):
+                per_unit = per_unit * values[0] + constants[0] ** step
+            shares = [per_unit]
+        else:
+            (k, other), (c, constant) = values, constants
+            part = n_factors(factors[0]) / (n_factors(factors[0]) + n_factors(factors[1]))
+            shares = [constant + part * (other - constant), c + (1 - part) * (k - c)]
+        total = Contributions({}, coefficients.sum(axis=0, keepdims=True) * np.prod(constants) ** exponent)
+        for factor, x, y, share, constant in zip(factors, own, support, shares, constants, strict=True):
+            beta = share[:, None] * coefficients
+            found = factor.expansion(y, beta, n_jobs).contributions(x, n_jobs)
+            if found is None:
+                raise InputError(f"{factor!r} is not split by part")
+            total += found.plus(-constant * beta.sum(axis=0, keepdims=True))
+        return total
 
 
 def constant_of(kernel: Kernel) -> float:
@@ -204,20 +213,6 @@ def n_factors(kernel: Kernel) -> int:
     return n_factors(inner) if isinstance(inner, Kernel) else 1
 
 
-def _same_parameters(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    same = (
-        a is b or (isinstance(a, (str, int, float)) and a == b)
-        for a, b in zip(one.values(), other.values(), strict=False)
-    )
-    return one.keys() == other.keys() and all(same)
-
-
-def _row_lengths(rows: FeatureRows) -> np.ndarray:
-    """Number of features of every example."""
-    dense = [np.full(len(p), p.n_features) if isinstance(p, CenteredRows) else np.diff(p.indptr) for p in rows.parts]
-    return np.sum(dense, axis=0)
-
-
 def _bytes(count: int, products: float, values: float) -> float:
     """Memory at the peak of the computation: so many products of features in all examples, so many different, of so many values."""
     row = 8 + 4 * (values > 60) + 4 * (products > 1 << 26)
@@ -226,7 +221,7 @@ def _bytes(count: int, products: float, values: float) -> float:
 
 def _arrays(rows: FeatureRows, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The entries of a factor as the core takes them."""
-    matrix = rows.to_csr(threads)
+    matrix = having(rows, StoredRows).to_csr(threads)
     matrix.sum_duplicates()
     ids = matrix.indices.astype(np.uint32, copy=False)
     return matrix.indptr.astype(np.int64), ids, matrix.data
@@ -249,7 +244,7 @@ def _unscaled(rows: list[FeatureRows], degree: int) -> tuple[list[FeatureRows], 
         return plain, scale, np.prod([each.diag() for each in plain], axis=0) ** degree
 
 
-class ProductMap(FeatureMap):
+class ProductMap(ExplainingMap, MergingMap):
     """Products of features: row j of `tuples` holds the ids of the factors of feature j."""
 
     def __init__(self, kernel: ProductKernel, maps: list[FeatureMap], products: _core.ProductFeatures):
@@ -317,13 +312,16 @@ class ProductMap(FeatureMap):
         each = own / np.maximum(total, 1)[:, None]
         for place, (factor, features) in enumerate(zip(self.kernel.factors(), self.maps, strict=True)):
             part = own_part(factor, example)
-            values = features.transform(part, n_jobs).to_csr().toarray()[0]
+            values = having(features.transform(part, n_jobs), StoredRows).to_csr().toarray()[0]
             shares = np.zeros((features.n_features, weights.shape[1]))
             for step in range(place, tuples.shape[1], len(self.maps)):
                 np.add.at(shares, tuples[:, step], counts[:, [step]] * each)
             inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values != 0)
-            found += features.contributions(part, shares * inverse[:, None], n_jobs)
+            found += having(features, ExplainingMap).contributions(part, shares * inverse[:, None], n_jobs)
         return found
+
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return type(self)(self.kernel, [each.with_leaves(change) for each in self.maps], self.products)
 
     def name(self, id: int) -> str:
         check_id(id, self.n_features)
@@ -342,7 +340,7 @@ class ProductMap(FeatureMap):
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         other = alike(ProductMap, self, other, "kernel")
-        each = [one.merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
+        each = [having(one, MergingMap).merge(another) for one, another in zip(self.maps, other.maps, strict=True)]
         mine = self._renumbered(self.tuples, [ids for _, ids, _ in each])
         theirs = self._renumbered(other.tuples, [ids for _, _, ids in each])
         ids, new = merged_ids(np.arange(len(mine)), number_rows(mine, theirs))
@@ -354,9 +352,6 @@ class ProductMap(FeatureMap):
         columns = [own[column] for own, column in zip(ids * self.degree, tuples.T, strict=True)]
         renumbered = np.stack(columns, axis=1)
         return np.sort(renumbered, axis=1) if self.degree > 1 else renumbered
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         states = [each.state() for each in self.maps]

@@ -14,7 +14,16 @@ from treille.data import Batch, Lattices, Strings
 from treille.data.alphabet import align
 from treille.data.base import selected
 from treille.data.lattices import as_lattices
-from treille.features import Contributions, FeatureMap, FeatureRows, FeatureStrings, Rows
+from treille.features import (
+    Contributions,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    FeatureStrings,
+    MergingMap,
+    Rows,
+    StringMap,
+)
 from treille.features.merging import alike, different, merged_ids, number_records
 from treille.io import stored
 from treille.io.errors import InputError
@@ -141,7 +150,7 @@ class Rational(SequenceKernel):
         return *_read(left, self.T.input_symbols, threads), *_read(right, right_symbols, threads), threads
 
 
-class RationalMap(SequenceMap):
+class RationalMap(SequenceMap, ExplainingMap, MergingMap, StringMap):
     """Output strings and their ids. Unseen strings have none."""
 
     features: _core.RationalFeatures
@@ -189,9 +198,6 @@ class RationalMap(SequenceMap):
             np.arange(self.n_features),
             theirs,
         )
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         labels, offsets = self.features.strings()

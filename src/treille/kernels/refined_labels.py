@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -11,20 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treille.data import Batch, Graphs
-from treille.features import Contributions, FeatureMap, FeatureRows, Occurrences
+from treille.features import Contributions, FeatureMap, FeatureRows, LocatingMap, MergingMap, Occurrences
+from treille.features.abilities import having
 from treille.features.feature_map import check_id
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.additive import Additive, AdditiveMap
-from treille.kernels.algebra import ConstantMap
 from treille.kernels.base import Kernel
 from treille.kernels.graph_features import GraphFeatureMap
-from treille.kernels.graphlets import GraphletMap
-from treille.kernels.node_attributes import NodeAttributesMap
-from treille.kernels.product_features import ProductMap
+from treille.kernels.graph_kernels import NodeLabelledMap
 from treille.kernels.reading import Reads
-from treille.kernels.walks import WalkMap
-from treille.kernels.wrapped import WrappedMap
 
 LONGEST = 100  # characters of a name that is written in full
 MEMO = 1_000_000  # patterns described at a time
@@ -123,7 +118,7 @@ class Rounds(Additive):
         return [batch.relabelled(codes.astype(np.int32), list(map(str, numbers.tolist()))) for numbers, codes in each]
 
 
-class RoundsMap(FeatureMap):
+class RoundsMap(LocatingMap, MergingMap, NodeLabelledMap):
     """The features of a kernel on the graphs with the labels of each round."""
 
     def __init__(self, rounds: Any):
@@ -189,15 +184,10 @@ class RoundsMap(FeatureMap):
         assert isinstance(both, AdditiveMap)
         return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), both.maps)), mine, theirs
 
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> RoundsMap:
-        kernel = self.kernel.refined.kernel
-        refined = kernel.fit_features(batch, n_jobs)[0]
-        return self.merge(RoundsMap(Rounds(self.kernel.base, refined).fit_features(batch, n_jobs)[0]))[0]
-
     def occurrences(self, batch: Batch) -> Occurrences:
         each = zip(self.rounds.maps, self.kernel.batches(batch), strict=True)
         return Occurrences.concatenated(
-            [own.occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
+            [having(own, LocatingMap).occurrences(labelled) for own, labelled in each], self.rounds.cuts[:-1].tolist()
         )
 
     def contributions(self, batch: Batch, weights: np.ndarray, n_jobs: int | None = None) -> Contributions:
@@ -208,6 +198,10 @@ class RoundsMap(FeatureMap):
             values += own
         return Contributions.of(batch, values).plus(found.base)
 
+    def relabelled(self, rename: Callable[[Any], Any]) -> RoundsMap:
+        refined = self.kernel.refined.relabelled(rename)
+        return RoundsMap(AdditiveMap(Rounds(self.kernel.base, refined), self.rounds.maps))
+
     def n_factors(self, ids: np.ndarray) -> np.ndarray:
         return self.rounds.n_factors(ids)
 
@@ -217,26 +211,9 @@ class RoundsMap(FeatureMap):
         return {name: spec for name, (spec, _) in states.items()}, arrays
 
 
-def relabelled(features: FeatureMap, rename: Callable[[list[str]], Any]) -> FeatureMap:
+def relabelled(features: FeatureMap, rename: Callable[[Any], Any]) -> FeatureMap:
     """The same features of graphs whose labels of nodes have other names: those that `rename` gives an alphabet."""
-    if isinstance(features, WrappedMap):
-        return features.around(relabelled(features.inner, rename))
-    if isinstance(features, (AdditiveMap, ProductMap)):
-        compound = copy(features)
-        compound.maps = [relabelled(each, rename) for each in features.maps]
-        return compound
-    if isinstance(features, RoundsMap):
-        refined = relabelled(features.kernel.refined, rename)
-        return RoundsMap(AdditiveMap(Rounds(features.kernel.base, refined), features.rounds.maps))
-    if isinstance(features, (GraphFeatureMap, NodeAttributesMap, WalkMap)):
-        changed = copy(features)
-        changed.alphabet = rename(features.alphabet)
-        return changed
-    if isinstance(features, (ConstantMap, GraphletMap)):  # which do not depend on labels
-        return features
-    raise InputError(
-        f"the features of {type(features).__name__} do not merge within WeisfeilerLehman: fit on all examples"
-    )
+    return features.with_leaves(lambda leaf: having(leaf, NodeLabelledMap).relabelled(rename))
 
 
 class _Spelled(Sequence[str]):

@@ -12,7 +12,7 @@ from treille import _core
 from treille.data import Batch, Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
-from treille.features import FeatureMap, Occurrences, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_records
 from treille.features.rows import squared_norms
@@ -84,7 +84,7 @@ class RootPaths(TreeKernel):
 Paths = tuple[np.ndarray, np.ndarray, np.ndarray]  # last labels, parent paths, lengths
 
 
-class RootPathsMap(FeatureMap):
+class RootPathsMap(LocatingMap, MergingMap):
     """Paths and their ids. Paths that only lead to others may have none."""
 
     def __init__(
@@ -179,9 +179,6 @@ class RootPathsMap(FeatureMap):
         feature[numbers[other._path_of]] = theirs
         paths = np.concatenate([self.label, labels[fresh]]), np.concatenate([self.parent, parents]).astype(np.int32)
         return RootPathsMap(*paths, feature, alphabet, self.kernel), np.arange(self.n_features), theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> RootPathsMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, {"label": self.label, "parent": self.parent, "feature": self.feature}

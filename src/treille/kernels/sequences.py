@@ -12,7 +12,7 @@ import numpy as np
 
 from treille.data import Batch, Lattices, Strings, Texts
 from treille.data.alphabet import align, codes_of
-from treille.features import Contributions, FeatureMap, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import different
 from treille.io.errors import InputError
@@ -124,7 +124,7 @@ class SequenceMap(FeatureMap):
         return (f"{space}{between}{space}" if between else space).join(map(str, symbols))
 
 
-class CountMap(SequenceMap):
+class CountMap(SequenceMap, ExplainingMap):
     """Features that are counted: exactly in strings, expected counts in lattices."""
 
     _last: tuple[weakref.ref[Any], np.ndarray] | None = None

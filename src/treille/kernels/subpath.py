@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from treille import _core
 from treille.data import XBW, Batch, Trees
 from treille.data.base import available_memory, readable_size
-from treille.features import Contributions, FeatureMap, FeatureRows, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, FeatureRows, MergingMap, Rows
 from treille.features.feature_map import DependentFeaturesError, check_id
 from treille.io import stored
 from treille.io.errors import InputError
@@ -75,8 +75,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
     def has_features(self) -> bool:
         return self.index == "arrays"
 
-    @property
-    def has_product(self) -> bool:
+    def multiplies(self, batch: Batch) -> bool:
         return self.counts == "raw"
 
     def check_parts(self) -> None:
@@ -170,7 +169,7 @@ class Subpath(SuffixTreeKernel, TreeKernel):
 PARTS = ("path_label", "path_parent", "node_parent", "node_depth", "edge_start", "feature")
 
 
-class SubpathMap(FeatureMap):
+class SubpathMap(ExplainingMap):
     """Edges of the suffix tree and their ids. A name with parentheses stands for all paths on the edge: ``(S/)NP/NN`` is two."""
 
     def __init__(self, features: _core.SubpathFeatures, alphabet: list[str], kernel: Subpath):
@@ -205,16 +204,15 @@ class SubpathMap(FeatureMap):
     def restrict(self, ids: np.ndarray) -> SubpathMap:
         return SubpathMap(self.features.restrict(np.asarray(ids, np.int64)), self.alphabet, self.kernel)
 
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
+    def refusal(self, ability: Any) -> InputError:
+        if ability is not MergingMap:
+            return super().refusal(ability)
         # A feature is a set of paths that occur equally often in all examples. Further examples split it into several features,
         # so that no renumbering turns rows of a part into rows over the features of all.
-        raise DependentFeaturesError(
+        return DependentFeaturesError(
             f"the features of {self.kernel!r} are the edges of the suffix tree of all examples, which further examples split: "
             "fit on all examples, or use RootPaths or SubTree, whose features merge"
         )
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.merge(self)[0]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"alphabet": self.alphabet}, dict(zip(PARTS, self.features.parts(), strict=True))

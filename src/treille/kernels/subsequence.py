@@ -8,6 +8,7 @@ from treille.data.alphabet import align
 from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
+from treille.kernels.expansion import Expansion, KernelExpansion
 from treille.kernels.sequences import SequenceKernel, Unit, check_units_agree, decay_factor, whole
 
 
@@ -66,16 +67,20 @@ class Subsequence(SequenceKernel):
         n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
         return _core.subsequence_diagonal(batch.symbols, batch.offsets, n, decay, threads)
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         self.check()
+        return SubsequenceExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
+
+
+class SubsequenceExpansion(KernelExpansion):
+    """Sums over support examples, split by the symbols of the new ones."""
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
         assert isinstance(batch, Strings)
-        assert isinstance(support, Strings)
+        kernel, support = self.kernel, self.support
         check_units_agree(batch, support)
         symbols = align(batch.alphabet, support.alphabet)[batch.symbols]
-        beta = np.ascontiguousarray(coefficients, np.float64)
-        n, decay, threads = int(self.n), float(self.decay), effective_n_jobs(n_jobs)
+        n, decay, threads = int(kernel.n), float(kernel.decay), effective_n_jobs(n_jobs)
         right = support.symbols, support.offsets
-        values = _core.subsequence_shares(symbols, batch.offsets, *right, n, decay, beta, threads)
+        values = _core.subsequence_shares(symbols, batch.offsets, *right, n, decay, self.coefficients, threads)
         return Contributions.of(batch, values)

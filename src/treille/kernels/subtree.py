@@ -11,7 +11,7 @@ from treille.data import Batch, Trees
 from treille.data.alphabet import united
 from treille.data.base import running_sum
 from treille.data.tree import spell
-from treille.features import FeatureMap, Occurrences, Rows
+from treille.features import FeatureMap, LocatingMap, MergingMap, Occurrences, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_records
 from treille.io import stored
@@ -77,7 +77,7 @@ class SubTree(TreeKernel):
         return float(self.decay), bool(self.leaves), check_counts(self.counts)
 
 
-class SubTreeMap(FeatureMap):
+class SubTreeMap(LocatingMap, MergingMap):
     """Subtrees and their ids. Unseen subtrees have none."""
 
     def __init__(self, features: Any, alphabet: list[str], kernel: SubTree):
@@ -132,9 +132,6 @@ class SubTreeMap(FeatureMap):
             np.concatenate([subtrees, numbers[others][new]]).astype(np.int32),
         )
         return _rebuild(parts, alphabet, self.kernel), np.arange(self.n_features), theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> SubTreeMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The cells of all subtrees that features contain, where those of each begin, and the subtree of each feature."""

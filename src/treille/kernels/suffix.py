@@ -8,8 +8,10 @@ from treille import _core
 from treille.data import Batch, Strings
 from treille.data.alphabet import align
 from treille.data.base import readable_size
+from treille.features import Contributions
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, LinearOperator
+from treille.kernels.expansion import Expansion, KernelExpansion, expand
 from treille.kernels.sequences import check_units_agree
 
 
@@ -21,7 +23,7 @@ class SuffixTreeKernel(Kernel):
         """The tree of one batch, or of two that are not empty, for products between them."""
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
-        if not self.has_product:
+        if not self.multiplies(left):
             return super().gram(left, right, n_jobs)
         if right is not None and len(left) < len(right):
             return np.ascontiguousarray(self.gram(right, left, n_jobs).T)
@@ -29,13 +31,22 @@ class SuffixTreeKernel(Kernel):
             return np.zeros((len(left), 0))
         return self.suffix_tree(left, right, n_jobs).gram(effective_n_jobs(n_jobs))
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        if not self.has_product:
-            return super().apply(left, right, coefficients, n_jobs)
-        if not len(left) or not len(right):
-            return np.zeros((len(left), coefficients.shape[1]))
-        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-        return self.suffix_tree(left, right, n_jobs).product(coefficients, effective_n_jobs(n_jobs))
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
+        if not self.multiplies(support):
+            return super().expansion(support, coefficients, n_jobs)
+        return SuffixTreeExpansion(self, support, np.ascontiguousarray(coefficients, dtype=np.float64))
+
+
+class SuffixTreeExpansion(KernelExpansion):
+    """Sums over support examples by a suffix tree of these and the new examples."""
+
+    def values(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
+        if not len(batch) or not len(self.support):
+            return np.zeros((len(batch), self.coefficients.shape[1]))
+        return self.kernel.suffix_tree(batch, self.support, n_jobs).product(self.coefficients, effective_n_jobs(n_jobs))
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
+        return expand(self.kernel, self.support, self.coefficients, n_jobs).contributions(batch, n_jobs)
 
 
 class TreeProduct(LinearOperator):

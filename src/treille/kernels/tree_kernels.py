@@ -12,6 +12,7 @@ from treille.features import Contributions
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import Kernel, check_finite
+from treille.kernels.expansion import Expansion, KernelExpansion
 from treille.kernels.reading import Reads
 
 PAIRS = 1 << 27  # of nodes whose values are in memory at a time, at most
@@ -33,7 +34,8 @@ class MatchedNodes(TreeKernel):
     def rule(self) -> Any:
         """The value of a pair of matching nodes, for the core."""
 
-    def _index(self, trees: Trees) -> Any:
+    def index_of(self, trees: Trees) -> Any:
+        """The matching nodes of trees, found once."""
         return trees.derived(self.index, lambda: self.index(trees.arrays))
 
     def gram(self, left: Batch, right: Batch | None = None, n_jobs: int | None = None) -> np.ndarray:
@@ -41,24 +43,14 @@ class MatchedNodes(TreeKernel):
         assert isinstance(left, Trees)
         threads, whole = effective_n_jobs(n_jobs), left if right is None else right
         assert isinstance(whole, Trees)
-        index = self._index(whole)
+        index = self.index_of(whole)
         arrays = left.arrays if right is None else left.arrays_over(whole.alphabet)
         K: np.ndarray = index.gram(arrays, self.rule(), right is None, threads).reshape(len(left), len(whole))
         return check_finite(self, K)
 
-    def contributions(
-        self, batch: Batch, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None
-    ) -> Contributions | None:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         self.check()
-        assert isinstance(batch, Trees)
-        assert isinstance(support, Trees)
-        values = np.zeros((len(batch.labels), coefficients.shape[1]))
-        for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
-            some = support if stop - start == len(support) else support[start:stop]
-            index = self._index(some)
-            beta = np.ascontiguousarray(coefficients[start:stop], np.float64)
-            values += index.shares(batch.arrays_over(some.alphabet), self.rule(), beta, effective_n_jobs(n_jobs))
-        return Contributions.of(batch, check_finite(self, values))
+        return MatchedNodesExpansion(self, support, np.ascontiguousarray(coefficients, np.float64))
 
     def diagonal(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         self.check()
@@ -69,6 +61,20 @@ class MatchedNodes(TreeKernel):
         values: np.ndarray = _core.tree_diagonal(batch.arrays, self.rule(), effective_n_jobs(n_jobs))
         check_finite(self, values).flags.writeable = False
         return values
+
+
+class MatchedNodesExpansion(KernelExpansion):
+    """Sums over support trees, split by the nodes of the new ones."""
+
+    def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions:
+        assert isinstance(batch, Trees)
+        kernel, support = self.kernel, self.support
+        values = np.zeros((len(batch.labels), self.coefficients.shape[1]))
+        for start, stop in _blocks(support, int(np.diff(batch.offsets).max(initial=1))):
+            some = support if stop - start == len(support) else support[start:stop]
+            arrays, beta = batch.arrays_over(some.alphabet), self.coefficients[start:stop]
+            values += kernel.index_of(some).shares(arrays, kernel.rule(), beta, effective_n_jobs(n_jobs))
+        return Contributions.of(batch, check_finite(kernel, values))
 
 
 def _blocks(support: Trees, largest: int) -> list[tuple[int, int]]:

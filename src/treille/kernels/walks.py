@@ -10,7 +10,7 @@ from treille import _core
 from treille.data import Batch, Graphs
 from treille.data.alphabet import united
 from treille.data.graphs import Labels
-from treille.features import Contributions, FeatureMap, Rows
+from treille.features import Contributions, ExplainingMap, FeatureMap, MergingMap, Rows
 from treille.features.feature_map import check_id
 from treille.features.merging import alike, merged_ids, number_records
 from treille.io import stored
@@ -18,8 +18,9 @@ from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels.base import check_finite
 from treille.kernels.counts import Counts, check_counts
+from treille.kernels.fitting import KnownFeatures
 from treille.kernels.graph_features import by_part, of_one_kind
-from treille.kernels.graph_kernels import GraphKernel, check_labels
+from treille.kernels.graph_kernels import GraphKernel, NodeLabelledMap, check_labels
 from treille.kernels.walk_matrices import WalkSums
 
 LONGEST = 1000
@@ -71,7 +72,7 @@ class Walks(GraphKernel):
         if self.min_k is not None and check_whole("min_k", self.min_k, 0) > k:
             raise InputError(f"min_k is {self.min_k}, expected at most k, {k}")
 
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         assert isinstance(batch, Graphs)
         return self.counts != "raw" or self._most_sequences(batch, n_jobs) <= MANY
 
@@ -144,7 +145,7 @@ class Walks(GraphKernel):
         return float(np.minimum(walks, combinations).sum())
 
 
-class WalkMap(FeatureMap):
+class WalkMap(ExplainingMap, MergingMap, NodeLabelledMap):
     """Sequences of labels and their ids. Unseen sequences have none."""
 
     def __init__(self, features: Any, alphabet: list[str], edge_alphabet: list[str], directed: bool, kernel: Walks):
@@ -215,9 +216,6 @@ class WalkMap(FeatureMap):
     def of_graphs_like(self, other: WalkMap) -> WalkMap:
         """The same features of graphs whose edges are like those of another map."""
         return WalkMap(self.features, self.alphabet, other.edge_alphabet, other.directed, self.kernel)
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> WalkMap:
-        return self.merge(self.kernel.fit_features(batch, n_jobs)[0])[0]
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Prefixes, one row each: the prefix before it or -1, the label of the last edge, that of the last node; and the prefix

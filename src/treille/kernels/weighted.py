@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from numbers import Real
 from typing import Any
@@ -11,13 +10,26 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, Occurrences, PartedRows, PerProblemRows
+from treille.features import (
+    Contributions,
+    CountableRows,
+    ExplainingMap,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    Occurrences,
+    WeighableRows,
+)
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.additive import part_of
-from treille.kernels.base import Fitted
+from treille.kernels.base import Fitted, Kernel
+from treille.kernels.expansion import Expansion
 from treille.kernels.expression import NAME, Spell, within
+from treille.kernels.fitting import FitContext
 from treille.kernels.wrapped import WrappedKernel, WrappedMap
 
 SCHEMES = ("idf", "nb", "learned")
@@ -59,22 +71,10 @@ class Weighted(WrappedKernel):
     [[4.0, 8.0], [8.0, 16.0]]
     """
 
-    # Of the training examples, and the positive class of each problem.
-    _labels: tuple[np.ndarray, np.ndarray] | None = None
-    _learned: tuple[FeatureMap, FeatureRows] | None = None  # the features and rows of "learned"
-    _times: np.ndarray | None = None  # that each example counts; None: once
-
     def __init__(self, kernel: Any, weights: str | Mapping[str, float] = "idf", missing: float = 1.0):
         super().__init__(kernel)
         self.weights = weights
         self.missing = missing
-
-    @classmethod
-    def learned(cls, kernel: Any, features: WeightedMap, rows: FeatureRows) -> Weighted:
-        """The kernel with learned weights, and the features and rows of the examples that it was learned from."""
-        weighted = cls(kernel, "learned")
-        weighted._learned = features, rows
-        return weighted
 
     def write(self, spell: Spell) -> str:
         short = spell is repr  # otherwise a text to be parsed
@@ -119,47 +119,31 @@ class Weighted(WrappedKernel):
     def needs_labels(self) -> bool:
         return (isinstance(self.weights, str) and self.weights == "nb") or self.kernel.needs_labels
 
-    def bound_to(self, labels: np.ndarray, classes: np.ndarray) -> Weighted:
-        bound = self.around(self.kernel.bound_to(labels, classes))
-        bound._labels = labels, classes
-        return bound
-
     def check_parts(self) -> None:
         self._refuse_learned()
         super().check_parts()
 
-    def refits(self) -> bool:
-        return self.kernel.refits()
-
-    def counted_on(self, times: np.ndarray) -> Weighted:
-        counted = self.around(self.kernel.counted_on(times))
-        counted._times = times
-        return counted
-
-    def around(self, kernel: Any, prefix: str = "") -> Weighted:
+    def around(self, kernel: Kernel, prefix: str = "") -> Weighted:
         """The same weights on the features of another kernel, whose names are those in the mapping without `prefix`."""
-        other = copy(self)
-        other.kernel, other._labels, other._times = kernel, self._labels, self._times
-        if prefix and isinstance(self.weights, Mapping):
-            own = ((name, weight) for name, weight in self.weights.items() if name.startswith(prefix))
-            other.weights = {name.removeprefix(prefix): weight for name, weight in own}
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Feature maps of sums keep their kernel, but a pickled model needs nothing of the training examples.
-        return {
-            name: value
-            for name, value in super().__getstate__().items()
-            if name not in ("_labels", "_times", "_learned")
-        }
+        weights = self.weights
+        if prefix and isinstance(weights, Mapping):
+            weights = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
+        return Weighted(kernel, weights, self.missing)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
-        return super().fit_features(batch, n_jobs) if self._learned is None else self._learned
-
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
-        self.check()
         self._refuse_learned()
-        weights, unseen = self._fitted_weights(features, rows, effective_n_jobs(n_jobs))
+        return super().fit_features(batch, n_jobs)
+
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        # Learned weights are known where they are learned, together with the rows.
+        return [(self, batch)] if self.weights == "learned" else super().leaf_kernels(batch)
+
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        return next(fitted) if self.weights == "learned" else super().compose(fitted, context, n_jobs)
+
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
+        self.check()
+        weights, unseen = self._fitted_weights(features, rows, context, effective_n_jobs(n_jobs))
         fitted = WeightedMap(features, weights, unseen)
         return fitted, fitted.change(rows, effective_n_jobs(n_jobs))
 
@@ -169,26 +153,27 @@ class Weighted(WrappedKernel):
                 f"{self!r} has weights that only LearnedSVC and LearnedRidge find: fit one, and use its kernel_"
             )
 
-    def _fitted_weights(self, features: FeatureMap, rows: FeatureRows, threads: int) -> tuple[np.ndarray, float]:
+    def _fitted_weights(
+        self, features: FeatureMap, rows: FeatureRows, context: FitContext, threads: int
+    ) -> tuple[np.ndarray, float]:
         """One row of weights per problem, and the weight of unseen features."""
-        times = np.ones(len(rows)) if self._times is None else self._times
+        times = context.times(len(rows))
         if isinstance(self.weights, Mapping):
             names = map(features.name, range(features.n_features))
             weights = np.array([float(self.weights.get(name, self.missing)) for name in names])
-            if self._times is not None:
-                weights[rows.frequencies(times[:, None], threads)[:, 0] == 0] = self.missing
+            if context.counts is not None:
+                weights[having(rows, CountableRows).frequencies(times[:, None], threads)[:, 0] == 0] = self.missing
             return weights[None], float(self.missing)
         if self.weights == "idf":
-            found = rows.frequencies(times[:, None], threads)[:, 0]
+            found = having(rows, CountableRows).frequencies(times[:, None], threads)[:, 0]
             return ((np.log((1 + times.sum()) / (1 + found)) + 1) * (found > 0))[None], 0.0
-        if self._labels is None:
+        if context.labels is None:
             raise InputError(
                 f"{self!r} weighs features by the classes of the examples, and there are none here: use it in "
                 "SVC(...).fit(X, y), or use weighted('idf'), which needs no labels"
             )
-        labels, classes = self._labels
-        positive = (labels[:, None] == classes) * times[:, None]
-        inside = rows.frequencies(np.hstack([positive, times[:, None]]), threads)
+        positive = (context.labels[:, None] == context.classes) * times[:, None]
+        inside = having(rows, CountableRows).frequencies(np.hstack([positive, times[:, None]]), threads)
         seen = inside[:, -1:] > 0
         p, q = 1 + inside[:, :-1], 1 + inside[:, -1:] - inside[:, :-1]
         ratios = np.log(p / (p * seen).sum(axis=0)) - np.log(q / (q * seen).sum(axis=0))
@@ -203,7 +188,7 @@ class Weighted(WrappedKernel):
             raise InputError("the weights of features in the file do not fit its features")
         return WeightedMap(features, weights, unseen)
 
-    def apply(self, left: Batch, right: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def expansion(self, support: Batch, coefficients: np.ndarray, n_jobs: int | None = None) -> Expansion:
         raise InputError(
             f"{self!r} of new examples is defined by the weights of the training examples: use a solver on rows, solver='auto'"
         )
@@ -228,11 +213,10 @@ class WeightedMap(WrappedMap):
         return self.change(self.inner.transform(batch, n_jobs), effective_n_jobs(n_jobs))
 
     def change(self, rows: FeatureRows, threads: int = 1) -> FeatureRows:
+        weighable = having(rows, WeighableRows)
         if len(self.weights) == 1:
-            return rows.weighted(self.weights[0], self.unseen, threads)
-        if isinstance(rows, PartedRows):
-            return rows.changed(lambda part: self.change(part, threads), len(self.weights))
-        return PerProblemRows([rows.weighted(weights, self.unseen, threads) for weights in self.weights])
+            return weighable.weighted(self.weights[0], self.unseen, threads)
+        return weighable.weighted_by_problem(self.weights, self.unseen, threads)
 
     def problem_counts(self) -> set[int]:
         return self.inner.problem_counts() | ({len(self.weights)} if len(self.weights) > 1 else set())
@@ -246,27 +230,13 @@ class WeightedMap(WrappedMap):
     def occurrences(self, batch: Batch) -> Occurrences:
         if len(self.weights) > 1:
             raise InputError("the features have other weights for each class: ask for the occurrences of .inner")
-        return self.inner.occurrences(batch).weighted(self.weights[0])
+        return having(self.inner, LocatingMap).occurrences(batch).weighted(self.weights[0])
 
     def contributor(self, weights: np.ndarray) -> Callable[[Batch, int | None], Contributions]:
-        return self.inner.contributor(np.ascontiguousarray(weights * self.weights.T))
+        return having(self.inner, ExplainingMap).contributor(np.ascontiguousarray(weights * self.weights.T))
 
     def families(self) -> tuple[Families | None, ...]:
         return (None,) * len(self.inner.families())
-
-    @property
-    def has_strings(self) -> bool:
-        return False
-
-    def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
-        raise InputError(
-            "weights of features are those of one set of examples: merge the features of the kernel inside"
-        )
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        raise InputError(
-            "weights of features are those of one set of examples: extend the features of the kernel inside"
-        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         spec, arrays = self.inner.state()

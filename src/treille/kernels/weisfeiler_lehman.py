@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole
 from treille.kernels.additive import part_of
-from treille.kernels.base import Kernel
+from treille.kernels.base import Fitted, Kernel
 from treille.kernels.counts import Counts, check_counts
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures
 from treille.kernels.graph_features import GraphFeatureMap, GraphPatternKernel, edges_of_arcs
 from treille.kernels.graph_kernels import check_labels
 from treille.kernels.refined_labels import Rounds, RoundsMap, Speller
@@ -51,7 +53,7 @@ class WeisfeilerLehmanMap(GraphFeatureMap):
         return offsets, parts
 
 
-class WeisfeilerLehman(GraphPatternKernel):
+class WeisfeilerLehman(GraphPatternKernel, CompositeKernel):
     """Common refined labels of nodes: k(x, y) = sum over labels s of 0 to h rounds of count_x(s) count_y(s).
 
     In each round, a node's label is replaced by the label together with the multiset of (edge label, neighbour's label) of its
@@ -121,22 +123,28 @@ class WeisfeilerLehman(GraphPatternKernel):
     def has_features(self) -> bool:
         return self.base is None or self.base.has_features
 
-    @property
-    def needs_features(self) -> bool:
-        return self.base is not None and self.base.needs_features
-
-    def refits(self) -> bool:
-        return self.base is None or self.base.refits()
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
         return self.base is None or self.base.prefers_features(batch, n_jobs)
 
     def fit_features(self, batch: Batch, n_jobs: int | None = None) -> tuple[FeatureMap, FeatureRows]:
         self.check()
         if self.base is None:
             return super().fit_features(batch, n_jobs)
-        rounds = Rounds(self.base, self.refined(batch, n_jobs))
-        features, rows = rounds.fit_features(batch, n_jobs)
+        if self.needs_features:
+            return FitContext().fit(self, batch, n_jobs)
+        features, rows = Rounds(self.base, self.refined(batch, n_jobs)).fit_features(batch, n_jobs)
+        return RoundsMap(features), rows
+
+    def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
+        if self.base is None or not self.needs_features:
+            return [(self, batch)]
+        plain = self._plain()
+        return [(plain, batch), *Rounds(self.base, plain.fit_features(batch)[0]).leaf_kernels(batch)]
+
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        if self.base is None or not self.needs_features:
+            return next(fitted)
+        features, rows = Rounds(self.base, next(fitted)[0]).compose(fitted, context, n_jobs)
         return RoundsMap(features), rows
 
     def load_features(self, spec: dict[str, Any], arrays: dict[str, np.ndarray]) -> FeatureMap:

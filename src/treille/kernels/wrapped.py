@@ -7,16 +7,26 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, Families, FeatureMap, FeatureRows, FeatureStrings
+from treille.features import (
+    Contributions,
+    Families,
+    FeatureMap,
+    FeatureRows,
+    FeatureStrings,
+    LocatingMap,
+    MergingMap,
+    StringMap,
+)
+from treille.features.abilities import having
 from treille.features.merging import alike
 from treille.io.errors import InputError
 from treille.kernels.base import Fitted, Kernel
 from treille.kernels.expression import Expression
-from treille.kernels.fit_once import fit_once
+from treille.kernels.fitting import CompositeKernel, FitContext, KnownFeatures, compose, leaf_kernels
 from treille.kernels.reading import Reads
 
 
-class WrappedKernel(Expression, Kernel):
+class WrappedKernel(Expression, CompositeKernel):
     """A kernel computed from another one, `kernel`. It offers the spaces that both support."""
 
     def __init__(self, kernel: Kernel):
@@ -42,18 +52,15 @@ class WrappedKernel(Expression, Kernel):
         """The kernel whose features are changed."""
         return self.kernel
 
-    def wrap(self, features: FeatureMap, rows: FeatureRows, n_jobs: int | None = None) -> Fitted:
+    def wrap(self, features: FeatureMap, rows: FeatureRows, context: FitContext, n_jobs: int | None = None) -> Fitted:
         """The features and rows of this kernel, from those of the kernel inside."""
         raise NotImplementedError  # powers have features of their own
 
-    def fit_features(self, batch: Batch, n_jobs: int | None = None) -> Fitted:
-        return self.wrap(*fit_once(self.inside(), batch, n_jobs), n_jobs)
-
     def leaf_kernels(self, batch: Batch) -> list[tuple[Kernel, Batch]]:
-        return self.inside().leaf_kernels(batch)
+        return leaf_kernels(self.inside(), batch)
 
-    def compose(self, fitted: Iterator[Fitted], n_jobs: int | None = None) -> Fitted:
-        return self.wrap(*self.inside().compose(fitted, n_jobs), n_jobs)
+    def compose(self, fitted: Iterator[Fitted], context: FitContext, n_jobs: int | None = None) -> Fitted:
+        return self.wrap(*compose(self.inside(), fitted, context, n_jobs), context, n_jobs)
 
     def check_parts(self) -> None:
         self.kernel.check_parts()
@@ -64,36 +71,20 @@ class WrappedKernel(Expression, Kernel):
 
     @property
     def has_features(self) -> bool:
-        return super().has_features and self.kernel.has_features
+        return self.kernel.has_features
 
-    @property
-    def needs_features(self) -> bool:
-        return self.kernel.needs_features
-
-    def refits(self) -> bool:
-        own = type(self).needs_features is not WrappedKernel.needs_features  # then a subclass says how
-        return self.kernel.refits() and (not own or super().refits())
-
-    def prefers_features(self, batch: Batch, n_jobs: int | None = None) -> bool:
-        return self.has_features and (self.needs_features or self.kernel.prefers_features(batch, n_jobs))
-
-    @property
-    def has_product(self) -> bool:
-        return super().has_product and self.kernel.has_product
+    def prefers_features(self, batch: Batch, n_jobs: int | None = None, known: KnownFeatures | None = None) -> bool:
+        return self.has_features and (self.needs_features or self.inside().prefers_features(batch, n_jobs, known))
 
     def multiplies(self, batch: Batch) -> bool:
-        return self.has_product and self.kernel.multiplies(batch)
+        return super().multiplies(batch) and self.kernel.multiplies(batch)
 
 
-class WrappedMap(FeatureMap):
+class WrappedMap(LocatingMap):
     """The features of another map with changed values."""
 
     def __init__(self, inner: FeatureMap):
         self.inner = inner
-
-    def _own(self) -> list[str]:
-        """The names of the attributes that say how values are changed."""
-        return [name for name in vars(self) if name != "inner"]
 
     @abstractmethod
     def around(self, inner: FeatureMap) -> FeatureMap:
@@ -134,26 +125,33 @@ class WrappedMap(FeatureMap):
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return self.inner.state()
 
-    @property
+    def with_leaves(self, change: Callable[[FeatureMap], FeatureMap]) -> FeatureMap:
+        return self.around(self.inner.with_leaves(change))
+
+
+class RescaledMap(WrappedMap, MergingMap, StringMap):
+    """The features of another map, every row times a number."""
+
+    def _own(self) -> list[str]:
+        """The names of the attributes that say how values are changed."""
+        return [name for name in vars(self) if name != "inner"]
+
     def has_strings(self) -> bool:
-        return self.inner.has_strings
+        return isinstance(self.inner, StringMap) and self.inner.has_strings()
 
     def strings(self) -> FeatureStrings:
-        return self.inner.strings()
+        return having(self.inner, StringMap).strings()
 
     def with_strings(self, strings: FeatureStrings) -> FeatureMap:
-        return self.around(self.inner.with_strings(strings))
+        return self.around(having(self.inner, StringMap).with_strings(strings))
 
     def families(self) -> tuple[Families | None, ...]:
         return self.inner.families()
 
     def merge(self, other: FeatureMap) -> tuple[FeatureMap, np.ndarray, np.ndarray]:
         other = alike(type(self), self, other, *self._own())
-        merged, mine, theirs = self.inner.merge(other.inner)
+        merged, mine, theirs = having(self.inner, MergingMap).merge(other.inner)
         return self.around(merged), mine, theirs
-
-    def extend(self, batch: Batch, n_jobs: int | None = None) -> FeatureMap:
-        return self.around(self.inner.extend(batch, n_jobs))
 
 
 def check_is_kernel(name: str, value: Any) -> None:

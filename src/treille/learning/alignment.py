@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from treille.features import PerProblemRows
+from treille.features import StoredRows
+from treille.features.abilities import having
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
 from treille.learning.risk import LearnedKernel, check_learning, checked_groups, split, weights_of
@@ -63,10 +64,10 @@ def align_weights(
         "centered": centered,
     }
     options |= {"tol": tol, "max_epochs": max_epochs, "n_jobs": n_jobs}
-    if isinstance(rows, PerProblemRows):
+    if len(rows.problems) > 1:
         each = zip(split(problem), rows.problems, strict=True)
         return [align_weights(one, own, groups, **options)[0] for one, own in each]
-    matrix = rows.to_csr(effective_n_jobs(n_jobs))
+    matrix = having(rows, StoredRows).to_csr(effective_n_jobs(n_jobs))
     taking_part = problem.C > 0
     part = matrix if taking_part.all() else matrix[taking_part]
     kernels: Kernels = FeatureKernels(part, centered) if groups is None else GroupKernels(part, groups, centered)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import PerProblemRows
+from treille.features import MatrixRows, StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_positive, effective_n_jobs
 from treille.solvers.problem import Hinge, Loss, Problem, SquaredError, SquaredHinge, check_shape
@@ -106,7 +107,7 @@ def learn_weights(
     groups = None if groups is None else checked_groups(groups, rows.n_features)
     if start is not None and len(start) != problem.n_problems:
         raise InputError(f"start has {len(start)} results, expected {problem.n_problems}, one per problem")
-    if isinstance(rows, PerProblemRows):
+    if len(rows.problems) > 1:
         options: dict[str, Any] = {"trace": trace, "spread": spread, "tol": tol, "max_epochs": max_epochs}
         options |= {"max_seconds": max_seconds, "n_jobs": n_jobs, "progress": progress}
         starts = [None] * problem.n_problems if start is None else [[each] for each in start]
@@ -159,9 +160,8 @@ class Columns:
             blocks = np.concatenate([[0], np.cumsum(np.bincount(groups[order]))]).astype(np.int64)
         if rows.n_features >= 2**31:
             raise InputError(f"kernel learning takes fewer than 2^31 features, found {rows.n_features:,}")
-        parts = [
-            part.to_csr(threads) for part in getattr(rows, "parts", (rows,))
-        ]  # joining them would take longer than the rest
+        # Joining the parts would take longer than the rest.
+        parts = [having(part, StoredRows).to_csr(threads) for part in having(rows, MatrixRows).parts]
         core = _core.Columns.of_csr(
             [part.indptr.astype(np.int64) for part in parts],
             [part.indices.astype(np.int32, copy=False) for part in parts],

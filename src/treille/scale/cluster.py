@@ -91,6 +91,10 @@ class DaskCluster(Cluster):
             futures = [self.submit(add, *group) if len(group) > 1 else group[0] for group in groups]
         return self.result(futures[0])
 
+    def release(self, futures: Sequence[Any]) -> None:
+        for future in futures:
+            future.release()
+
     def _wait(self, futures: list[Any]) -> None:
         """Until all tasks have ended, or one of them badly. Dask would wait for ever where no worker is left to run them."""
         distributed, since = require_dask(), None

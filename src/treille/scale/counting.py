@@ -1,12 +1,12 @@
 """The features of parts: each part counts its own, maps are merged, and rows are written with the merged ids.
 
 Ids rarely change while maps are merged, so the rows of a part are final when its features have been merged: one pass over the data.
-What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards, see `Kernel.compose`.
+What the kernel makes of all examples together, such as inverse document frequencies, comes afterwards: `compose`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,30 +16,35 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of, readable_size, resident_bytes
-from treille.features import FeatureMap, PartedRows
+from treille.features import FeatureMap, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
-from treille.scale.disk_rows import DiskRows, FileRows, settled, write_rows
+from treille.kernels.fitting import FitContext, compose, leaf_kernels
+from treille.scale.disk_rows import DiskRows, FileRows, rows_of_leaf, settled, write_rows
 from treille.scale.flat_files import read_arrays, write_arrays
 from treille.scale.folder import Folder, opened_folder
 from treille.scale.labels import Collected
 from treille.scale.parts import PER_CHARACTER, Part, Parts
 from treille.scale.sources import Facts, check_unchanged, file_facts, identity, text_bytes
-from treille.spaces.parts import SHARES, memory_needed
+from treille.spaces.parts import SHARES, PartsSpace, memory_needed
+from treille.spaces.rows import no_features
+from treille.spaces.source import Source
 
 Found = Callable[[Any, int], Any]  # validates the labels of so many examples
 
 
 @dataclass
-class Counted:
-    """The features of the leaf kernels in all parts, and their rows in files. To estimators it is a batch without examples."""
+class CountedParts(Source):
+    """Examples in parts on disk, whose features are counted: those of the leaf kernels in all parts, and their rows in files."""
 
     parts: Parts
     folder: Folder
     kernel: Kernel
-    first: Batch  # the first example, for what depends on the kind of data
+    kernel_why: str
+    example: Batch  # the first one
     labels: Collected
     leaves: list[FeatureMap] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
@@ -53,23 +58,39 @@ class Counted:
         return sum(leaf.n_features for leaf in self.leaves)
 
     @property
-    def residues(self) -> Any:
-        """The alphabet of biological sequences, if they are such."""
-        return getattr(self.first, "residues", None)
+    def first(self) -> Batch:
+        return self.example
+
+    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
+        return (PartsSpace,)
+
+    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> PartsSpace:
+        features, rows = self.fit_features(context, n_jobs)
+        least = self.parts.min_count
+        if rows.n_features == 0:
+            raise (
+                no_features(self.kernel, 0)
+                if least == 1
+                else InputError(f"no feature of {self.kernel!r} occurs in {least:,} examples: use a smaller min_count")
+            )
+        return PartsSpace(self.kernel, features, rows, self.parts.memory, self.folder, n_jobs, least)
+
+    def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
+        return max(1, space.rows.n_problems), "pass"  # all problems at once, unless the rows differ
 
     def file(self, part: int, place: int) -> Path:
         """The file with the rows of a part for a leaf."""
         return self.folder.path / f"rows-{part:06}-{place}.bin"
 
-    def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
-        """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
+    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+        """The features and rows of the kernel, composed from those of its leaves."""
         lengths = np.array(self.lengths, np.int64)
         each = []
         for place, leaf in enumerate(self.leaves):
             files = [self.file(part, place) for part in range(len(lengths))]
             own = leaf, PartedRows(FileRows(files, lengths, leaf.n_features), leaf.n_features)
             each.append(own if self.parts.min_count == 1 else self._frequent(place, *own, effective_n_jobs(n_jobs)))
-        features, rows = kernel.compose(iter(each), n_jobs)
+        features, rows = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(rows, PartedRows)
         assert isinstance(rows.store, DiskRows)
         return features, PartedRows(settled(rows.store, self.folder.path), rows.n_features, rows.n_problems)
@@ -104,7 +125,7 @@ def count_parts(
     found: Found | None,
     show: Callable[[str], None],
     n_jobs: int | None,
-) -> tuple[Counted, str]:
+) -> CountedParts:
     """Reads every part once. ``choose(X)`` returns the kernel for the examples of the first part, and the reason for it.
 
     ``found(y, n)`` validates labels. With a checkpoint, parts that were counted before are skipped.
@@ -112,7 +133,7 @@ def count_parts(
     if resident_bytes() > parts.memory:
         held, limit = readable_size(resident_bytes()), readable_size(parts.memory)
         raise InputError(f"this process holds {held} already, more than memory={limit}: allow more memory")
-    facts, counted, why = file_facts(parts.sources), None, ""
+    facts, counted = file_facts(parts.sources), None
     show("counting features: the first part")
     for number, part in enumerate(parts.open()):
         if counted is None:
@@ -120,11 +141,13 @@ def count_parts(
             kernel.check_parts()
             batch = _read(kernel, part, n_jobs)
             kind, unit = kind_of(part.X), getattr(batch, "unit", None)
-            counted = Counted(parts, folder, kernel, batch[[0]], labels)  # a copy
+            if parts.min_count > 1:
+                why += f", with only the features that occur in at least {parts.min_count:,} examples"
+            counted = CountedParts(parts, folder, kernel, why, batch[[0]], labels)  # a copy
             if folder.kept:
                 folder.run = identity(parts, kernel, facts, labels, batch)
                 if _resume(counted):
-                    return counted, why
+                    return counted
         if number < len(counted.lengths):
             show(f"reading on after {len(counted):,} examples that were counted before")
             continue
@@ -157,7 +180,7 @@ def count_parts(
     _renumber_moved(counted, effective_n_jobs(n_jobs))
     show(f"saving the features of {len(counted):,} examples")
     _save(counted, done=True)
-    return counted, why
+    return counted
 
 
 def _read(kernel: Kernel, part: Part, n_jobs: int | None) -> Batch:
@@ -176,7 +199,7 @@ def _placed(error: InputError, part: Part) -> InputError:
     return error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}")
 
 
-def _renumber_moved(counted: Counted, threads: int) -> None:
+def _renumber_moved(counted: CountedParts, threads: int) -> None:
     """Renumbers the rows of parts whose features were moved by later merges, which those of some kernels are."""
     for place, leaf in enumerate(counted.leaves):
         later: np.ndarray | None = None  # from the ids after a part was merged to the last ones
@@ -193,16 +216,17 @@ def _renumber_moved(counted: Counted, threads: int) -> None:
                 later = own if later is None else later[own]
 
 
-def _count(counted: Counted, part: Part, batch: Batch, found: Found | None, n_jobs: int | None) -> None:
+def _count(counted: CountedParts, part: Part, batch: Batch, found: Found | None, n_jobs: int | None) -> None:
     """Adds the features of a part, and writes its rows."""
     counted.labels.add(part, len(batch), found)
     number = len(counted.lengths)
-    for place, (leaf, own) in enumerate(counted.kernel.leaf_kernels(batch)):
-        features, rows = leaf.fit_features(own, n_jobs)
+    for place, (leaf, own) in enumerate(leaf_kernels(counted.kernel, batch)):
+        features, found_rows = leaf.fit_features(own, n_jobs)
+        rows = rows_of_leaf(found_rows)
         if place == len(counted.leaves):
             counted.leaves.append(features)
         else:
-            merged, moved, ids = counted.leaves[place].absorb(features)
+            merged, moved, ids = having(counted.leaves[place], MergingMap).absorb(features)
             if not np.array_equal(moved, np.arange(len(moved))):
                 write_arrays(counted.file(number, place).with_suffix(".moved"), {"ids": moved})
             rows = rows.renumbered(ids, merged.n_features, effective_n_jobs(n_jobs))
@@ -211,7 +235,7 @@ def _count(counted: Counted, part: Part, batch: Batch, found: Found | None, n_jo
     counted.lengths.append(len(batch))
 
 
-def _check_part(counted: Counted, part: Part) -> None:
+def _check_part(counted: CountedParts, part: Part) -> None:
     """Refuses a part that is too large to count its features."""
     needed, limit = resident_bytes() + PER_CHARACTER * part.n_characters, counted.parts.memory
     if needed > limit:
@@ -221,7 +245,7 @@ def _check_part(counted: Counted, part: Part) -> None:
         )
 
 
-def _check_memory(counted: Counted, part: Part) -> None:
+def _check_memory(counted: CountedParts, part: Part) -> None:
     """Refuses to go on where what is known so far cannot be trained: the features, their weights, and a few parts of rows."""
     n_functions, limit = counted.labels.n_functions, counted.parts.memory
     rows = sum(counted.file(len(counted.lengths) - 1, place).stat().st_size for place in range(len(counted.leaves)))
@@ -236,7 +260,7 @@ def _check_memory(counted: Counted, part: Part) -> None:
         )
 
 
-def _check_disk(counted: Counted, facts: Facts, characters: int) -> None:
+def _check_disk(counted: CountedParts, facts: Facts, characters: int) -> None:
     """Refuses to begin where the rows of all parts will not fit, as far as the first part tells."""
     if characters == 0:
         return
@@ -260,7 +284,7 @@ def checkpointed(parts: Parts | None, kernel: Kernel) -> Iterator[Folder | None]
         yield folder
 
 
-def _save(counted: Counted, done: bool) -> None:
+def _save(counted: CountedParts, done: bool) -> None:
     states, (spec, arrays) = [leaf.state() for leaf in counted.leaves], counted.labels.state()
     arrays = {f"labels.{name}": array for name, array in arrays.items()}
     for place, (_, own) in enumerate(states):
@@ -269,7 +293,7 @@ def _save(counted: Counted, done: bool) -> None:
     counted.folder.save("counting", {"leaves": each, "lengths": counted.lengths, "labels": spec, "done": done}, arrays)
 
 
-def _resume(counted: Counted) -> bool:
+def _resume(counted: CountedParts) -> bool:
     """Continues from a checkpoint, if there is one, else begins one; returns whether nothing is left to count."""
     found = counted.folder.load("counting")
     if found is None:
@@ -281,7 +305,7 @@ def _resume(counted: Counted) -> bool:
     counted.labels.restore(
         spec["labels"], {k.removeprefix("labels."): a for k, a in arrays.items() if k.startswith("labels.")}
     )
-    leaves = counted.kernel.leaf_kernels(counted.first)
+    leaves = leaf_kernels(counted.kernel, counted.example)
     for place, ((leaf, _), own) in enumerate(zip(leaves, spec["leaves"], strict=False)):  # none before the first part
         named = {key.partition(".")[2]: array for key, array in arrays.items() if key.startswith(f"{place}.")}
         counted.leaves.append(leaf.load_features(own, named))

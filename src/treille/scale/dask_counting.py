@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from treille.data import Batch
 from treille.data.base import first_item, kind_of
-from treille.features import FeatureMap, FeatureRows, PartedRows
+from treille.features import FeatureMap, FeatureRows, MergingMap, PartedRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext, compose, leaf_kernels
 from treille.scale.cluster import DaskCluster
 from treille.scale.dask_rows import DaskRows
+from treille.scale.disk_rows import rows_of_leaf
 from treille.scale.labels import Collected
 from treille.scale.parts import Part
+from treille.spaces.cluster import ClusterSpace
+from treille.spaces.rows import no_features
+from treille.spaces.source import Source
 
 
 @dataclass(frozen=True)
-class Facts:
+class PartitionFacts:
     """What the driver knows of a part."""
 
     n: int
@@ -39,12 +45,12 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class LocalPart:
+class CountedPartition:
     """What a worker finds in a part: features and rows of each leaf of the kernel, and labels."""
 
     leaves: list[tuple[FeatureMap, FeatureRows]]
     labels: Collected
-    facts: Facts
+    facts: PartitionFacts
 
     def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
         return object.__sizeof__(self) + sum(rows.nbytes for _, rows in self.leaves)
@@ -72,18 +78,19 @@ class NewIds:
 
 
 @dataclass
-class ClusterParts:
-    """Parts on a cluster whose features are merged. To estimators it is a batch without examples."""
+class ClusterSource(Source):
+    """Examples in parts on a cluster, whose features are counted and merged."""
 
     cluster: DaskCluster
     kernel: Kernel
-    facts: list[Facts]
+    kernel_why: str
+    facts: list[PartitionFacts]
     leaves: list[FeatureMap]
     rows: list[list[Any]]  # futures of the rows of each leaf, part by part, with the ids of the merged features
     labels: list[Any]  # futures of each part's `Collected`
     min_count: int = 1
     folder: Any = None  # for the state of the solver
-    problems: list[Any] | None = None  # futures of each part's Problem
+    problem_futures: list[Any] = field(default_factory=list)  # of each part's Problem
 
     def __len__(self) -> int:
         return sum(own.n for own in self.facts)
@@ -96,31 +103,36 @@ class ClusterParts:
         return dict(totals)
 
     @property
-    def residues(self) -> Any:
-        """The alphabet of biological sequences, if they are such."""
-        return getattr(next(own.first for own in self.facts if own.n), "residues", None)
+    def first(self) -> Batch:
+        return next(own.first for own in self.facts if own.first is not None)
 
-    def spread(self) -> list[Any]:
-        """The futures of each part's problem."""
-        assert self.problems is not None
-        return self.problems
+    def pose(self, problem_of: Callable[[Collected], Any]) -> None:
+        """Makes the problem of each part where it is: ``problem_of(labels)``."""
+        function = self.cluster.keep(problem_of)
+        self.problem_futures = self.cluster.submit_all(_made, [function] * len(self.labels), self.labels)
 
-    def with_problems(self, make: Callable[[Collected], Any]) -> None:
-        """Makes the problem of each part where it is: ``make(labels)``."""
-        function = self.cluster.keep(make)
-        self.problems = self.cluster.submit_all(_made, [function] * len(self.labels), self.labels)
+    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
+        return (ClusterSpace,)
 
-    def targets(self) -> np.ndarray:
-        """The targets of all examples."""
-        return np.concatenate(self.cluster.gather(self.cluster.submit_all(_targets, self.spread())))
+    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> ClusterSpace:
+        """The space. The rows of leaves are released: workers keep those of the kernel."""
+        if self.kernel.needs_labels:  # 4 bytes per example come here
+            each = self.cluster.gather(self.cluster.submit_all(_targets, self.problem_futures))
+            context = replace(context, labels=np.concatenate(each))
+        features, rows = self.fit_features(context, n_jobs)
+        if rows.n_features == 0:
+            raise no_features(self.kernel, 0)
+        self.rows = []
+        futures = rows.store.futures  # type: ignore[attr-defined]
+        return ClusterSpace(self.kernel, features, rows, self.cluster, futures, self.problem_futures, self.folder)
 
-    def fitted(self, kernel: Kernel, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
-        """The features and rows of the kernel, or of one that differs only in what it makes of its leaves."""
+    def fit_features(self, context: FitContext, n_jobs: int | None) -> tuple[FeatureMap, PartedRows]:
+        """The features and rows of the kernel, composed from those of its leaves."""
         lengths, each = np.array([own.n for own in self.facts], np.int64), []
         for leaf, futures in zip(self.leaves, self.rows, strict=True):
             rows = PartedRows(DaskRows(self.cluster, futures, lengths), leaf.n_features)
             each.append(_restricted(leaf, rows, self.min_count) if self.min_count > 1 else (leaf, rows))
-        features, composed = kernel.compose(iter(each), n_jobs)
+        features, composed = compose(self.kernel, iter(each), context, n_jobs)
         assert isinstance(composed, PartedRows)
         return features, composed
 
@@ -135,7 +147,7 @@ def _targets(problem: Any) -> np.ndarray:
 
 
 def _restricted(features: FeatureMap, rows: PartedRows, least: int) -> tuple[FeatureMap, PartedRows]:
-    kept = np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least)
+    kept = features.needed(np.flatnonzero(rows.frequencies(np.ones((len(rows), 1)))[:, 0] >= least))
     ids = np.full(features.n_features, -1, np.int64)
     ids[kept] = np.arange(len(kept))
     return features.restrict(kept), rows.renumbered(ids, len(kept))
@@ -149,7 +161,7 @@ def count_on_cluster(
     of_classes: bool | None,
     found: Callable[[Any, int], Any],
     min_count: int = 1,
-) -> tuple[ClusterParts, str]:
+) -> ClusterSource:
     """Counts the features of parts, which are futures of `Part`, on the workers that hold them.
 
     Where no kernel is given, one is chosen for the first part with examples.
@@ -161,7 +173,7 @@ def count_on_cluster(
         )
     counted = cluster.submit_all(_count, [(kernel, of_classes, found)] * len(parts), parts)
     merged, merges = _merged_in_pairs(cluster, cluster.submit_all(_maps, counted))
-    facts: list[Facts] = cluster.gather(cluster.submit_all(_facts_of, counted))
+    facts: list[PartitionFacts] = cluster.gather(cluster.submit_all(_facts_of, counted))
     if sum(own.n for own in facts) == 0:
         raise InputError("there are no examples: fit needs at least one")
     some = next(own for own in facts if own.n)
@@ -178,7 +190,8 @@ def count_on_cluster(
     rows = _renumbered_parts(cluster, counted, facts, merges)  # while the features come here
     leaves: list[FeatureMap] = cluster.result(cluster.submit(_without_ids, merged)).maps
     each = [cluster.submit_all(_rows_of_leaf, rows, [place] * len(rows)) for place in range(len(leaves))]
-    return ClusterParts(cluster, kernel, facts, leaves, each, cluster.submit_all(_labels_of, counted), min_count), why
+    labels = cluster.submit_all(_labels_of, counted)
+    return ClusterSource(cluster, kernel, why, facts, leaves, each, labels, min_count)
 
 
 def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[list[Any]]]:
@@ -192,7 +205,7 @@ def _merged_in_pairs(cluster: DaskCluster, level: list[Any]) -> tuple[Any, list[
 
 
 def _renumbered_parts(
-    cluster: DaskCluster, counted: list[Any], facts: list[Facts], merges: list[list[Any]]
+    cluster: DaskCluster, counted: list[Any], facts: list[PartitionFacts], merges: list[list[Any]]
 ) -> list[Any]:
     """The futures of the rows of each part with the ids of the merged features: those of merges, from the top of the tree down."""
     ids: list[Any] = [None]
@@ -225,24 +238,24 @@ def _chosen(choose: Callable[[Any], tuple[Kernel, str]], part: Part) -> tuple[Ke
         raise InputError(f"{part.place}: {error}") from None
 
 
-def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> LocalPart:
+def _count(there: tuple[Kernel, bool | None, Callable[[Any, int], Any]], part: Part) -> CountedPartition:
     kernel, of_classes, found = there
     if len(part.X) == 0:  # nothing tells of which kind or unit it would be
-        return LocalPart([], Collected(of_classes), Facts(0, None, "", part.place, {}, {}, None))
+        return CountedPartition([], Collected(of_classes), PartitionFacts(0, None, "", part.place, {}, {}, None))
     try:
         batch, labels = kernel.batch(part.X), Collected(of_classes)
         labels.add(part, len(batch), found)
         leaves = []
-        for leaf, own in kernel.leaf_kernels(batch):
+        for leaf, own in leaf_kernels(kernel, batch):
             if leaf.needs_features:
                 raise InputError(f"{leaf!r} depends on all examples at once: leave it out for data in parts")
             leaves.append(leaf.fit_features(own))
     except InputError as error:
         raise error if str(error).startswith(part.place) else InputError(f"{part.place}: {error}") from None
-    return LocalPart(leaves, labels, _facts(part, batch[:1], labels))
+    return CountedPartition(leaves, labels, _facts(part, batch[:1], labels))
 
 
-def _facts(part: Part, first: Batch, labels: Collected) -> Facts:
+def _facts(part: Part, first: Batch, labels: Collected) -> PartitionFacts:
     weights, own = labels.sample_weight(), labels.labels[0] if labels.labels else None
     counts: dict[Any, float] = {}
     examples: dict[Any, int] = {}
@@ -251,18 +264,18 @@ def _facts(part: Part, first: Batch, labels: Collected) -> Facts:
         sums = np.bincount(own, weights, minlength=n_classes)
         counts = dict(zip(labels.codes, sums.tolist(), strict=True))
         examples = dict(zip(labels.codes, np.bincount(own, minlength=n_classes).tolist(), strict=True))
-    return Facts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
+    return PartitionFacts(labels.n, kind_of(part.X), str(first_item(part.X))[:60], part.place, counts, examples, first)
 
 
-def _facts_of(local: LocalPart) -> Facts:
+def _facts_of(local: CountedPartition) -> PartitionFacts:
     return local.facts
 
 
-def _labels_of(local: LocalPart) -> Collected:
+def _labels_of(local: CountedPartition) -> Collected:
     return local.labels
 
 
-def _maps(local: LocalPart) -> LeafMaps:
+def _maps(local: CountedPartition) -> LeafMaps:
     return LeafMaps([features for features, _ in local.leaves])
 
 
@@ -270,7 +283,7 @@ def _merged(left: LeafMaps, right: LeafMaps) -> LeafMaps:
     if not left.maps or not right.maps:
         one = [np.arange(features.n_features) for features in left.maps or right.maps]
         return LeafMaps(left.maps or right.maps, (one, one))
-    merged = [mine.merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
+    merged = [having(mine, MergingMap).merge(theirs) for mine, theirs in zip(left.maps, right.maps, strict=True)]
     maps, of_left, of_right = (list(column) for column in zip(*merged, strict=True))
     return LeafMaps(maps, (of_left, of_right))
 
@@ -288,15 +301,15 @@ def _new_ids(merged: LeafMaps, side: int, above: NewIds | None) -> NewIds:
     return NewIds([new[ids] for new, ids in zip(above.ids, own, strict=True)], above.n_features)
 
 
-def _renumbered(local: LocalPart, new: NewIds | None) -> list[FeatureRows]:
+def _renumbered(local: CountedPartition, new: NewIds | None) -> list[FeatureRows]:
     each = [rows for _, rows in local.leaves]
     if new is None:  # the only part
         return each
-    return [rows.renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
+    return [rows_of_leaf(rows).renumbered(ids, n) for rows, ids, n in zip(each, new.ids, new.n_features, strict=True)]
 
 
 def _without_rows(each: list[FeatureRows]) -> list[FeatureRows]:
-    return [rows.taken(np.zeros(0, np.int64)) for rows in each]
+    return [rows_of_leaf(rows).taken(np.zeros(0, np.int64)) for rows in each]
 
 
 def _rows_of_leaf(each: list[FeatureRows], place: int) -> FeatureRows:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows, RowParts, Rows
+from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows, RowParts, Rows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.scale.flat_files import read_arrays, write_arrays
 
@@ -56,13 +57,18 @@ class FileRows(DiskRows):
         return self.files[part].stat().st_size
 
 
-def write_rows(path: Path, rows: FeatureRows, **spec: Any) -> None:
-    """Writes the rows of a part for `FileRows`."""
+def rows_of_leaf(rows: FeatureRows) -> Rows:
+    """The rows of a leaf kernel for a part of the data; other layouts than `Rows` are refused."""
     if not isinstance(rows, Rows) or rows.column_weights is not None:
         raise InputError(
             f"the rows of a part are {type(rows).__name__}, which cannot be kept on disk: divide the data into smaller parts, or "
             "use another kernel"
         )
+    return rows
+
+
+def write_rows(path: Path, rows: Rows, **spec: Any) -> None:
+    """Writes the rows of a part for `FileRows`."""
     write_arrays(path, {name: getattr(rows, name) for name in ROWS}, {"code_bits": rows.code_bits} | spec)
 
 
@@ -91,7 +97,7 @@ def settled(store: DiskRows, folder: Path) -> DiskRows:
     files = []
     for part in range(len(store.lengths)):
         rows = store.load(part)
-        each = [own.parts for own in (rows.problems if isinstance(rows, PerProblemRows) else (rows,))]
+        each = [having(own, MatrixRows).parts for own in rows.problems]
         if not all(isinstance(term, Rows) for terms in each for term in terms):
             raise InputError(f"rows such as {type(each[0][0]).__name__} are not trained in parts: use another kernel")
         weights = weights or [[term.column_weights for term in terms] for terms in each]

@@ -88,8 +88,6 @@ class Parts:
         self.sources = tuple(os.fspath(source) for source in sources)
         self.options = options or {}
         self.class_counts: dict[Any, int] = {}  # of each class, after a classifier was fitted on the parts
-        self.on_cluster = False  # whether the workers of a cluster read the parts, one file each
-        self.client: Any = None  # of this cluster; None: the current one, when it is needed
         if self.checkpoint is not None and "-" in self.sources:
             raise InputError(
                 f"{self.checkpoint}: standard input cannot be read again, so a checkpoint of it is of no use: name a file"
@@ -176,9 +174,9 @@ class Parts:
         def open_parts() -> Iterator[Part]:  # for predictions, on this machine
             return (read_part(file, options) for file in files)
 
-        parts = cls(open_parts, checkpoint=checkpoint, min_count=min_count, sources=files, options=options)
-        parts.on_cluster, parts.client = True, client
-        return parts
+        return ClusterFiles(
+            open_parts, client=client, checkpoint=checkpoint, min_count=min_count, sources=files, options=options
+        )
 
     @classmethod
     def of(
@@ -214,6 +212,14 @@ class Parts:
                 yield Part(*fields, **({"place": f"part {number}"}))
 
         return cls(open_parts, memory=memory, scratch=scratch, checkpoint=checkpoint, min_count=min_count)
+
+
+class ClusterFiles(Parts):
+    """Files that the workers of a cluster read, each of them one part. Made by `Parts.on`."""
+
+    def __init__(self, *arguments: Any, client: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.client = client  # None: the current one, when it is needed
 
 
 def part_characters(memory: int | str) -> int:

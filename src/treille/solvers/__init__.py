@@ -2,11 +2,11 @@
 
 from treille.solvers.block_minimization import BlockMinimization
 from treille.solvers.bundle_method import BundleMethod
-from treille.solvers.cascade import Cascade
 from treille.solvers.cluster_gradients import ClusterGradients
 from treille.solvers.cutting_plane import CuttingPlane
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.finite_newton import FiniteNewton
+from treille.solvers.gathered_dual_cd import GatheredDualCD
 from treille.solvers.least_squares import Cholesky, ConjugateGradient, NormalEquations
 from treille.solvers.perceptron import PerceptronSolver
 from treille.solvers.problem import Problem
@@ -18,7 +18,6 @@ __all__ = [
     "SMO",
     "BlockMinimization",
     "BundleMethod",
-    "Cascade",
     "Cholesky",
     "ClusterGradients",
     "ConjugateGradient",
@@ -26,6 +25,7 @@ __all__ = [
     "CuttingPlane",
     "DualCD",
     "FiniteNewton",
+    "GatheredDualCD",
     "NormalEquations",
     "PerceptronSolver",
     "Problem",

@@ -24,10 +24,11 @@ from treille.solvers.blocks import Blocks
 from treille.solvers.part_targets import coded_terms, part_targets, true_weights, weights_of
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.report import Recorder, Report, Solution
+from treille.solvers.segments import solve_segments
 from treille.solvers.solver import BaseSolver, Run, after
 from treille.spaces.parts import SHARES, PartsSpace
 
-ENOUGH = 0.1  # of the gap that a block had: sweeps over it end there
+BLOCK_GAP = 0.1  # of the gap that a block had: sweeps over it end there
 
 
 class BlockMinimization(BaseSolver):
@@ -81,8 +82,11 @@ class BlockMinimization(BaseSolver):
 
     def _solve(self, problem: Problem, space: PartsSpace, run: Run, name: str = "") -> Solution:
         with Blocks(space, space.memory_left(problem.n_problems) / SHARES) as blocks:
-            visits = Visits(problem, space, blocks, run, self.sweeps, name)
-            return visits.solution(visits.run_passes())
+            blocks_run = BlockRun(problem, space, blocks, run, self.sweeps, name)
+            if blocks_run.fits_at_once():
+                [(_, rows)] = blocks.read([0])
+                return solve_segments(rows, problem, replace(run, start=blocks_run.state.alpha))
+            return blocks_run.solution(blocks_run.run_passes())
 
 
 @dataclass
@@ -109,7 +113,7 @@ class State:
     measured: int = 0  # passes that measured the gap
 
 
-class Visits:
+class BlockRun:
     """A run on the parts."""
 
     def __init__(self, problem: Problem, space: PartsSpace, blocks: Blocks, run: Run, sweeps: int, name: str):
@@ -129,8 +133,6 @@ class Visits:
             self._resume()
 
     def run_passes(self) -> str:
-        if self._fits_at_once():
-            return self._at_once()
         state, tol = self.state, self.run.tol
         while state.passes + state.measured < self.run.max_epochs:
             order = np.random.default_rng([self.run.seed, state.passes]).permutation(len(self.blocks)).tolist()
@@ -161,27 +163,12 @@ class Visits:
         self._measure()
         return "converged" if self._small() else "max_epochs"
 
-    def _fits_at_once(self) -> bool:
+    def fits_at_once(self) -> bool:
         """Whether all parts are in one block, and what DualCD needs besides fits in the memory for other blocks."""
         running = min(self.threads, self.problem.n_problems)
         return len(self.blocks) == 1 and running * (20 * self.space.n_features + 64 * len(self.problem)) <= (
             (SHARES - 1) * self.blocks.most
         )
-
-    def _at_once(self) -> str:
-        """All parts in one block: as `DualCD` does in memory."""
-        state, run, [(block, rows)] = self.state, self.run, self.blocks.read([0])
-        state.w[:], state.b[:] = 0.0, 0.0  # the share of examples that are not in the block
-        ends = _core.solve_part(
-            _core.PartRows([coded_terms(each) for each in rows]), part_targets(self.problem, self.blocks.examples(block)),
-            self.bias, run.tol, run.max_epochs, run.seed, state.w.reshape(-1), state.b, np.zeros_like(state.b),
-            state.alpha.reshape(-1), self.threads, run.poll,
-        )  # fmt: skip
-        del rows
-        state.passes = max(epochs for _, epochs in ends)
-        self._measure()
-        names = {"stopped": "max_seconds"}
-        return next((names.get(status, status) for status, _ in ends if status != "converged"), "converged")
 
     def _small(self) -> bool:
         return bool((self.primal - self.dual <= self.run.tol * self.primal).all())
@@ -195,7 +182,7 @@ class Visits:
         free = np.ones(alpha.shape, np.uint8)
         seed = int(np.random.default_rng([self.run.seed, state.passes, block, 1]).integers(2**62))
         state.met += _core.improve_part(
-            _core.PartRows(segments), part_targets(self.problem, examples), self.bias, self.sweeps, ENOUGH, seed,
+            _core.PartRows(segments), part_targets(self.problem, examples), self.bias, self.sweeps, BLOCK_GAP, seed,
             state.w.reshape(-1), state.b, alpha.reshape(-1), len(own), free.reshape(-1), self.threads,
         )  # fmt: skip
         state.alpha[:, examples] = alpha

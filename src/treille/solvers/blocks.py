@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from treille.features import FeatureRows
+from treille.features import DivisibleRows, FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.spaces.parts import PartsSpace
 
 PAGE = 4096
@@ -61,7 +62,7 @@ class Blocks:
     def load(self, block: int) -> list[FeatureRows]:
         """The rows of a block, read from disk in their order, which is faster than as they are used."""
         each = [self.space.load(part) for part in self.parts[block]]
-        for entries in (term.entries for rows in each for term in rows.parts):
+        for entries in (term.entries for rows in each for term in having(rows, MatrixRows).parts):
             mapped = entries.reshape(-1).view(np.uint8)
             for start in range(0, len(mapped), AT_ONCE):
                 if self._stopped.is_set():
@@ -76,5 +77,5 @@ class Blocks:
             first, last = self.space.offsets[part : part + 2]
             inside = examples[(first <= examples) & (examples < last)] - first
             if len(inside):
-                copies.append(each.taken(inside))
+                copies.append(having(each, DivisibleRows).taken(inside))
         return copies

@@ -6,11 +6,13 @@ Any coefficients beta in the domain of the dual give a plane below the losses, s
 b the sum of the conjugates. The best w for planes (b_t, v_t) is sum_t a_t v_t for the mixture a, a >= 0 and sum(a) = 1, that
 maximises b.a - 1/2 |sum_t a_t v_t|^2; the same mixture of the beta_t, which each part keeps for its own examples, is feasible for
 the dual. So the driver knows a lower bound without seeing an example, and the losses that parts report at some points give an upper
-bound. The v_t are sent in float32 unless `tol` is very small, and the bound accounts for what that may change.
+bound. The v_t are sent in float32 unless `tol` is very small, and the bound accounts for what that may change. Each group of
+examples receives the weights of the features that occur in it, and answers with sums over these.
 
 Each round adds two planes: the subgradient near the best w, as cutting planes do, and the answer of dual coordinate descent on each
-part by itself, see `bundle_part`. The second is near the dual optimum, which saves half of the rounds or more; in the first round,
-where w = 0, every part solves its own problem. The answer depends on the seed and the parts, but not on which worker did what.
+group of examples by itself, see `bundle_worker`. The second is near the dual optimum, which saves half of the rounds or more; in
+the first round, where w = 0, every group solves its own problem. The answer depends on the seed and the parts, but not on which
+worker did what.
 
 Joachims: Training linear SVMs in linear time. KDD 2006. Franc, Sonnenburg: Optimized cutting plane algorithm for large-scale risk
 minimization. JMLR 2009. Ma et al.: Adding vs. averaging in distributed primal-dual optimization. ICML 2015, for the local problems.
@@ -24,35 +26,40 @@ from typing import Any
 
 import numpy as np
 
-from treille import _core
-from treille.solvers.bundle_part import (
+from treille.solvers.bundle import Bundle
+from treille.solvers.bundle_worker import (
+    LINE_STEPS,
     MULTIPLES,
-    TOWARDS,
     Answer,
     Drop,
     Request,
     add_answers,
-    add_planes,
     answers_of,
     begin,
     dual_variables,
+    ids_of,
+    own_features,
     start_planes,
     take_part,
+    unite,
 )
-from treille.solvers.cluster_part import joined_parts, sent_type
 from treille.solvers.problem import DualLoss, Problem
-from treille.solvers.report import Recorder, Report, Solution
-from treille.solvers.solver import BaseSolver, Run
+from treille.solvers.report import Report, Solution
+from treille.solvers.solver import ClusterSolver, Run
+from treille.solvers.worker_examples import worker_examples
 from treille.spaces.cluster import ClusterSpace
 
-BLOCK = 16_384  # numbers
+BLOCK = 8192  # numbers
+FAN = 8  # answers that one task adds up
 WIDTH = 8  # problems at a time
-MOST = 60  # planes of a problem
-BEYOND = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
+MOST_PLANES = 60  # of a problem
+PATIENCE = 10  # rounds for which a plane without weight is kept
+CUT_AHEAD = 0.1  # OCAS's mu: the next cut is this fraction of the way from the best point of the line to the planes' w
 PRECISION = 1e-6  # of the mixture of planes, relative to the current gap
+EXACT_TOL = 1e-5  # the tolerance below which planes are sent in float64
 
 
-class BundleMethod(BaseSolver):
+class BundleMethod(ClusterSolver):
     """Planes below the losses, two more each round, one of them from dual coordinate descent on each part. Works on clusters.
 
     Parameters
@@ -72,7 +79,6 @@ class BundleMethod(BaseSolver):
     'cluster'
     """
 
-    spaces = (ClusterSpace,)
     losses = (DualLoss,)
 
     def __init__(self, max_seconds: float | None = None):
@@ -86,41 +92,63 @@ class BundleMethod(BaseSolver):
 
 
 class Rounds:
-    """The parts on the cluster, and the planes of each problem here."""
+    """The groups of examples on the cluster, and the planes of each problem here."""
 
     def __init__(self, problem: Problem, space: ClusterSpace, run: Run):
         self.problem, self.space, self.run, self.cluster = problem, space, run, space.cluster
         self.count, self.bytes = 0, 0
         saved = None if space.folder is None else space.folder.load("cluster")
         start = run.start if saved is None else saved[1]["alpha"]
-        parts, groups = joined_parts(space)
-        starts = self._starts(start)
+        examples, groups = worker_examples(space)
+        self.ids = self.cluster.submit_all(ids_of, examples)
+        self._unite()
+        at = space.rows.offsets
+        starts = [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
         self.turns = [
-            self.cluster.submit(begin, part, *(starts[p] for p in group if starts))
-            for part, group in zip(parts, groups, strict=True)
+            self.cluster.submit(begin, own, *(starts[p] for p in group if starts))
+            for own, group in zip(examples, groups, strict=True)
         ]
         self.each = [Planes(k, space.n_features + 1) for k in range(problem.n_problems)]
         if start is not None:
-            found = self.cluster.reduced(self.cluster.submit_all(start_planes, self.turns), add_planes)
-            for planes, (v, b) in zip(self.each, found, strict=True):
-                planes.add(v[:, 0], float(b[0]))
+            answers = self._sum(self.cluster.submit_all(start_planes, self.turns))
+            for planes, answer in zip(self.each, answers, strict=True):
+                planes.add(answer)
                 planes.mix()
 
-    def _starts(self, start: np.ndarray | None) -> list[Any]:
-        at = self.space.rows.offsets
-        return [] if start is None else [self.cluster.keep(start[:, a:b]) for a, b in pairwise(at)]
+    def _unite(self) -> None:
+        """The tree in which answers are added up: the features of each of its nodes are found once."""
+        self.unions, ids = list[list[Any]](), self.ids
+        sizes = self.cluster.gather(self.cluster.submit_all(len, ids))
+        self.sent = sum(sizes) + len(sizes)  # numbers of a vector that goes to all groups
+        while len(ids) > 1:
+            self.unions.append([self.cluster.submit(unite, *ids[at : at + FAN]) for at in range(0, len(ids), FAN)])
+            ids = self.cluster.submit_all(ids_of, self.unions[-1])
+        [self.known] = self.cluster.gather(ids)  # the features that occur in some example
+
+    def _sum(self, answers: list[Any]) -> list[Answer]:
+        """The sums of what the groups answer, over all features."""
+        for unions in self.unions:
+            groups = [answers[at : at + FAN] for at in range(0, len(answers), FAN)]
+            answers = [self.cluster.submit(add_answers, union, *own) for union, own in zip(unions, groups, strict=True)]
+        [found] = self.cluster.gather(answers)
+        return [self._whole(answer) for answer in found]
+
+    def _whole(self, answer: Answer) -> Answer:
+        if len(self.known) == self.space.n_features:
+            return answer
+        planes = np.zeros((len(answer.planes), self.space.n_features + 1), answer.planes.dtype)
+        planes[:, self.known], planes[:, -1] = answer.planes[:, :-1], answer.planes[:, -1]
+        return replace(answer, planes=planes)
 
     def step(self, active: list[Planes]) -> None:
         """One round for some problems."""
         self.count += 1
-        exact = sent_type(self.run.tol) is np.float64
-        requests = [planes.request(self.run.seed + 1000 * self.count, exact) for planes in active]
-        message = self.cluster.keep(requests)
-        self.turns = self.cluster.submit_all(take_part, self.turns, [message] * len(self.turns))
-        answers: list[Answer] = self.cluster.reduced(self.cluster.submit_all(answers_of, self.turns), add_answers)
-        self.bytes += sum(
-            request.w.nbytes + answer.planes.nbytes for request, answer in zip(requests, answers, strict=True)
-        )
+        exact, n = self.run.tol < EXACT_TOL, len(self.turns)
+        message = self.cluster.keep([own.request(self.run.seed + 1000 * self.count, exact) for own in active])
+        requests = self.cluster.submit_all(own_features, [message] * n, self.ids)
+        self.turns = self.cluster.submit_all(take_part, self.turns, requests)
+        answers = self._sum(self.cluster.submit_all(answers_of, self.turns))
+        self.bytes += self.sent * sum(4 + len(own.planes) * own.planes.itemsize for own in answers)
         for planes, answer in zip(active, answers, strict=True):
             planes.take(answer, self.run.tol, self.run.max_epochs)
         done = sum(bool(planes.status) for planes in self.each)
@@ -131,9 +159,9 @@ class Rounds:
             self._save()
 
     def solution(self) -> Solution:
-        """The best w of each problem, and the mixture of its planes as dual variables, which stay on the cluster."""
+        """The best w of each problem. The mixture of its planes as dual variables stays on the cluster."""
         each, w = [planes.report(self.run.seed) for planes in self.each], np.stack([p.best for p in self.each], axis=1)
-        report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes * len(self.turns))
+        report = replace(Report.combined(each), rounds=self.count, bytes_sent=self.bytes)
         if len(each) == 1:
             report = replace(report, history=tuple(self.each[0].recorder.history))
         bias = float(self.problem.intercept)
@@ -151,124 +179,108 @@ def _side_by_side(*arrays: np.ndarray) -> np.ndarray:
     return np.concatenate(arrays, axis=1)
 
 
-def inner(u: np.ndarray, v: np.ndarray) -> float:
-    """The product of two vectors, by one thread: those of the linear algebra library wait for each other."""
-    return float(np.einsum("z,z", u, v))
-
-
-class Planes:
-    """The planes of one problem, their best mixture, and the best w so far, with its proof."""
+class Planes(Bundle):
+    """The planes of one problem as vectors of all features, and the best w so far."""
 
     def __init__(self, problem: int, size: int):
+        super().__init__()
         self.problem = problem
-        self.vectors, self.offsets, self.gram = [np.zeros(size)], np.zeros(1), np.zeros((1, 1))
-        self.mixture, self.idle, self.errors = np.ones(1), np.zeros(1, int), np.zeros(1)
-        self.best, self.w, self.mixed = np.zeros(size), np.zeros(size), np.zeros(size)
-        self.primal, self.dual, self.rounds, self.status = np.inf, 0.0, 0, ""
+        self.vectors, self.errors = [np.zeros(size, np.float32)], np.zeros(1)
+        self.best, self.w, self.mixed, self.half_square = np.zeros(size), np.zeros(size), np.zeros(size), 0.0
         self.moved, self.ahead = (1.0, 0.0), 0.3
-        self.drops: list[Drop] = []
-        self.recorder = Recorder()
-
-    @property
-    def relative_gap(self) -> float:
-        """Of the best w and the best dual point so far."""
-        return (self.primal - self.dual) / self.primal if 0 < self.primal < np.inf else float(self.primal > 0)
 
     def request(self, seed: int, exact: bool) -> Request:
-        """What the parts are asked in the next round. w is sent in float32: any w has a primal value."""
+        """What the workers are asked in the next round. w is sent in float32: any w has a primal value."""
         sent = self.mixed.astype(np.float32)
         self.w = sent.astype(np.float64)
-        cut = self.ahead + BEYOND * (1 - self.ahead)
-        return Request(self.problem, sent, self.mixture, self.moved, cut, tuple(self.drops), seed + self.problem, exact)
+        cut, drops = self.ahead + CUT_AHEAD * (1 - self.ahead), list[Drop]()
+        while len(self.vectors) > MOST_PLANES or self.idle.max() > PATIENCE:
+            drops.append(self._drop())
+        return Request(self.problem, sent, self.mixture, self.moved, cut, tuple(drops), seed + self.problem, exact)
 
     def take(self, answer: Answer, tol: float, max_epochs: int) -> None:
-        """The answer of all parts: a better w, perhaps, and two planes."""
+        """The answer of all workers: a better w, perhaps, and two planes."""
         self.rounds += 1
         self._search(answer.losses)
-        self.drops = []
-        self.dual = max(self.dual, answer.dual - self._half_square())  # exact where conjugates are not linear
-        for v, b, error in zip(answer.planes.T, answer.offsets, answer.errors, strict=True):
-            self.add(v.astype(np.float64), float(b), float(error))
+        self.dual = max(self.dual, answer.dual - self.half_square)  # exact where conjugates are not linear
+        self.add(answer)
         self.mix()
         self.recorder.add(self.primal, self.dual)
-        if self.primal - self.dual <= tol * self.primal:
+        if self.small_gap(tol):
             self.status = "converged"
         elif self.rounds >= max_epochs:
             self.status = "max_epochs"
-        self.idle = np.where(self.mixture > 0, 0, self.idle + 1)
-        while len(self.vectors) > MOST:
-            self._drop()
 
-    def add(self, v: np.ndarray, b: float, error: float = 0.0) -> None:
-        """Adds a plane, whose v is known up to an error."""
-        v = np.ascontiguousarray(v)
-        row = np.array([inner(v, other) for other in self.vectors])
-        self.gram = np.block([[self.gram, row[:, None]], [row, inner(v, v)]])
-        self.vectors.append(v)
-        self.errors = np.append(self.errors, error)
-        self.offsets, self.mixture, self.idle = (
-            np.append(self.offsets, b),
-            np.append(self.mixture, 0.0),
-            np.append(self.idle, 0),
-        )
+    def add(self, answer: Answer) -> None:
+        """Adds the planes of an answer, whose vectors are kept in the type in which they were sent."""
+        new, known = list(answer.planes), len(self.vectors)
+        self.vectors += new
+        for t, products in enumerate(_products(new, self.vectors), start=known):
+            self.add_plane(products[:t], products[t], float(answer.offsets[t - known]))
+        self.errors = np.append(self.errors, answer.errors)
 
     def mix(self) -> None:
         """The best mixture of the planes, and its w."""
         gap = self.primal - self.dual if self.primal < np.inf else abs(self.offsets).max()
-        _core.mix_planes(np.ascontiguousarray(self.gram).ravel(), self.offsets, self.mixture, PRECISION * max(gap, 0.0))
-        self._mix_vectors()
-        self.dual = max(self.dual, float(self.offsets @ self.mixture) - self._half_square())
-
-    def _mix_vectors(self) -> None:
-        """A block of numbers after another, so that sums stay in the cache."""
-        held = [(share, v) for share, v in zip(self.mixture, self.vectors, strict=True) if share > 0]
+        self.mix_planes(PRECISION * max(gap, 0.0))
+        held = np.flatnonzero(self.mixture)
+        vectors, product = [self.vectors[t] for t in held], np.empty(BLOCK)
         self.mixed = np.zeros_like(self.best)
-        product = np.empty(min(BLOCK, len(self.mixed)))
-        for at in range(0, len(self.mixed), BLOCK):
+        for at in range(0, len(self.mixed), BLOCK):  # a block of numbers after another, so that sums stay in the cache
             total = self.mixed[at : at + BLOCK]
-            for share, v in held:
+            for share, v in zip(self.mixture[held], vectors, strict=True):
                 total += np.multiply(v[at : at + BLOCK], share, out=product[: len(total)])
-
-    def _half_square(self) -> float:
-        """1/2 |sum_t a_t v_t|^2 of the exact v_t, at most: those here may have been rounded."""
-        norm = inner(self.mixed, self.mixed) ** 0.5 + float(self.mixture @ self.errors)
-        return 0.5 * norm**2
+        # At most 1/2 |sum_t a_t v_t|^2 of the exact v_t: those here may have been rounded.
+        norm = float(_products([self.mixed], [self.mixed])[0, 0]) ** 0.5
+        self.half_square = 0.5 * (norm + float(self.mixture @ self.errors)) ** 2
+        self.dual = max(self.dual, float(self.offsets @ self.mixture) - self.half_square)
 
     def _search(self, losses: np.ndarray) -> None:
         """The best point of the line, and of the multiples of w."""
-        points = [(1 - t, t) for t in TOWARDS] + [(0.0, m) for m in MULTIPLES]
-        products = np.array([[inner(u, v) for v in (self.best, self.w)] for u in (self.best, self.w)])
-        values = np.array([0.5 * float(np.array(p) @ products @ np.array(p)) for p in points]) + losses
+        points = np.array([(1 - t, t) for t in LINE_STEPS] + [(0.0, m) for m in MULTIPLES])
+        pair = [self.best, self.w]
+        values = 0.5 * np.einsum("pi,ij,pj->p", points, _products(pair, pair), points) + losses
         at, self.moved = int(values.argmin()), (1.0, 0.0)
         if values[at] < self.primal:
-            self.primal, self.moved = float(values[at]), points[at]
-            self.best = points[at][0] * self.best + points[at][1] * self.w
-        self.ahead = float(np.clip(TOWARDS[values[: len(TOWARDS)].argmin()], 0.02, 1.0))
+            (u, v), self.primal = points[at].tolist(), float(values[at])
+            self.moved, self.best = (u, v), u * self.best + v * self.w
+        self.ahead = float(np.clip(LINE_STEPS[values[: len(LINE_STEPS)].argmin()], 0.02, 1.0))
 
-    def _drop(self) -> None:
+    def _drop(self) -> Drop:
         """Drops the plane that has had no weight for longest; where all have some, the two lightest become one."""
         at = 1 + int(self.idle[1:].argmax())
         drop = Drop(at)
         if self.idle[at] == 0:
-            at, into = 1 + np.argsort(self.mixture[1:], kind="stable")[:2]
+            at, into = (1 + np.argsort(self.mixture[1:], kind="stable")[:2]).tolist()
             total = self.mixture[at] + self.mixture[into]
             u, v = float(self.mixture[at] / total), float(self.mixture[into] / total)
-            self.vectors[into] = u * self.vectors[at] + v * self.vectors[into]
+            self.vectors[into] = u * self.vectors[at].astype(np.float64) + v * self.vectors[into]
             self.offsets[into] = u * self.offsets[at] + v * self.offsets[into]
             self.errors[into] = u * self.errors[at] + v * self.errors[into]
             row = u * self.gram[at] + v * self.gram[into]
             self.gram[into], self.gram[:, into] = row, row
-            self.gram[into, into] = inner(self.vectors[into], self.vectors[into])
-            self.mixture[into], drop = total, Drop(int(at), int(into), (u, v))
-        self.drops.append(drop)
+            self.gram[into, into] = _products([self.vectors[into]], [self.vectors[into]])[0, 0]
+            self.mixture[into], drop = total, Drop(at, into, (u, v))
         del self.vectors[drop.plane]
         kept = np.delete(np.arange(len(self.offsets)), drop.plane)
-        self.gram = self.gram[np.ix_(kept, kept)]
-        self.offsets, self.mixture, self.idle = self.offsets[kept], self.mixture[kept], self.idle[kept]
+        self.keep_planes(kept)
         self.errors = self.errors[kept]
+        return drop
 
-    def report(self, seed: int) -> Report:
-        """Of the rounds so far."""
-        self.recorder.add(self.primal, self.dual, last=True)
-        history = tuple(self.recorder.history)
-        return Report(self.primal, self.dual, self.rounds, 0.0, self.status, seed, history=history)
+
+def _products(some: list[np.ndarray], others: list[np.ndarray]) -> np.ndarray:
+    """The products of some vectors with others, in float64, one block of numbers after another.
+
+    Blocks are so short that the linear algebra library uses one thread: its threads would wait for those of workers.
+    """
+    products, n = np.zeros((len(some), len(others))), len(some[0])
+    rows, column = np.empty((len(some), BLOCK)), np.empty(BLOCK)
+    for at in range(0, n, BLOCK):
+        size = min(BLOCK, n - at)
+        for row, v in zip(rows, some, strict=True):
+            row[:size] = v[at : at + size]
+        for t, v in enumerate(others):
+            column[:size] = v[at : at + size]
+            for s, row in enumerate(rows):
+                products[s, t] += row[:size] @ column[:size]
+    return products

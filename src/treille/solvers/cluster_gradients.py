@@ -18,22 +18,17 @@ from treille.features import FeatureRows
 from treille.solvers.least_squares import LeastSquaresSolver
 from treille.solvers.problem import Problem
 from treille.solvers.report import Report, Solution
-from treille.solvers.solver import Run
+from treille.solvers.solver import ClusterSolver, Run
 from treille.spaces.cluster import ClusterSpace
 
 
-class ClusterGradients(LeastSquaresSolver):
+class ClusterGradients(ClusterSolver, LeastSquaresSolver):
     """(X'X + 1) w = X'y by conjugate gradients, one round over the parts per step. Works on clusters.
 
     >>> import treille
     >>> treille.solvers.ClusterGradients().spaces[0].name
     'cluster'
     """
-
-    spaces = (ClusterSpace,)
-
-    def _solve_each(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
-        return self._solve(problem, space, run)
 
     def _solve(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
         sums, free = Sums(space, problem), problem.intercept == "free"

@@ -5,12 +5,13 @@ import time
 import numpy as np
 
 from treille import _core
+from treille.solvers.bundle import Bundle
 from treille.solvers.problem import Hinge, Problem, QuadraticLoss, SmoothLoss, SquaredHinge
-from treille.solvers.report import Recorder, Report, Solution
+from treille.solvers.report import Report, Solution
 from treille.solvers.solver import BaseSolver, Run
 from treille.spaces import ProductSpace, RowsSpace
 
-TOWARDS = 0.1  # OCAS's mu: the next plane touches this fraction of the way from the best w seen to the planes' best w
+CUT_AHEAD = 0.1  # OCAS's mu: the next plane touches this fraction of the way from the best w seen to the planes' best w
 POLL = 0.05  # seconds
 WIDTH = 8  # problems at a time: kernels multiply this many columns in one pass, and the planes of each take memory
 PRECISION = 0.01  # of the mixture of planes, relative to the current gap
@@ -47,8 +48,8 @@ class CuttingPlane(BaseSolver):
 
     def _solve(self, problem: Problem, space: ProductSpace | RowsSpace, run: Run) -> Solution:
         """An epoch is a round. Up to eight problems advance together: a product has a column for each of them."""
-        reported = time.perf_counter()
-        bundles = [Bundle(problem, k, None if run.start is None else run.start[k]) for k in range(problem.n_problems)]
+        reported, starts = time.perf_counter(), run.start
+        bundles = [ExampleBundle(problem, k, None if starts is None else starts[k]) for k in range(problem.n_problems)]
         while unfinished := [bundle for bundle in bundles if not bundle.status]:
             active = unfinished[:WIDTH]
             beta = np.stack([bundle.next_plane() for bundle in active], axis=1)
@@ -57,7 +58,7 @@ class CuttingPlane(BaseSolver):
                 bundle.add(np.ascontiguousarray(coefficients), np.ascontiguousarray(values), run.tol, run.max_epochs)
             if time.perf_counter() - reported > POLL:
                 reported, gap = time.perf_counter(), max(bundle.relative_gap for bundle in active)
-                if not run.poll(len(bundles) - len(unfinished), max(bundle.epochs for bundle in active), gap):
+                if not run.poll(len(bundles) - len(unfinished), max(bundle.rounds for bundle in active), gap):
                     for bundle in unfinished:
                         bundle.end(bundle.status or "max_seconds")
         coefficients = np.stack([bundle.best for bundle in bundles], axis=1)
@@ -69,42 +70,34 @@ class CuttingPlane(BaseSolver):
         )
 
 
-class Bundle:
-    """The planes of one problem, the best w for them, and the best w so far, as coefficients and decision values of examples.
+class ExampleBundle(Bundle):
+    """The planes of one problem, and the best w so far, as coefficients and decision values of examples.
 
         primal   min_w  1/2 |w|^2 + sum_i loss_i(w.x_i),     s_i = y_i for classes, otherwise 1
 
     Plane t lies below the losses and touches them at one w. It is defined by dual variables c_t, one per example, and valid for
     any values in the domain of the dual, such as 0 <= c_ti <= C_i for the hinge:
 
-        sum_i loss_i(w.x_i)  >=  b_t + w.g_t,     g_t = -sum_i c_ti s_i x_i,     b_t = sum_i -loss_i*(-c_ti s_i)
+        sum_i loss_i(w.x_i)  >=  b_t - w.v_t,     v_t = sum_i c_ti s_i x_i,     b_t = sum_i -loss_i*(-c_ti s_i)
 
-    The best w for the planes is -sum_t a_t g_t for the mixture a, a >= 0 and sum(a) = 1, that maximises b.a - 1/2 a'Ga, where
-    G_st = g_s.g_t; plane 0 is 0. alpha = sum_t a_t c_t is feasible for the dual of the whole problem, which is the proof.
-    One product per plane, K (s c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
+    alpha = sum_t a_t c_t for the mixture a is feasible for the dual of the whole problem, which is the proof. One product per
+    plane, K (s c_t), provides its row of G and the decision values of all mixtures. The rest of a round is O(n t).
     """
 
     def __init__(self, problem: Problem, k: int, start: np.ndarray | None = None):
+        super().__init__()
         assert isinstance(problem.loss, QuadraticLoss)
         n, self.y, self.C, self.loss = len(problem), problem.y(k), problem.C, problem.loss
         self.k, self.targets, self.sign = k, problem.core(), self.y if problem.loss.of_classes else np.ones(n)
-        self.alpha, self.dual = np.zeros(n), 0.0
-        self.best, self.best_outputs = np.zeros(n), np.zeros(n)
+        self.alpha, self.best, self.best_outputs = np.zeros(n), np.zeros(n), np.zeros(n)
         self.primal = self._primal(self.best, self.best_outputs)
-        self.epochs, self.status, self.recorder = 0, "", Recorder()
         self.recorder.add(self.primal, self.dual)
         # The best w and its primal value when the gap was first small.
         self.reached: tuple[np.ndarray, float] | None = None
-        self.gram, self.offsets, self.mixture = np.zeros((1, 1)), np.zeros(1), np.ones(1)
-        self.shares, self.outputs, self.idle = [np.zeros(n, np.int8)], [np.zeros(n)], np.zeros(1, int)
+        self.shares, self.outputs = [np.zeros(n, np.int8)], [np.zeros(n)]
         self.least, self.since = np.inf, 0  # the gap that counted as progress, and rounds since
         # What the losses weigh at the w to cut at: c_i = C_i share_i.
         self.share = self._cut(self.best_outputs) if start is None else self._share(start)
-
-    @property
-    def relative_gap(self) -> float:
-        """Of the best w and the best dual point so far."""
-        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
     def next_plane(self) -> np.ndarray:
         """The coefficients s_i c_i of the next plane; `add` needs its decision values."""
@@ -112,19 +105,17 @@ class Bundle:
 
     def add(self, beta: np.ndarray, outputs: np.ndarray, tol: float, max_epochs: int) -> None:
         """A round: adds the plane, recomputes the mixture, searches the line to the new w, and cuts near the result."""
-        self.epochs += 1
+        self.rounds += 1
         # Not beta @ other: threads of the linear algebra library would cost more than so short a sum.
-        row = np.array([np.einsum("i,i", beta, other) for other in self.outputs])
-        self.gram = np.block([[self.gram, row[:, None]], [row, beta @ outputs]])
-        self.offsets = np.append(self.offsets, self._offset(self.C * self.share))
-        self.mixture, self.idle = np.append(self.mixture, 0.0), np.append(self.idle, 0)
+        products = np.array([np.einsum("i,i", beta, other) for other in self.outputs])
+        self.add_plane(products, float(beta @ outputs), self._offset(self.C * self.share))
         self.shares.append(self.share)
         self.outputs.append(outputs)
-        _core.mix_planes(self.gram.ravel(), self.offsets, self.mixture, PRECISION * (self.primal - self.dual))
+        self.mix_planes(PRECISION * (self.primal - self.dual))
         beta, mixed = self._improve()
-        self.share = self._cut((1 - TOWARDS) * self.best_outputs + TOWARDS * mixed)
+        self.share = self._cut((1 - CUT_AHEAD) * self.best_outputs + CUT_AHEAD * mixed)
         self._forget()
-        if self._small_gap(tol) and self.reached is None:
+        if self.small_gap(tol) and self.reached is None:
             # The best w is a mixture of all that came before, in which every example has some part. The search starts over from the
             # planes' own w, where only those at the margin have, and is soon as good.
             self.reached, self.least = (self.best, self.primal), np.inf
@@ -136,12 +127,6 @@ class Bundle:
         self.status, self.shares, self.outputs = status, [], []
         if status != "converged" and self.reached is not None:
             (self.best, self.primal), self.status = self.reached, "converged"
-
-    def report(self) -> Report:
-        """Of the rounds so far."""
-        self.recorder.add(self.primal, self.dual, last=True)
-        history = tuple(self.recorder.history)
-        return Report(self.primal, self.dual, self.epochs, 0.0, self.status, seed=0, history=history)
 
     def _improve(self) -> tuple[np.ndarray, np.ndarray]:
         """Updates the best dual point and the best w from the current mixture; returns its coefficients and decision values."""
@@ -165,28 +150,22 @@ class Bundle:
 
     def _forget(self) -> None:
         """Drops the planes that have had no weight for `PATIENCE` rounds."""
-        self.idle = np.where(self.mixture > 0, 0, self.idle + 1)
-        self.idle[0] = 0
         kept = np.flatnonzero(self.idle <= PATIENCE)
         if len(kept) < len(self.idle):
-            self.gram = self.gram[np.ix_(kept, kept)]
-            self.offsets, self.mixture, self.idle = self.offsets[kept], self.mixture[kept], self.idle[kept]
+            self.keep_planes(kept)
             self.shares, self.outputs = [self.shares[t] for t in kept], [self.outputs[t] for t in kept]
 
     def _judge(self, tol: float, max_epochs: int) -> None:
         self.recorder.add(self.primal, self.dual)
         gap = self.primal - self.dual
         if gap < 0.99 * self.least:
-            self.least, self.since = gap, self.epochs
-        if self._small_gap(tol):
+            self.least, self.since = gap, self.rounds
+        if self.small_gap(tol):
             self.end("converged")
-        elif self.epochs >= max_epochs:
+        elif self.rounds >= max_epochs:
             self.end("max_epochs")
-        elif self.epochs - self.since > STALLED:
+        elif self.rounds - self.since > STALLED:
             self.end("rounding")
-
-    def _small_gap(self, tol: float) -> bool:
-        return self.primal - self.dual <= tol * self.primal
 
     def _cut(self, outputs: np.ndarray) -> np.ndarray:
         """The slopes of the losses at some w; those of a loss that is linear in pieces are kept in one byte each."""

@@ -13,7 +13,7 @@ import numpy as np
 from treille import _core
 from treille.features import PerProblemRows
 from treille.io.parameters import effective_n_jobs
-from treille.kernels.base import BLOCK
+from treille.kernels.expansion import BLOCK
 from treille.solvers.dual_cd import DualCD
 from treille.solvers.problem import Problem
 from treille.solvers.report import ConvergenceWarning, Progress, Solution, poll_until

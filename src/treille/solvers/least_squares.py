@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
+from treille.features import StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import changeable, check_memory
@@ -193,7 +195,7 @@ class ScaledTargets:
 
 def normal_matrix(rows: Any, scaled: ScaledTargets, constant: bool, threads: int) -> np.ndarray:
     """X'X + 1, with one more column of ones in X where `constant`; dense blocks where most entries are not zero."""
-    X, d = rows.to_csr(threads), rows.n_features
+    X, d = having(rows, StoredRows).to_csr(threads), rows.n_features
     weights = scaled.root[:, 0] ** 2
     A = np.zeros((d + constant, d + constant))
     if X.nnz < DENSE * X.shape[0] * d:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from treille.features import StoredRows
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import effective_n_jobs
 from treille.kernels.base import check_memory
@@ -81,7 +83,7 @@ def _spectrum(
     threads, n = effective_n_jobs(n_jobs), len(some)
     if isinstance(space, RowsSpace) and space.n_features + constant < n:
         check_memory(n, space.n_features + constant)
-        X = space.rows.to_csr(threads)[some].toarray()
+        X = having(space.rows, StoredRows).to_csr(threads)[some].toarray()
         X = scaled.centred(np.hstack([X, np.ones((n, 1))]) if constant else X)
         values, vectors = np.linalg.eigh(X.T @ X)
         kept = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from treille.features import FeatureRows
+from treille.features import FeatureRows, MatrixRows
+from treille.features.abilities import having
 from treille.solvers.problem import Problem
 
 
@@ -17,15 +18,18 @@ def coded_terms(rows: FeatureRows) -> list[Any]:
     """The terms of rows for the core, with weights of columns beside them."""
     return [
         term.coded() if term.column_weights is None else term.coded().weighted(term.column_weights)
-        for term in rows.parts
+        for term in having(rows, MatrixRows).parts
     ]
 
 
 def weights_of(rows: FeatureRows) -> np.ndarray | None:
     """The weights of all columns; None where all are 1."""
-    if all(term.column_weights is None for term in rows.parts):
+    if all(term.column_weights is None for term in having(rows, MatrixRows).parts):
         return None
-    each = [np.ones(term.n_features) if term.column_weights is None else term.column_weights for term in rows.parts]
+    each = [
+        np.ones(term.n_features) if term.column_weights is None else term.column_weights
+        for term in having(rows, MatrixRows).parts
+    ]
     return np.concatenate(each)
 
 

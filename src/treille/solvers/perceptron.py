@@ -136,4 +136,5 @@ def _product(space: RowsSpace | GramSpace, coefficients: np.ndarray) -> np.ndarr
         return space.product(np.ascontiguousarray(coefficients))
     if space.is_stored:
         return space.matrix() @ coefficients
-    return space.kernel.apply(space.batch, space.batch, np.ascontiguousarray(coefficients), space.n_jobs)
+    coefficients = np.ascontiguousarray(coefficients)
+    return space.kernel.expansion(space.batch, coefficients, space.n_jobs).values(space.batch, space.n_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -305,8 +306,9 @@ def check_outcome(report: Report, tol: float) -> None:
 
 def first_level_outside() -> int:
     """The `stacklevel` at which the caller of treille is, seen from the function that calls this one."""
-    package, level, frame = os.path.dirname(os.path.dirname(__file__)), 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+    inside = os.path.dirname(os.path.dirname(__file__)), contextlib.__file__  # treille enters contexts of its own
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     return level
 

@@ -13,7 +13,7 @@ from treille.io.errors import InputError
 from treille.scikit_learn import BaseEstimator
 from treille.solvers.problem import ALL_LOSSES, Loss, Problem, check_shape
 from treille.solvers.report import Poll, Progress, Solution, check_budget, check_outcome, poll_until
-from treille.spaces import Space
+from treille.spaces import ClusterSpace, RowsSpace, Space
 
 T = TypeVar("T")
 
@@ -124,8 +124,7 @@ class BaseSolver(BaseEstimator):
         if not isinstance(space, self.spaces):
             known = " or ".join(each.name for each in self.spaces)
             raise InputError(f"{type(self).__name__} works on {known}, found {type(space).__name__}")
-        if len(space) != len(problem) and not hasattr(space, "problems"):  # where each part has its own
-            raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
+        self._check_length(problem, space)
         if start is not None:
             start = np.ascontiguousarray(start, np.float64)
             check_shape("start", start, (problem.n_problems, len(space)))
@@ -135,14 +134,17 @@ class BaseSolver(BaseEstimator):
         check_outcome(solution.report, tol)
         return solution
 
+    def _check_length(self, problem: Problem, space: Any) -> None:
+        if len(space) != len(problem):
+            raise InputError(f"there are {len(problem):,} targets, but {len(space):,} examples")
+
     def _solve_each(self, problem: Problem, space: Any, run: Run) -> Solution:
         """All problems at once, or one after another where the rows differ from problem to problem."""
-        rows = getattr(space, "rows", None)
-        if not isinstance(rows, PerProblemRows):
+        if not isinstance(space, RowsSpace) or not isinstance(space.rows, PerProblemRows):
             return self._solve(problem, space, run)
         assert problem.classes is not None
         solutions = []
-        for k, own in enumerate(rows.problems):
+        for k, own in enumerate(space.rows.problems):
             start = None if run.start is None else run.start[k : k + 1]
             one = replace(problem, classes=problem.classes[k : k + 1])
             each = replace(run, seed=run.seed + k, start=start, poll=after(k, run.poll))
@@ -151,3 +153,15 @@ class BaseSolver(BaseEstimator):
 
     @abstractmethod
     def _solve(self, problem: Problem, space: Any, run: Run) -> Solution: ...
+
+
+class ClusterSolver(BaseSolver):
+    """A solver on a cluster. The targets are there, with the rows of each part: the problem given to `solve` has no examples."""
+
+    spaces = (ClusterSpace,)
+
+    def _check_length(self, problem: Problem, space: ClusterSpace) -> None:
+        pass
+
+    def _solve_each(self, problem: Problem, space: ClusterSpace, run: Run) -> Solution:
+        return self._solve(problem, space, run)

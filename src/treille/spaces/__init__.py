@@ -6,16 +6,19 @@ from treille.spaces.nystrom import Nystrom, NystromSpace
 from treille.spaces.parts import PartsSpace
 from treille.spaces.product import ProductSpace
 from treille.spaces.rows import RowsSpace
+from treille.spaces.source import MemorySource, Source
 from treille.spaces.space import Space
 
 __all__ = [
     "Cluster",
     "ClusterSpace",
     "GramSpace",
+    "MemorySource",
     "Nystrom",
     "NystromSpace",
     "PartsSpace",
     "ProductSpace",
     "RowsSpace",
+    "Source",
     "Space",
 ]

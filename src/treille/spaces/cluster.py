@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treille.data import Batch
 from treille.features import FeatureMap, PartedRows
-from treille.io.errors import InputError
 from treille.kernels import Kernel
-from treille.spaces.functions import Functions, LinearFunctions
+from treille.spaces.functions import DecisionFunctions, LinearFunctions
 
 
 class Cluster:
@@ -52,6 +52,9 @@ class Cluster:
         """The value of ``add(*values)``, computed in a tree."""
         raise NotImplementedError
 
+    def release(self, futures: Sequence[Any]) -> None:
+        """Frees the memory of values that are not used again, except to compute others anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClusterSpace:
@@ -74,19 +77,9 @@ class ClusterSpace:
     error: float = 0.0
 
     @classmethod
-    def offered(cls, kernel: Kernel, batch: Any) -> bool:
-        """Whether the data are on a cluster, and their features counted."""
-        return hasattr(batch, "spread")
-
-    @classmethod
-    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> ClusterSpace:
-        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, n_jobs)
-        if rows.n_features == 0:
-            raise InputError(
-                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
-            )
-        return cls(kernel, features, rows, batch.cluster, rows.store.futures, batch.spread(), batch.folder)
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Never for a batch in memory: data on a cluster build it."""
+        return False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -98,7 +91,7 @@ class ClusterSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k."""
         assert weights is not None
         return LinearFunctions(self.features, weights, intercept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,9 +32,9 @@ class ConjunctionSpace(RowsSpace):
     Conjunctions that occur in the same examples share one column, a cell, so rows have about a third of the entries. Made by `of`.
     """
 
-    cells: Any = None
-    n_items: int = 0
-    squares: np.ndarray | None = None  # c_1, c_2, ...
+    cells: Any = field(kw_only=True)
+    n_items: int = field(kw_only=True)
+    squares: np.ndarray = field(kw_only=True)  # c_1, c_2, ...
 
     @classmethod
     def of(
@@ -67,7 +67,7 @@ class ConjunctionSpace(RowsSpace):
         norms = _core.matvec(_core.CodedRows(*entries, ones, len(values), len(values)), values, 1, threads)
         scale = 1 / np.sqrt(norms.mean()) if norms.any() else 1.0
         rows = Rows(*entries, np.full(n, scale), norms, len(values), np.sqrt(values))
-        return cls(None, None, None, rows, n_jobs, cells=cells, n_items=len(item_of), squares=squares)  # type: ignore[arg-type]
+        return cls(rows, n_jobs=n_jobs, cells=cells, n_items=len(item_of), squares=squares)
 
     @property
     def scale(self) -> float:
@@ -89,7 +89,6 @@ class ConjunctionSpace(RowsSpace):
 
         Items from ``first_late`` on become known last, when others are scored already.
         """
-        assert self.squares is not None
         n_functions = coefficients.shape[1]
         scaled = np.ascontiguousarray(coefficients * self.scale).ravel()
         words, at = _core.weight_lists(self.rows.coded(), scaled, n_functions)

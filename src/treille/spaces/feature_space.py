@@ -6,7 +6,7 @@ import numpy as np
 
 from treille.features import FeatureMap
 from treille.io.parameters import effective_n_jobs
-from treille.spaces.functions import Functions, LinearFunctions
+from treille.spaces.functions import DecisionFunctions, LinearFunctions
 
 
 class FeatureSpace:
@@ -39,7 +39,7 @@ class FeatureSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         if weights is None:
             assert coefficients is not None

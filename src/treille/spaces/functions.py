@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 
 from treille.data import Batch
-from treille.features import Contributions, FeatureMap
+from treille.features import Contributions, ExplainingMap, FeatureMap, StringMap
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.model import file_bytes
 from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.expansion import Expansion
+from treille.kernels.fitting import FitContext
 from treille.spaces.weight_automaton import pack_weights, unpack_weights
 
 CHUNK = 1 << 23  # symbols turned into rows at a time
 
 
-class Functions(ABC):
+class DecisionFunctions(ABC):
     """One or more real functions on structured examples."""
 
     intercept: np.ndarray
@@ -31,7 +34,7 @@ class Functions(ABC):
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
         """One row per example, one column per function."""
 
-    def shifted(self, amount: np.ndarray) -> Functions:
+    def shifted(self, amount: np.ndarray) -> DecisionFunctions:
         """The same functions plus a constant each."""
         return replace(self, intercept=self.intercept + amount)  # type: ignore[type-var]
 
@@ -49,7 +52,7 @@ class Functions(ABC):
 
 
 @dataclass(frozen=True)
-class LinearFunctions(Functions):
+class LinearFunctions(DecisionFunctions):
     """Weights of features: prediction takes time linear in the example."""
 
     features: FeatureMap
@@ -64,7 +67,7 @@ class LinearFunctions(Functions):
 
     @cached_property
     def _contributor(self) -> Callable[[Batch, int | None], Contributions]:
-        return self.features.contributor(self.weights)
+        return having(self.features, ExplainingMap).contributor(self.weights)
 
     @cached_property
     def _products(self) -> Callable[[Batch, int | None], np.ndarray]:
@@ -84,14 +87,18 @@ class LinearFunctions(Functions):
             spec, arrays = self.features.restrict(kept).state()
             named = {f"features.{name}": array for name, array in arrays.items()}
             ways.append(({"features": spec}, named | {"weights": self.weights[kept]}))
-        if representation == "automaton" or (representation == "auto" and self.features.has_strings):
+        if representation == "automaton" or (representation == "auto" and _of_strings(self.features)):
             ways.append(pack_weights(self.features, kept, self.weights[kept]))
         spec, arrays = min(ways, key=lambda way: file_bytes(*way))
         return spec, arrays | {"intercept": self.intercept}
 
 
+def _of_strings(features: FeatureMap) -> bool:
+    return isinstance(features, StringMap) and features.has_strings()
+
+
 @dataclass(frozen=True)
-class KernelFunctions(Functions):
+class KernelFunctions(DecisionFunctions):
     """Coefficients of training examples: prediction costs one kernel value for each of them."""
 
     kernel: Kernel
@@ -106,10 +113,21 @@ class KernelFunctions(Functions):
         return cls(kernel, batch[kept], coefficients[kept], intercept)
 
     def outputs(self, batch: Batch, n_jobs: int | None = None) -> np.ndarray:
-        return self.kernel.apply(batch, self.support, self.coefficients, n_jobs) + self.intercept
+        return self._expansion(n_jobs).values(batch, n_jobs) + self.intercept
 
     def contributions(self, batch: Batch, n_jobs: int | None = None) -> Contributions | None:
-        return self.kernel.contributions(batch, self.support, self.coefficients, n_jobs)
+        return self._expansion(n_jobs).contributions(batch, n_jobs)
+
+    def _expansion(self, n_jobs: int | None) -> Expansion:
+        """What predictions need of the support examples, such as their norms, computed once."""
+        kept = vars(self)
+        if "expansion" not in kept:
+            kept["expansion"] = self.kernel.expansion(self.support, self.coefficients, n_jobs)
+        found: Expansion = kept["expansion"]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "expansion"}
 
     def sizes(self) -> str:
         return f"{len(self.support):,} examples with weight"
@@ -127,10 +145,11 @@ class KernelFunctions(Functions):
 
 def functions_of_examples(
     kernel: Kernel, batch: Batch, coefficients: np.ndarray, intercept: np.ndarray, n_jobs: int | None = None
-) -> Functions:
+) -> DecisionFunctions:
     """f_k(x) = sum_i coefficients[i, k] k(x, x_i) + intercept_k, by weights of features where the kernel has them."""
-    if kernel.prefers_features(batch, n_jobs):
-        features, rows = kernel.fit_features(batch, n_jobs)
+    context = FitContext()
+    if kernel.prefers_features(batch, n_jobs, context.known):
+        features, rows = context.fit(kernel, batch, n_jobs)
         return LinearFunctions(features, rows.rmatvec(coefficients, effective_n_jobs(n_jobs)), intercept)
     return KernelFunctions.of(kernel, batch, coefficients, intercept)
 
@@ -141,7 +160,9 @@ def check_file_representation(representation: str) -> None:
         raise InputError(f"representation is {representation!r}, expected 'auto', 'flat' or 'automaton'")
 
 
-def read_functions(kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int) -> Functions:
+def read_functions(
+    kernel: Kernel, spec: dict[str, Any], arrays: dict[str, np.ndarray], n_functions: int
+) -> DecisionFunctions:
     """Reads the functions of a model file and validates them."""
     part = "features" if "features" in spec else "support"
     inside = stored.value(spec, part, dict)

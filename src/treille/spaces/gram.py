@@ -10,9 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from treille.data import Batch
+from treille.features import MatrixRows
+from treille.features.abilities import having
+from treille.io.parameters import effective_n_jobs
 from treille.kernels import Kernel, Precomputed
 from treille.kernels.base import check_finite
-from treille.spaces.functions import Functions, functions_of_examples
+from treille.kernels.fitting import FitContext
+from treille.spaces.functions import DecisionFunctions, functions_of_examples
 from treille.spaces.rows import RowsSpace
 
 
@@ -33,6 +37,7 @@ class GramSpace:
     kernel: Kernel
     batch: Batch
     n_jobs: int | None = None
+    context: FitContext = field(default_factory=FitContext)
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
@@ -40,9 +45,11 @@ class GramSpace:
         return True
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> GramSpace:
+    def build(
+        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> GramSpace:
         """Nothing is computed yet."""
-        return cls(kernel, batch, n_jobs)
+        return cls(kernel, batch, n_jobs, context or FitContext())
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -55,17 +62,15 @@ class GramSpace:
     @cached_property
     def _rows(self) -> RowsSpace | None:
         """The explicit features, where they cost less than kernel values, fitted once."""
-        return (
-            RowsSpace.build(self.kernel, self.batch, self.n_jobs)
-            if self.kernel.prefers_features(self.batch, self.n_jobs)
-            else None
-        )
+        if not self.kernel.prefers_features(self.batch, self.n_jobs, self.context.known):
+            return None
+        return RowsSpace.build(self.kernel, self.batch, self.n_jobs, self.context)
 
     @cached_property
     def _row(self) -> Callable[[int], np.ndarray]:
         """Returns a row, from what the kernel builds once for all of them."""
         if self._rows is not None:
-            return self._rows.rows.row_products()
+            return having(self._rows.rows, MatrixRows).row_products()
         if self.kernel.multiplies(self.batch):
             linear, n = self.kernel.fit_product(self.batch, self.n_jobs), len(self)
             return lambda i: linear.matvec(np.arange(n) == i)
@@ -73,7 +78,11 @@ class GramSpace:
 
     def matrix(self) -> np.ndarray:
         """k(x_i, x_j) for all i and j."""
-        return check_finite(self.kernel, self.kernel.gram(self.batch, None, self.n_jobs))
+        if self.kernel.needs_features and self._rows is not None:  # k depends on the context
+            values = having(self._rows.rows, MatrixRows).gram(None, effective_n_jobs(self.n_jobs))
+        else:
+            values = self.kernel.gram(self.batch, None, self.n_jobs)
+        return check_finite(self.kernel, values)
 
     def row(self, i: int) -> np.ndarray:
         """k(x_i, x_j) for all j."""
@@ -87,11 +96,13 @@ class GramSpace:
 
     def stored(self) -> GramSpace:
         """The same space with its matrix computed and kept, for many problems on it."""
-        return self if self.is_stored else StoredGramSpace(self.kernel, self.batch, self.n_jobs, values=self.matrix())
+        if self.is_stored:
+            return self
+        return StoredGramSpace(self.kernel, self.batch, self.n_jobs, self.context, values=self.matrix())
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         if self._rows is not None:

@@ -9,13 +9,15 @@ import numpy as np
 
 from treille.data import Batch
 from treille.data.base import readable_size
-from treille.features import DenseRows, FeatureMap, FeatureRows, Representation
+from treille.features import DenseRows, FeatureMap, FeatureRows, MatrixRows, Representation
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.io.parameters import check_whole, effective_n_jobs
 from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
 from treille.scikit_learn import BaseEstimator
-from treille.spaces.functions import Functions, KernelFunctions, LinearFunctions
-from treille.spaces.rows import RowsSpace
+from treille.spaces.functions import DecisionFunctions, KernelFunctions, LinearFunctions
+from treille.spaces.rows import KernelRowsSpace
 
 
 class Nystrom(BaseEstimator):
@@ -56,16 +58,19 @@ class Nystrom(BaseEstimator):
         """Whether the space can be built: always, since every kernel has values."""
         return True
 
-    def build(self, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> NystromSpace:
+    def build(
+        self, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> NystromSpace:
         """Draws the landmarks and computes the features of the batch."""
         n = len(batch)
         drawn = np.random.default_rng(self.seed).choice(n, min(self.n_landmarks, n), replace=False)
         landmarks = batch[np.sort(drawn)]
         fitted = None
         if kernel.needs_features:  # which are those of all examples, not of the landmarks
-            features, whole = kernel.fit_features(batch, n_jobs)
-            fitted, threads = (features, features.transform(landmarks, n_jobs)), effective_n_jobs(n_jobs)
-            among, across = fitted[1].gram(None, threads), whole.gram(fitted[1], threads)
+            features, whole = (context or FitContext()).fit(kernel, batch, n_jobs)
+            own, threads = having(features.transform(landmarks, n_jobs), MatrixRows), effective_n_jobs(n_jobs)
+            fitted = features, own
+            among, across = own.gram(None, threads), having(whole, MatrixRows).gram(own, threads)
             exact = whole.diag().sum()
         else:
             among, across = kernel.gram(landmarks, n_jobs=n_jobs), kernel.gram(batch, landmarks, n_jobs)
@@ -76,12 +81,20 @@ class Nystrom(BaseEstimator):
         rows = DenseRows(across @ projection)
         error = max(0.0, 1.0 - float(rows.diag().sum() / exact)) if exact > 0 else 0.0
         return NystromSpace(
-            kernel, batch, None, rows, n_jobs, error, landmarks=landmarks, projection=projection, fitted=fitted
+            rows,
+            None,
+            n_jobs,
+            error,
+            kernel=kernel,
+            batch=batch,
+            landmarks=landmarks,
+            projection=projection,
+            fitted=fitted,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class NystromSpace(RowsSpace):
+class NystromSpace(KernelRowsSpace):
     """phi(x) = k(x, Z) P for landmarks Z, where P P' is the pseudo-inverse of k(Z, Z): phi(x).phi(z) = k(x, z) for z in Z.
 
     f(x) = w.phi(x) is the function with coefficients P w of the landmarks. O(n m) kernel values, and O(n m^2 + m^3) operations.
@@ -107,17 +120,9 @@ class NystromSpace(RowsSpace):
             raise InputError(f"representation is {representation!r}, but a Nystrom space has dense rows: use 'auto'")
         return Representation("flat", "dense rows", f"{self.rows.n_features:,} features", self.rows.for_core())
 
-    def matvec(self, weights: np.ndarray) -> np.ndarray:
-        """``Phi @ weights``."""
-        return self.rows.values @ weights
-
-    def rmatvec(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Phi.T @ coefficients``."""
-        return self.rows.values.T @ coefficients
-
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         weights = self.rmatvec(coefficients) if coefficients is not None else weights
         coefficients = self.projection @ weights

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treille.data import Batch
 from treille.data.base import readable_size, resident_bytes
 from treille.data.format import count
 from treille.features import FeatureMap, FeatureRows, PartedRows
@@ -48,22 +49,9 @@ class PartsSpace(FeatureSpace):
     error: float = 0.0
 
     @classmethod
-    def offered(cls, kernel: Kernel, batch: Any) -> bool:
-        """Whether the data are in parts whose features are counted."""
-        return hasattr(batch, "fitted") and not hasattr(batch, "spread")
-
-    @classmethod
-    def build(cls, kernel: Kernel, batch: Any, n_jobs: int | None = None) -> PartsSpace:
-        """Composes the features of the kernel from those of its leaves, which were counted in the parts."""
-        features, rows = batch.fitted(kernel, n_jobs)
-        if rows.n_features == 0:
-            least = batch.parts.min_count
-            raise InputError(
-                f"no example has a feature of {kernel!r}: they may be too short for it, use a smaller order"
-                if least == 1
-                else f"no feature of {kernel!r} occurs in {least:,} examples: use a smaller min_count"
-            )
-        return cls(kernel, features, rows, batch.parts.memory, batch.folder, n_jobs, batch.parts.min_count)
+    def offered(cls, kernel: Kernel, batch: Batch) -> bool:
+        """Never for a batch in memory: data in parts build it."""
+        return False
 
     @property
     def offsets(self) -> np.ndarray:

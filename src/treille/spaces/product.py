@@ -11,7 +11,8 @@ from treille.data import Batch
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import LinearOperator
-from treille.spaces.functions import Functions, functions_of_examples
+from treille.kernels.fitting import FitContext
+from treille.spaces.functions import DecisionFunctions, functions_of_examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,9 @@ class ProductSpace:
         return kernel.multiplies(batch)
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> ProductSpace:
+    def build(
+        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> ProductSpace:
         """Builds once what products need."""
         return cls(kernel, batch, kernel.fit_product(batch, n_jobs), n_jobs)
 
@@ -57,7 +60,7 @@ class ProductSpace:
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """f_k(x) = w_k.phi(x) + intercept_k, with w given by weights of features or coefficients of examples."""
         assert coefficients is not None
         return functions_of_examples(self.kernel, self.batch, coefficients, intercept, self.n_jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from treille.data import Batch
@@ -11,13 +11,13 @@ from treille.features import FeatureMap, Representation, represent
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.kernels.base import check_finite
-from treille.kernels.fit_once import fit_once
+from treille.kernels.fitting import FitContext
 from treille.spaces.feature_space import FeatureSpace
 
 
 @dataclass(frozen=True, eq=False)
 class RowsSpace(FeatureSpace):
-    """A kernel applied to a batch through explicit features.
+    """Rows of explicit features: `build` computes those of a kernel on a batch.
 
     >>> import numpy as np
     >>> from treille.kernels import NGram
@@ -29,10 +29,8 @@ class RowsSpace(FeatureSpace):
     name: ClassVar[str] = "rows"
     needs: ClassVar[str] = "explicit features"
 
-    kernel: Kernel
-    batch: Batch
-    features: FeatureMap | None  # None: features without names, as in a Nystrom space
     rows: Any
+    features: FeatureMap | None = None  # None: features without names, as in a Nystrom space
     n_jobs: int | None = None
     error: float = 0.0  # of an approximation: the share of the trace of K that is lost
 
@@ -42,13 +40,15 @@ class RowsSpace(FeatureSpace):
         return kernel.has_features
 
     @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> RowsSpace:
+    def build(
+        cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None, context: FitContext | None = None
+    ) -> RowsSpace:
         """Fits the kernel's features on the batch."""
-        features, rows = fit_once(kernel, batch, n_jobs)
+        features, rows = (context or FitContext()).fit(kernel, batch, n_jobs)
         norms = check_finite(kernel, rows.diag())
         if kernel.needs_features and not norms.any():
             raise no_features(kernel, rows.n_features)
-        return cls(kernel, batch, features, rows, n_jobs)
+        return KernelRowsSpace(rows, features, n_jobs, kernel=kernel, batch=batch)
 
     def represented(self, representation: str, n_problems: int) -> Representation:
         """The rows with W' = sum_i alpha_i y_i Phi_i in one of its representations, for this many problems."""
@@ -59,6 +59,14 @@ class RowsSpace(FeatureSpace):
         """How large the space is, in words."""
         rows, size = self.rows, readable_size(self.rows.nbytes)
         return f"{len(rows):,} examples, {rows.n_features:,} features, {rows.n_entries:,} entries, {size} of rows"
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRowsSpace(RowsSpace):
+    """A kernel applied to a batch through explicit features."""
+
+    kernel: Kernel = field(kw_only=True)
+    batch: Batch = field(kw_only=True)
 
 
 def no_features(kernel: Kernel, n_features: int) -> InputError:

@@ -1,12 +1,12 @@
 """The protocol of spaces: a kernel applied to a batch, and what solvers and estimators may ask of it."""
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from treille.data import Batch
 from treille.kernels import Kernel
-from treille.spaces.functions import Functions
+from treille.spaces.functions import DecisionFunctions
 
 
 class Space(Protocol):
@@ -24,12 +24,7 @@ class Space(Protocol):
 
     @classmethod
     def offered(cls, kernel: Kernel, batch: Batch) -> bool:
-        """Whether the kernel provides what the space needs, for this batch."""
-        ...
-
-    @classmethod
-    def build(cls, kernel: Kernel, batch: Batch, n_jobs: int | None = None) -> Any:
-        """The space of a kernel and a batch; computes once what is used many times."""
+        """Whether there is such a space of a kernel and a batch in memory, built by ``build(kernel, batch, n_jobs, context)``."""
         ...
 
     def __len__(self) -> int:
@@ -43,7 +38,7 @@ class Space(Protocol):
 
     def functions(
         self, intercept: np.ndarray, weights: np.ndarray | None = None, coefficients: np.ndarray | None = None
-    ) -> Functions:
+    ) -> DecisionFunctions:
         """The functions f_k(x) = w_k.phi(x) + intercept_k, where w is given by weights of features or coefficients of examples."""
         ...
 

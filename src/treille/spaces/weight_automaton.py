@@ -7,7 +7,8 @@ import numpy as np
 
 from treille import _core
 from treille.automata import Fst
-from treille.features import FeatureMap, FeatureStrings
+from treille.features import FeatureMap, FeatureStrings, StringMap
+from treille.features.abilities import having
 from treille.io import stored
 from treille.io.errors import InputError
 from treille.io.limits import Budget
@@ -31,7 +32,7 @@ LOW_BITS = 1023  # bits of a weight in which equal ratios may differ by rounding
 def weight_fst(features: FeatureMap, weights: np.ndarray) -> Fst:
     """The smallest deterministic acceptor that gives the string of feature z ``weights[z]``; those of weight 0 are left out."""
     kept = np.flatnonzero(weights)
-    strings = features.strings()[kept]
+    strings = having(features, StringMap).strings()[kept]
     symbols = [EPSILON, *strings.names]
     if len(kept) == 0:
         return Fst.from_parts(MachineParts.of([], {}, -1, symbols=symbols))
@@ -48,7 +49,7 @@ def pack_weights(
 
     Strings with proportional rows of weights are one class; with one function there is one class.
     """
-    strings = features.strings()[kept]
+    strings = having(features, StringMap).strings()[kept]
     first = weights[np.arange(len(weights)), (weights != 0).argmax(axis=1)] if weights.size else np.ones(len(weights))
     directions, classes = np.unique(_rounded(weights / first[:, None]), axis=0, return_inverse=True)
     *packed, numbers = _minimal(strings, classes.ravel(), first).pack()
@@ -84,7 +85,7 @@ def unpack_weights(
         states, targets, named, labels, codebook[codes], n_symbols, rows, n_strings
     )
     empty = kernel.load_features(stored.value(spec, "features", dict), part_of(arrays, "features"))
-    features = empty.with_strings(FeatureStrings(symbols, offsets, []))
+    features = having(empty, StringMap).with_strings(FeatureStrings(symbols, offsets, []))
     return features, factors[:, None] * parts["directions"].reshape(rows, n_functions)[classes]
 
 

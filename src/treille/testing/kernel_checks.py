@@ -11,7 +11,18 @@ import numpy as np
 from sklearn.base import clone
 
 from treille.data import Batch
-from treille.features import DependentFeaturesError, FeatureMap, FeatureRows, Rows
+from treille.features import (
+    DependentFeaturesError,
+    ExplainingMap,
+    FeatureMap,
+    FeatureRows,
+    LocatingMap,
+    MergingMap,
+    Rows,
+    StoredRows,
+    WeighableRows,
+)
+from treille.features.abilities import having
 from treille.io.errors import InputError
 from treille.kernels import Kernel
 from treille.testing.laws import assert_close, assert_same, is_ours, laws_of, run, take
@@ -145,11 +156,11 @@ def features_do_not_depend_on_the_number_of_threads(case: _Case) -> None:
 
 def is_the_gram_matrix_of_its_features(case: _Case) -> None:
     features, rows = case.kernel.fit_features(case.batch)
-    phi = rows.to_csr()
+    phi = _csr(rows)
     assert phi.shape == (len(case.batch), features.n_features), f"the feature matrix has the shape {phi.shape}"
     assert_close((phi @ phi.T).toarray(), case.K, "the product of features")
     again = features.transform(case.batch)
-    assert_close(again.to_csr().toarray(), phi.toarray(), "the feature after transform (example, column)")
+    assert_close(_csr(again).toarray(), phi.toarray(), "the feature after transform (example, column)")
     assert_close(again.diag(), rows.diag(), "k(x, x)")
 
 
@@ -158,9 +169,10 @@ def weighted_columns_multiply_values(case: _Case) -> None:
     features, rows = case.kernel.fit_features(take(case.batch, first))
     factors = np.random.default_rng(0).uniform(0.5, 2.0, features.n_features)
     factors[::3] = 0.0
-    for some in (rows, features.transform(take(case.batch, second))):
-        plain, weighted = some.to_csr().toarray(), some.weighted(factors, unseen=2.0)
-        assert_close(weighted.to_csr().toarray(), plain * factors, "the weighted feature (example, column)")
+    for given in (rows, features.transform(take(case.batch, second))):
+        some = having(given, WeighableRows)
+        plain, weighted = _csr(some).toarray(), some.weighted(factors, unseen=2.0)
+        assert_close(_csr(weighted).toarray(), plain * factors, "the weighted feature (example, column)")
         unseen = some.diag() - (plain**2).sum(axis=1)
         assert_close(weighted.diag(), ((plain * factors) ** 2).sum(axis=1) + 4 * unseen, "k(x, x) of weighted columns")
         assert_close(some.weighted(np.ones(len(factors))).diag(), some.diag(), "k(x, x) with all weights 1")
@@ -170,13 +182,13 @@ def occurrences_sum_to_values(case: _Case) -> None:
     first, _ = case.halves
     features, _ = case.kernel.fit_features(take(case.batch, first))
     try:
-        found = features.occurrences(case.batch)
+        found = having(features, LocatingMap).occurrences(case.batch)
     except InputError:
         return
     owners = np.repeat(np.arange(len(case.batch)), np.diff(found.examples))
     sums = np.zeros((len(case.batch), features.n_features))
     np.add.at(sums, (owners, found.features), found.values)
-    assert_close(sums, features.transform(case.batch).to_csr().toarray(), "the sum of occurrences (example, feature)")
+    assert_close(sums, _csr(features.transform(case.batch)).toarray(), "the sum of occurrences (example, feature)")
     assert (found.parts >= 0).all(), "an occurrence covers a negative position"
 
 
@@ -185,7 +197,7 @@ def contributions_sum_to_outputs(case: _Case) -> None:
     features, _ = case.kernel.fit_features(take(case.batch, first))
     weights = np.random.default_rng(0).normal(size=(features.n_features, 2))
     try:
-        found = features.contributions(case.batch, weights)
+        found = having(features, ExplainingMap).contributions(case.batch, weights)
     except InputError as error:
         if not is_ours(case.kernel):  # a kernel of others need not have them
             return
@@ -198,7 +210,7 @@ def contributions_sum_to_outputs(case: _Case) -> None:
 
 def _by_name(rows: Any, names: list[str]) -> np.ndarray:
     """The matrix with its columns in the order of their names; a few names, such as those with a wildcard, are not unique."""
-    table = rows.to_csr().toarray()
+    table = _csr(rows).toarray()
     return table[:, sorted(range(len(names)), key=lambda i: (names[i], table[:, i].tolist()))]
 
 
@@ -210,7 +222,6 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
     a, b, c = (_Part.fitted(case.kernel, part) for part in parts)
     try:
         two, merged = a + b, {"(a, b), c": (a + b) + c, "a, (b, c)": a + (b + c), "(c, a), b": (c + a) + b}
-        extended = a.features.extend(parts[1]).extend(parts[2])
     except DependentFeaturesError:
         return
     except InputError as error:
@@ -224,7 +235,6 @@ def features_of_parts_merge_to_those_of_all(case: _Case) -> None:
     whole, batch = _fitted_on(case, everyone)
     for how, both in merged.items():
         _assert_merged(both, whole, batch, how)
-    _assert_merged(_Part(extended, []), whole, batch, "extended")
 
 
 def _fitted_on(case: _Case, ids: np.ndarray) -> tuple[FeatureMap, Batch]:
@@ -245,7 +255,7 @@ class _Part:
         return cls(features, [(batch, features, np.arange(features.n_features))])
 
     def __add__(self, other: "_Part") -> "_Part":
-        both, mine, theirs = self.features.merge(other.features)
+        both, mine, theirs = having(self.features, MergingMap).merge(other.features)
         each = ((self, mine), (other, theirs))
         return _Part(both, [(batch, own, new[ids]) for side, new in each for batch, own, ids in side.parts])
 
@@ -269,12 +279,16 @@ def _assert_renumbered(batch: Batch, own: FeatureMap, both: FeatureMap, ids: np.
     rows, found = own.transform(batch), both.transform(batch)
     if isinstance(rows, Rows):
         renumbered = rows.renumbered(ids, both.n_features)
-        moved, norms = renumbered.to_csr().toarray(), renumbered.diag()
+        moved, norms = _csr(renumbered).toarray(), renumbered.diag()
     else:  # those of sums are renumbered term by term
         moved, norms = np.zeros((len(batch), both.n_features)), rows.diag()
-        moved[:, ids] = rows.to_csr().toarray()
-    assert_close(found.to_csr().toarray(), moved, f"{what}, the feature of a part (example, column)", 1e-12)
+        moved[:, ids] = _csr(rows).toarray()
+    assert_close(_csr(found).toarray(), moved, f"{what}, the feature of a part (example, column)", 1e-12)
     assert_close(found.diag(), norms, f"{what}, k(x, x) of a part", 1e-12)
+
+
+def _csr(rows: FeatureRows) -> Any:
+    return having(rows, StoredRows).to_csr()
 
 
 def _names(features: FeatureMap) -> list[str]:
@@ -284,7 +298,7 @@ def _names(features: FeatureMap) -> list[str]:
 def is_applied_to_coefficients_as_it_is(case: _Case) -> None:
     first, second = case.halves
     coefficients = np.random.default_rng(0).standard_normal((len(second), 3))
-    found = case.kernel.apply(take(case.batch, first), take(case.batch, second), coefficients)
+    found = case.kernel.expansion(take(case.batch, second), coefficients).values(take(case.batch, first))
     assert_close(found, case.K[np.ix_(first, second)] @ coefficients, "k(X, Y) times coefficients (example, column)")
 
 
@@ -350,7 +364,7 @@ def restricted_features_keep_their_values(case: _Case) -> None:
     some, whole = features.restrict(ids), features.transform(case.batch)
     assert some.n_features == len(ids), f"{some.n_features} features are left of the {len(ids)} asked for"
     rows = some.transform(case.batch)
-    assert_same(rows.to_csr().toarray(), whole.to_csr().toarray()[:, ids], "the restricted feature (example, column)")
+    assert_same(_csr(rows).toarray(), _csr(whole).toarray()[:, ids], "the restricted feature (example, column)")
     assert_same(rows.diag(), whole.diag(), "k(x, x) of restricted features")
     for new, old in enumerate(ids):
         assert some.name(new) == features.name(old), f"feature {features.name(old)!r} is now {some.name(new)!r}"
@@ -366,7 +380,7 @@ def features_are_read_back_from_their_state(case: _Case) -> None:
 
 
 def _assert_same_rows(found: FeatureRows, expected: FeatureRows, what: str) -> None:
-    for mine, theirs in zip(found.parts, expected.parts, strict=True):
+    for mine, theirs in zip(*(having(rows, StoredRows).parts for rows in (found, expected)), strict=True):
         for field in fields(Rows):
             left, right = getattr(mine, field.name), getattr(theirs, field.name)
             assert (left is None) == (right is None), f"{what} {field.name} is missing in one of them"
@@ -382,9 +396,10 @@ def contributions_sum_to_applied_coefficients(case: _Case) -> None:
     first, second = (take(case.batch, half) for half in case.halves)
     beta = np.random.default_rng(0).normal(size=(len(second), 2))
     for kernel in (case.kernel, case.kernel + 1, (case.kernel * 0.5).normalized()):
-        found = kernel.contributions(first, second, beta)
+        expansion = kernel.expansion(second, beta)
+        found = expansion.contributions(first)
         if found is not None:
-            outputs = kernel.apply(first, second, beta)
+            outputs = expansion.values(first)
             assert_close(found.sums(), outputs, f"the sum of contributions to {kernel!r} (example, function)", 1e-9)
 
 

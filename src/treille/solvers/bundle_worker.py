@@ -1,0 +1,214 @@
+"""What workers do in a round of the bundle method. Each group of examples has its rows, targets, and share of every plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treille import _core
+from treille.solvers.part_targets import weights_of
+from treille.solvers.segments import rows_of
+from treille.solvers.worker_examples import WorkerExamples, signs
+
+# Where the driver looks for a better w: from the best w so far (0) towards that of the planes (1), and multiples of the latter.
+LINE_STEPS = np.concatenate([[-0.1], np.arange(0, 0.3, 0.02), np.arange(0.3, 1.21, 0.05)])
+MULTIPLES = np.array([0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.05])
+SWEEPS = 20  # of the local dual coordinate descent, at most
+LOCAL_GAP = 0.01  # of the gap that the examples of a worker had: the local descent ends there
+UNIT = 2.0**-24  # the largest relative error of a number rounded to float32
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A plane to drop; another one may become a mixture of both."""
+
+    plane: int
+    into: int | None = None
+    shares: tuple[float, float] = (0.0, 1.0)  # of the two in the mixture
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the driver asks about one problem in a round."""
+
+    problem: int
+    w: np.ndarray  # that of the planes, in float32, and its intercept
+    mixture: np.ndarray  # of the planes
+    moved: tuple[float, float]  # the best w is now so much of the last one, and so much of the last w of the planes
+    cut: float  # where to cut, between the best w (0) and w (1)
+    drops: tuple[Drop, ...]  # planes to drop first, one after another
+    seed: int
+    exact: bool = True  # planes in float64
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.w.nbytes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one or more groups of examples answer: sums over them. Planes are sent in float32 where the tolerance allows it."""
+
+    losses: np.ndarray  # at the points LINE_STEPS and MULTIPLES
+    planes: np.ndarray  # two rows: v = sum_i beta_i (x_i, 1) of the new planes, over the features of these examples
+    offsets: np.ndarray  # of these
+    dual: float  # what the mixture of planes adds to the dual value, besides |w|^2
+    errors: np.ndarray  # bounds on the distances of the planes' v from the exact ones
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.planes.nbytes
+
+    def rounded(self, dtype: Any) -> Answer:
+        """As it is sent: v in this type, and the error that this makes."""
+        if self.planes.dtype == dtype:
+            return self
+        norms = np.sqrt(np.einsum("tz,tz->t", self.planes, self.planes))
+        return replace(self, planes=self.planes.astype(dtype), errors=self.errors + UNIT * norms)
+
+
+@dataclass(frozen=True)
+class WorkerState:
+    """A group of examples between two rounds. Nothing is changed in place: a lost state is computed anew from the one before it."""
+
+    examples: WorkerExamples
+    outputs: dict[int, tuple[np.ndarray, np.ndarray]]  # of each problem: at the best w, and at that of the planes
+    planes: dict[int, list[np.ndarray]]  # coefficients beta of the examples
+
+    def __sizeof__(self) -> int:  # Dask asks, and moves tasks to where little would have to be sent
+        betas = sum(beta.nbytes for planes in self.planes.values() for beta in planes)
+        return object.__sizeof__(self) + self.examples.__sizeof__() + betas
+
+    def new_planes(self, k: int, *betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """v of some planes, one row each, and their offsets."""
+        offsets = [self.examples.conjugate(k, beta) for beta in betas]
+        return np.ascontiguousarray(self.examples.sums(k, *betas).T), np.array(offsets)
+
+
+Turn = tuple[WorkerState, list[Answer]]  # a group after a round, and what it answered
+
+
+@dataclass(frozen=True)
+class Union:
+    """The features of several groups together, and where those of each group are among them."""
+
+    ids: np.ndarray
+    places: list[np.ndarray]
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.ids.nbytes + sum(own.nbytes for own in self.places)
+
+
+def ids_of(found: WorkerExamples | Union) -> np.ndarray:
+    """The features that occur, by number among all."""
+    return found.ids
+
+
+def unite(*each: np.ndarray) -> Union:
+    """The union of the features of several groups."""
+    ids = np.unique(np.concatenate(each))
+    return Union(ids, [np.searchsorted(ids, own).astype(np.int32) for own in each])
+
+
+def own_features(requests: list[Request], ids: np.ndarray) -> list[Request]:
+    """The requests with the weights of these features only."""
+    return [replace(request, w=np.append(request.w[ids], request.w[-1:])) for request in requests]
+
+
+def begin(examples: WorkerExamples, *starts: np.ndarray) -> Turn:
+    """A group before the first round, and dual variables to start from, which have one row per problem.
+
+    The planes are 0 and, if these are given, that of the dual variables.
+    """
+    zero = np.zeros(len(examples))
+    planes = {k: [zero] for k in range(examples.problem.n_problems)}
+    if starts:
+        for k, own in planes.items():
+            own.append(signs(examples.problem, k) * np.concatenate([start[k] for start in starts]))
+    return WorkerState(examples, dict.fromkeys(planes, (zero, zero)), planes), []
+
+
+def start_planes(turn: Turn) -> list[Answer]:
+    """The plane that each problem starts with."""
+    none = np.zeros(1)
+    return [Answer(none, *turn[0].new_planes(k, planes[1]), 0.0, none) for k, planes in turn[0].planes.items()]
+
+
+def dual_variables(turn: Turn, mixtures: list[np.ndarray]) -> np.ndarray:
+    """The mixture of planes of each problem, as dual variables: one row per problem."""
+    state, each = turn[0], enumerate(mixtures)
+    return np.stack([signs(state.examples.problem, k) * _mixed(state.planes[k], mixture) for k, mixture in each])
+
+
+def add_answers(union: Union, *answers: list[Answer]) -> list[Answer]:
+    """Sums over groups, of each problem: in float64, and sent in the type in which they came."""
+    return [_added(union, each).rounded(each[0].planes.dtype) for each in zip(*answers, strict=True)]
+
+
+def _added(union: Union, answers: tuple[Answer, ...]) -> Answer:
+    planes = np.zeros((len(answers[0].planes), len(union.ids) + 1))
+    for places, own in zip(union.places, answers, strict=True):
+        for total, v in zip(planes, own.planes, strict=True):
+            total[places] += v[:-1]
+            total[-1] += v[-1]
+    losses, offsets, errors = (sum(getattr(own, name) for own in answers) for name in ("losses", "offsets", "errors"))
+    return Answer(losses, planes, offsets, sum(own.dual for own in answers), errors)
+
+
+def answers_of(turn: Turn) -> list[Answer]:
+    """What a group answered."""
+    return turn[1]
+
+
+def take_part(turn: Turn, requests: list[Request]) -> Turn:
+    """One round: outputs at the planes' w, losses along a line, and two planes for each problem asked about.
+
+    The *vertex* is the subgradient of the losses near the best w, which repairs the primal value. The *local* plane is the answer
+    of dual coordinate descent on these examples, all others unchanged: it is near the dual optimum, and its overshoot, since all
+    groups move at the same time, is corrected by the mixture of planes.
+    """
+    state, answers = turn[0], list[Answer]()
+    outputs, planes = dict(state.outputs), dict(state.planes)
+    problem = state.examples.problem
+    for request in requests:
+        k = request.problem
+        own, (best, last) = list(planes[k]), outputs[k]
+        for drop in request.drops:
+            if drop.into is not None:
+                own[drop.into] = drop.shares[0] * own[drop.plane] + drop.shares[1] * own[drop.into]
+            del own[drop.plane]
+        u, v = request.moved
+        best = u * best + v * last
+        f = state.examples.outputs(k, request.w)
+        y, C, loss = problem.y(k), problem.C, state.examples.loss
+        points = [best + t * (f - best) for t in LINE_STEPS] + [m * f for m in MULTIPLES]
+        losses = np.array([C @ loss.value(y, point) for point in points])
+        mixed = _mixed(own, request.mixture)
+        vertex = loss.subgradient(y, best + request.cut * (f - best), C)
+        local = _improved(state.examples, k, mixed, f, request)
+        sums, offsets = state.new_planes(k, vertex, local)
+        own += [vertex, local]
+        outputs[k], planes[k] = (best, f), own
+        answer = Answer(losses, sums, offsets, state.examples.conjugate(k, mixed), np.zeros(2))
+        answers.append(answer.rounded(np.float64 if request.exact else np.float32))
+    return replace(state, outputs=outputs, planes=planes), answers
+
+
+def _mixed(planes: list[np.ndarray], mixture: np.ndarray) -> np.ndarray:
+    total = np.zeros_like(planes[0])
+    for share, beta in zip(mixture, planes, strict=True):
+        if share > 0:
+            total += share * beta
+    return total
+
+
+def _improved(examples: WorkerExamples, k: int, beta: np.ndarray, f: np.ndarray, request: Request) -> np.ndarray:
+    if not len(examples):
+        return beta
+    weights, y = weights_of(rows_of(examples.rows, k)[0]), signs(examples.problem, k)
+    u = np.array(request.w[:-1] if weights is None else request.w[:-1] * weights, np.float64)
+    b, alpha, free = np.array(request.w[-1:], np.float64), y * beta, examples.free(k, f, beta).astype(np.uint8)
+    rows, targets = examples.for_core(k)
+    bias, n = float(examples.problem.intercept), len(alpha)
+    _core.improve_part(rows, targets, bias, SWEEPS, LOCAL_GAP, request.seed, u, b, alpha, n, free, 1)
+    return y * alpha

@@ -1,0 +1,80 @@
+"""Sources: where the examples of a fit come from. Each says which spaces there are for its examples, and builds them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from treille.data import Batch
+from treille.kernels import Kernel
+from treille.kernels.fitting import FitContext
+from treille.spaces.gram import GramSpace
+from treille.spaces.product import ProductSpace
+from treille.spaces.rows import RowsSpace
+
+SPACES = (RowsSpace, ProductSpace, GramSpace)  # of examples in memory, cheapest first
+
+
+class Source(ABC):
+    """Examples with the kernel that reads them. Estimators do not ask where they are.
+
+    >>> from treille.kernels import NGram
+    >>> source = MemorySource(NGram(1), "as given", NGram(1).batch(["ab", "b"]))
+    >>> source.build_space(source.spaces(None, FitContext(), None)[0], FitContext(), None).sizes()
+    '2 examples, 2 features, 3 entries, 76 bytes of rows'
+    """
+
+    kernel: Kernel
+    kernel_why: str  # the reason for this kernel
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of examples."""
+
+    @property
+    @abstractmethod
+    def first(self) -> Batch:
+        """One or more of the examples, for what depends on the kind of data."""
+
+    @abstractmethod
+    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
+        """Those of the wanted spaces that there are for the examples, preferred ones first; None: of all spaces."""
+
+    @abstractmethod
+    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> Any:
+        """One of these spaces, built."""
+
+    def progress(self, n_problems: int, space: Any) -> tuple[int, str]:
+        """How many runs of a solver there are for so many problems, and what its epochs are called."""
+        return n_problems, "epoch"
+
+
+class MemorySource(Source):
+    """Examples in memory.
+
+    >>> from treille.kernels import AllSubstrings
+    >>> source = MemorySource(AllSubstrings(), "as given", AllSubstrings().batch(["ab", "b"]))
+    >>> [space.name for space in source.spaces(None, FitContext(), None)]
+    ['product', 'gram']
+    """
+
+    def __init__(self, kernel: Kernel, kernel_why: str, batch: Batch):
+        self.kernel, self.kernel_why, self.batch = kernel, kernel_why, batch
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    @property
+    def first(self) -> Batch:
+        return self.batch
+
+    def spaces(self, wanted: Sequence[Any] | None, context: FitContext, n_jobs: int | None) -> Sequence[Any]:
+        order: Sequence[Any] = SPACES if wanted is None else wanted
+        if len(order) > 1 and not self.kernel.prefers_features(self.batch, n_jobs, context.known):
+            # Rows of a solver that was given are its last resort, since they may be all that it works on.
+            order = SPACES[1:] if wanted is None else sorted(order, key=lambda space: space is RowsSpace)
+        return [space for space in order if space.offered(self.kernel, self.batch)]
+
+    def build_space(self, space: Any, context: FitContext, n_jobs: int | None) -> Any:
+        return space.build(self.kernel, self.batch, n_jobs, context)
