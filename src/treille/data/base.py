@@ -206,7 +206,7 @@ def kind_of(data: Any) -> type[Batch]:
 def other_kind(data: Any, cls: type[Batch]) -> type[Batch] | None:
     """The kind of data that is certainly not of the kind `cls`; None if it may be.
 
-    Rows of numbers, lists of words and columns of a DataFrame may be meant as sequences: the constructor of `cls` says what is wrong.
+    Rows of numbers, lists of words and a DataFrame may be meant as sequences: the constructor of `cls` names what is wrong.
     """
     first = first_item(data)
     flat = isinstance(first, (list, tuple, np.ndarray)) and not any(isinstance(each, (list, tuple)) for each in first)
