@@ -61,12 +61,12 @@ def run(
         matrix = features.fit_transform(data.X)
         if matrix.shape[1] == 0:
             raise InputError(
-                f"{examples.source}: no example has a feature of {format_kernel(chosen)}: they may be too short for it"
+                f"{examples.source}: no example has a feature of {format_kernel(data.kernel)}: they may be too short for it"
             )
         written = _write(output, features, matrix, examples) if output is not None else []
     value = {
         "file": examples.source,
-        "kernel": format_kernel(chosen),
+        "kernel": format_kernel(data.kernel),
         "examples": len(examples),
         "features": matrix.shape[1],
         "entries": matrix.nnz,

@@ -27,7 +27,7 @@ from treille.cli import options
 from treille.cli.console import Printer
 from treille.cli.models import check_writable, describe_report, print_saved
 from treille.cli.options import command, flag, kernel_option, option
-from treille.cli.trained import NOT_CONVERGED, Task, checked
+from treille.cli.trained import NOT_CONVERGED, TrainingJob, checked
 from treille.cli.training import fit, fold_splits, held_out
 from treille.kernels.parse import format_kernel
 
@@ -79,7 +79,7 @@ def run(
     y = np.asarray(data.examples.targets()) if regression else np.array(data.labels)
     scored, values = _scores(printer, learner, batch, y, cv, seed) if cv else ("", None)
     fit(learner, batch, y)
-    Task(files, [], model, reading, printer).save(learner)
+    TrainingJob(files, [], model, reading, printer).save(learner)
     tables = learner.learned_weights_
     by_class = tables if isinstance(tables, dict) else {"": tables}
     _print(printer, learner, data.why, by_class, top, scored)

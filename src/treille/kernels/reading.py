@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from treille.data import Batch
+from treille.data import Batch, Table
 from treille.data.base import other_kind
 from treille.io import stored
 from treille.io.errors import InputError
@@ -44,7 +44,8 @@ class Reads:
         """What a model reads that was fitted on this batch: symbols that were given are not split by the kernel's unit."""
         if not isinstance(batch, Batch):  # but parts of the data, each of which was a batch
             return self
-        columns = {name: own.fitted(batch.columns[name]) for name, own in self.columns.items()}
+        inside = batch.columns if isinstance(batch, Table) else {}
+        columns = {name: own.fitted(inside[name]) for name, own in self.columns.items()}
         return replace(self, units=batch.units, columns=columns)
 
     def spec(self) -> dict[str, Any]:

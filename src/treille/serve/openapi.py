@@ -8,8 +8,9 @@ import treille
 from treille.explain.tasks import SINGULAR
 from treille.serve.answers import Served
 from treille.serve.errors import KINDS
-from treille.serve.kinds import SENTENCES, TOKEN
+from treille.serve.kinds import SENTENCES
 from treille.serve.limits import Limits
+from treille.tagging import Sentences
 
 FAILURES = (400, 408, 413, 415, 421, 422, 500, 503, 504)
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}
@@ -76,7 +77,7 @@ def _predictions(served: Served, label: dict[str, Any]) -> tuple[dict[str, Any],
 def _explanation(served: Served, label: dict[str, Any], single: dict[str, Any]) -> dict[str, Any]:
     own = {"score": NUMBER, "intercept": NUMBER, "parts": {"type": "array", "items": TEXT}, "contributions": NUMBERS}
     if served.reader.kind == SENTENCES:
-        token = _object({"token": TOKEN, "tag": label} | own)
+        token = _object({"token": Sentences.json_schema()["items"], "tag": label} | own)
         return _object({"tags": {"type": "array", "items": label}, "tokens": {"type": "array", "items": token}})
     html = {"type": "string", "description": "The example highlighted, if asked for."}
     optional = {"html": html, "class": label, "columns": {"type": "array"}, "words": {"type": "array"}}

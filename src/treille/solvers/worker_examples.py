@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from treille import _core
-from treille.features import ConcatenatedRows, FeatureRows, PerProblemRows
+from treille.features import ConcatenatedRows, FeatureRows, MatrixRows, PerProblemRows
+from treille.features.abilities import having
 from treille.solvers.part_targets import coded_terms, part_targets
 from treille.solvers.problem import DualLoss, Problem
 from treille.solvers.segments import rows_of, some_problems
@@ -108,7 +109,7 @@ def _over(rows: FeatureRows, ids: np.ndarray) -> FeatureRows:
     if isinstance(rows, PerProblemRows):
         return PerProblemRows([_over(own, ids) for own in rows.problems])
     terms, first = list[FeatureRows](), 0
-    for term in rows.parts:
+    for term in having(rows, MatrixRows).parts:
         own = ids[(first <= ids) & (ids < first + term.n_features)] - first
         new = np.full(term.n_features, -1, np.int64)
         new[own] = np.arange(len(own))
