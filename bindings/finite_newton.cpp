@@ -34,9 +34,9 @@ void bind_finite_newton(nb::module_& m) {
         nb::gil_scoped_release release;
         return targets.with_own_losses([&](auto&& loss_of) {
           const auto loss = loss_of(k);
-          std::vector<Target> each(targets.size());
+          std::vector<decltype(loss.target(0))> each(targets.size());
           for (std::size_t i = 0; i < each.size(); ++i) each[i] = loss.target(i);
-          return line_minimum(loss, slope, curvature, each, view(outputs), view(direction));
+          return line_minimum<std::remove_const_t<decltype(loss)>>(loss, slope, curvature, each, view(outputs), view(direction));
         });
       },
       "targets"_a, "k"_a, "slope"_a, "curvature"_a, "outputs"_a, "direction"_a,

@@ -187,7 +187,7 @@ void bind_solve(nb::module_& m) {
         nb::gil_scoped_release release;
         return targets.with_own_losses([&](auto&& loss_of) -> double {
           const auto loss = loss_of(k);
-          if constexpr (std::is_same_v<decltype(loss), const QuadraticLoss>)
+          if constexpr (!std::is_same_v<decltype(loss), const LogisticLoss>)
             return best_step(loss, {slope, curvature}, view(outputs), view(direction));
           else
             throw std::invalid_argument("the loss is not linear or quadratic in pieces");

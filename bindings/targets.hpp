@@ -23,15 +23,20 @@ struct TargetsIn {
   // use(loss_of), where loss_of(targets, k, C) is the loss of problem k of targets like these, with weights C of the examples.
   template <class Use>
   decltype(auto) with_losses(Use&& use) const {
-    return std::visit(
-        [&]<class Shape>(const Shape& given) {
-          return use([given](const TargetsIn& of, std::size_t k, std::span<const double> C) {
-            const std::size_t n = of.size();
-            if (of.y.size() == 0) return typename Shape::Loss(given, {view(of.labels), view(of.classes)[k], {}, C});
-            return typename Shape::Loss(given, {{}, 0, view(of.y).subspan(k * n, n), C});
-          });
-        },
-        shape);
+    auto of_class = [](const TargetsIn& of, std::size_t k, std::span<const double> C) {
+      return ClassTargets{view(of.labels), view(of.classes)[k], C};
+    };
+    if (const auto* logistic = std::get_if<LogisticShape>(&shape)) {
+      return use(
+          [=](const TargetsIn& of, std::size_t k, std::span<const double> C) { return LogisticLoss(*logistic, of_class(of, k, C)); });
+    }
+    const auto& given = std::get<QuadraticShape>(shape);
+    if (y.size() == 0) {
+      return use([=](const TargetsIn& of, std::size_t k, std::span<const double> C) { return QuadraticLoss(given, of_class(of, k, C)); });
+    }
+    return use([=](const TargetsIn& of, std::size_t k, std::span<const double> C) {
+      return QuadraticLoss(given, NumberTargets{view(of.y).subspan(k * of.size(), of.size()), C});
+    });
   }
   // use(loss_of), where loss_of(k) is the loss of problem k.
   template <class Use>

@@ -53,14 +53,14 @@ struct FiniteNewtonOptions {
 // of P at t = 0. Newton's method on the slope, which rises, within the bracket known so far: exact after finitely many steps where the
 // slope is piecewise linear.
 template <DualLoss Loss>
-double line_minimum(const Loss& loss, double slope, double curvature, std::span<const Target> targets, std::span<const double> f,
-                    std::span<const double> d) {
+double line_minimum(const Loss& loss, double slope, double curvature, std::span<const typename Loss::Target> targets,
+                    std::span<const double> f, std::span<const double> d) {
   double low = 0, high = std::numeric_limits<double>::infinity(), t = 1;
   for (int k = 0; k < 60; ++k) {
     double there = slope + curvature * t, bend = curvature;
     for (std::size_t i = 0; i < f.size(); ++i) {
-      const Target& target = targets[i];
-      if (d[i] == 0 || !(target.C > 0)) continue;
+      const auto& target = targets[i];
+      if (d[i] == 0 || !(target.C() > 0)) continue;
       there -= loss.sign(target) * d[i] * (loss.alpha(target, f[i] + t * d[i]) - loss.alpha(target, f[i]));
       bend += d[i] * d[i] * loss.curvature(target, f[i] + t * d[i]);
     }
@@ -82,8 +82,8 @@ class FiniteNewton {
   FiniteNewton(const R& rows, const Loss& loss, const FiniteNewtonOptions& options, Monitor& monitor)
       : rows_(rows), loss_(loss), options_(options), monitor_(monitor) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Target target = loss.target(i);
-      if (!(target.C > 0)) continue;
+      const auto target = loss.target(i);
+      if (!(target.C() > 0)) continue;
       all_.push_back(static_cast<ExampleIndex>(i));
       targets_.push_back(target);
     }
@@ -201,7 +201,7 @@ class FiniteNewton {
   void advance() {
     multiply(s_, step_);
     if (stopped()) return;
-    const double slope = inner(g_, s_), t = slope < 0 ? line_minimum(loss_, slope, inner(s_, s_), targets_, f_, step_) : 1.0;
+    const double slope = inner(g_, s_), t = slope < 0 ? line_minimum<Loss>(loss_, slope, inner(s_, s_), targets_, f_, step_) : 1.0;
     combine(1, w_, t, s_);
     for (std::size_t k = 0; k < f_.size(); ++k) f_[k] += t * step_[k];
     exact_ = false;
@@ -310,7 +310,7 @@ class FiniteNewton {
   Monitor& monitor_;
   std::vector<ExampleIndex> all_;     // examples that take part; what follows is indexed by positions in it
   std::vector<ExampleIndex> active_;  // positions with a_i != 0
-  std::vector<Target> targets_;
+  std::vector<typename Loss::Target> targets_;
   std::vector<double> f_, step_;  // step_: X s
   std::vector<double> alpha_;
   std::vector<double> c_;  // curvatures of the active examples

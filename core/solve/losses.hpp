@@ -9,23 +9,43 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "solve/best_bias.hpp"
 
 namespace treille {
 
-struct Target {
-  double y, C;  // C_i is the weight of the loss; where it is 0, the example takes no part
+// What an example should be, and C_i, the weight of its loss; where that is 0, the example takes no part. Solvers keep it beside the
+// example's variable, so that of a class takes 8 bytes: y_i C_i, y_i = +1 or -1.
+struct ClassTarget {
+  double y_C;
+
+  double y() const { return std::copysign(1.0, y_C); }
+  double C() const { return std::abs(y_C); }
 };
 
-// What the examples of one problem should be: +1 where labels[i] == positive and -1 elsewhere, or, without labels, y[i].
-struct Targets {
+struct NumberTarget {
+  double number, weight;
+
+  double y() const { return number; }
+  double C() const { return weight; }
+};
+
+// The targets of one problem: +1 where labels[i] == positive and -1 elsewhere.
+struct ClassTargets {
+  using Target = ClassTarget;
   std::span<const std::int32_t> labels;
   std::int32_t positive;
+  std::span<const double> C;
+
+  Target operator[](std::size_t i) const { return {labels[i] == positive ? C[i] : -C[i]}; }
+};
+
+struct NumberTargets {
+  using Target = NumberTarget;
   std::span<const double> y, C;
 
-  bool of_classes() const { return y.empty(); }
-  Target operator[](std::size_t i) const { return {of_classes() ? (labels[i] == positive ? 1.0 : -1.0) : y[i], C[i]}; }
+  Target operator[](std::size_t i) const { return {y[i], C[i]}; }
 };
 
 struct DualGradient {
@@ -51,8 +71,8 @@ struct Margins {
 };
 
 template <class L>
-concept DualLoss = requires(const L& loss, std::size_t i, const Target& t, double a, double f, double q, Margins& margins) {
-  { loss.target(i) } -> std::same_as<Target>;
+concept DualLoss = requires(const L& loss, std::size_t i, const typename L::Target& t, double a, double f, double q, Margins& margins) {
+  { loss.target(i) } -> std::same_as<typename L::Target>;
   { loss.sign(t) } -> std::same_as<double>;
   { loss.scale() } -> std::same_as<double>;         // of outputs: decides what a large and a tiny gradient is
   { loss.value(t, f) } -> std::same_as<double>;     // loss_i(f)
@@ -82,30 +102,33 @@ concept DualLoss = requires(const L& loss, std::size_t i, const Target& t, doubl
 //
 // Hsieh et al., ICML 2008, for classes; Ho and Lin, "Large-scale linear support vector regression", JMLR 2012.
 struct QuadraticShape {
-  using Loss = class QuadraticLoss;
   double lower, upper, epsilon, bend;
 };
 
+template <class Targets>
 class QuadraticLoss {
  public:
-  QuadraticLoss(const QuadraticShape& shape, const Targets& targets) : shape_(shape), targets_(targets), of_classes_(targets.of_classes()) {
-    if (of_classes_) return;
-    double sum = 0, count = 0;
-    for (std::size_t i = 0; i < targets.y.size(); ++i)
-      if (targets.C[i] > 0) sum += std::abs(targets.y[i]), ++count;
-    if (sum > 0) scale_ = sum / count;
+  using Target = typename Targets::Target;
+
+  // For classes, lower and epsilon are 0.
+  QuadraticLoss(const QuadraticShape& shape, const Targets& targets) : shape_(shape), targets_(targets) {
+    if constexpr (!kClasses) {
+      double sum = 0, count = 0;
+      for (std::size_t i = 0; i < targets.y.size(); ++i)
+        if (targets.C[i] > 0) sum += std::abs(targets.y[i]), ++count;
+      if (sum > 0) scale_ = sum / count;
+    }
   }
 
   Target target(std::size_t i) const { return targets_[i]; }
-  double sign(const Target& t) const { return of_classes_ ? t.y : 1.0; }
+  double sign(const Target& t) const { return kClasses ? t.y() : 1.0; }
   double scale() const { return scale_; }
-  double diagonal(const Target& t) const { return shape_.bend > 0 ? shape_.bend / t.C : 0.0; }
+  double diagonal(const Target& t) const { return shape_.bend > 0 ? shape_.bend / t.C() : 0.0; }
   double feasible(const Target& t, double a) const { return std::clamp(a, least(t), most(t)); }
   double alpha(const Target& t, double f) const {
     const double excess = beyond(residual(t, f));
-    if (excess == 0) return 0.0;
-    if (shape_.bend == 0) return excess > 0 ? most(t) : least(t);
-    return feasible(t, excess * (t.C / shape_.bend));
+    if (shape_.bend > 0) return feasible(t, excess * (t.C() / shape_.bend));
+    return excess > 0 ? most(t) : excess < 0 ? least(t) : 0.0;
   }
   double value(const Target& t, double f) const {
     const double a = alpha(t, f);
@@ -113,26 +136,26 @@ class QuadraticLoss {
   }
   // For the hinge: (C_i - a_i) r_i where r_i > 0, otherwise -a_i r_i.
   double term(const Target& t, double a, double f) const {
-    return value(t, f) - a * residual(t, f) + shape_.epsilon * std::abs(a) + 0.5 * diagonal(t) * a * a;
+    return value(t, f) - a * residual(t, f) + epsilon() * std::abs(a) + 0.5 * diagonal(t) * a * a;
   }
   // The dual has a kink at 0: there, any slope within epsilon holds.
   DualGradient gradient(const Target& t, double a, double f) const {
     const double g = diagonal(t) * a - residual(t, f);
-    const double up = a >= 0 ? g + shape_.epsilon : g - shape_.epsilon, down = a > 0 ? g + shape_.epsilon : g - shape_.epsilon;
+    const double up = a >= 0 ? g + epsilon() : g - epsilon(), down = a > 0 ? g + epsilon() : g - epsilon();
     const bool rises = a<most(t), falls = a> least(t);
     if (rises && up < 0) return {up, 0.0};
     if (falls && down > 0) return {down, 0.0};
     return {0.0, std::min(rises ? up : kInfinity, falls ? -down : kInfinity)};
   }
   double step(const Target& t, double a, double f, double q) const {
-    const double g = diagonal(t) * a - residual(t, f), up = g + shape_.epsilon, down = g - shape_.epsilon;
+    const double g = diagonal(t) * a - residual(t, f), up = g + epsilon(), down = g - epsilon();
     if (up < q * a) return q > 0 ? feasible(t, a - up / q) : most(t);
     if (down > q * a) return q > 0 ? feasible(t, a - down / q) : least(t);
     return 0.0;
   }
-  double curvature(const Target& t, double f) const { return std::abs(piece(t, f)) == 1 ? t.C / shape_.bend : 0.0; }
+  double curvature(const Target& t, double f) const { return std::abs(piece(t, f)) == 1 ? t.C() / shape_.bend : 0.0; }
   void add_to(Margins& margins, const Target& t, double a, double f) const {
-    margins.add(a, t.C, of_classes_ && shape_.bend == 0 ? t.y * f : -1.0);
+    margins.add(a, t.C(), kClasses && shape_.bend == 0 ? t.y() * f : -1.0);
   }
 
   // -2 and 2: a is at its bound; -1 and 1: the loss is quadratic; 0: it is 0. Monotone in f.
@@ -144,24 +167,26 @@ class QuadraticLoss {
   Line slope(const Target& t, int piece) const {
     if (piece == 0) return {0, 0};
     if (std::abs(piece) == 2) return {-sign(t) * (piece > 0 ? most(t) : least(t)), 0};
-    const double factor = t.C / shape_.bend;
-    return {-sign(t) * (offset(t) - piece * shape_.epsilon) * factor, factor};
+    const double factor = t.C() / shape_.bend, offset = kClasses ? 1.0 : t.y();
+    return {-sign(t) * (offset - piece * epsilon()) * factor, factor};
   }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr bool kClasses = std::is_same_v<Targets, ClassTargets>;
 
-  double offset(const Target& t) const { return of_classes_ ? 1.0 : t.y; }
-  double residual(const Target& t, double f) const { return of_classes_ ? 1 - t.y * f : t.y - f; }
+  double epsilon() const { return kClasses ? 0.0 : shape_.epsilon; }
+  double residual(const Target& t, double f) const { return kClasses ? 1 - t.y() * f : t.y() - f; }
+  // r_i without epsilon.
   double beyond(double r) const {
-    return r > shape_.epsilon ? r - shape_.epsilon : r < -shape_.epsilon && shape_.lower > 0 ? r + shape_.epsilon : 0.0;
+    if (kClasses) return std::max(r, 0.0);
+    return r > shape_.epsilon ? r - shape_.epsilon : r < -shape_.epsilon ? r + shape_.epsilon : 0.0;
   }
-  double most(const Target& t) const { return shape_.upper * t.C; }
-  double least(const Target& t) const { return shape_.lower > 0 ? -shape_.lower * t.C : 0.0; }
+  double most(const Target& t) const { return shape_.upper * t.C(); }
+  double least(const Target& t) const { return kClasses ? 0.0 : -shape_.lower * t.C(); }
 
   QuadraticShape shape_;
   Targets targets_;
-  bool of_classes_;
   double scale_ = 1.0;
 };
 
@@ -171,32 +196,32 @@ class QuadraticLoss {
 // C_i KL(a_i / C_i || s(m)). Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011, take
 // Newton steps on a_i or C_i - a_i, whichever is smaller; with the margin as the variable no logarithm of a tiny a_i is ever needed, and
 // a_i = 0 is as good a start as any.
-struct LogisticShape {
-  using Loss = class LogisticLoss;
-};
+struct LogisticShape {};
 
 class LogisticLoss {
  public:
-  LogisticLoss(LogisticShape, const Targets& targets) : targets_(targets) {}
+  using Target = ClassTarget;
+
+  LogisticLoss(LogisticShape, const ClassTargets& targets) : targets_(targets) {}
 
   Target target(std::size_t i) const { return targets_[i]; }
-  double sign(const Target& t) const { return t.y; }
+  double sign(const Target& t) const { return t.y(); }
   double scale() const { return 1.0; }
   double diagonal(const Target&) const { return 0.0; }
-  double feasible(const Target& t, double a) const { return std::clamp(a, 0.0, t.C); }
-  double alpha(const Target& t, double f) const { return t.C * share(t.y * f); }
-  double curvature(const Target& t, double f) const { return t.C * share(t.y * f) * share(-t.y * f); }
-  double value(const Target& t, double f) const { return t.C * softplus(-t.y * f); }
+  double feasible(const Target& t, double a) const { return std::clamp(a, 0.0, t.C()); }
+  double alpha(const Target& t, double f) const { return t.C() * share(t.y() * f); }
+  double curvature(const Target& t, double f) const { return t.C() * share(t.y() * f) * share(-t.y() * f); }
+  double value(const Target& t, double f) const { return t.C() * softplus(-t.y() * f); }
   double term(const Target& t, double a, double f) const {
-    const double m = t.y * f, p = a / t.C;
-    return t.C * std::max(0.0, x_log_x(p) + x_log_x(1 - p) + p * softplus(m) + (1 - p) * softplus(-m));
+    const double m = t.y() * f, p = a / t.C();
+    return t.C() * std::max(0.0, x_log_x(p) + x_log_x(1 - p) + p * softplus(m) + (1 - p) * softplus(-m));
   }
   // Relative to C_i: the gradient itself is infinite at 0.
-  DualGradient gradient(const Target& t, double a, double f) const { return {a / t.C - share(t.y * f), 0.0}; }
+  DualGradient gradient(const Target& t, double a, double f) const { return {a / t.C() - share(t.y() * f), 0.0}; }
   // The margin m after the step solves  m - q C_i s(m) = y_i f - q a,  the left side rising with a slope of 1 to 1 + q C_i / 4.
   double step(const Target& t, double a, double f, double q) const {
-    const double right = t.y * f - q * a, most = q * t.C;
-    double low = right, high = right + most, m = std::clamp(t.y * f, low, high);
+    const double right = t.y() * f - q * a, most = q * t.C();
+    double low = right, high = right + most, m = std::clamp(t.y() * f, low, high);
     for (int i = 0; i < 100; ++i) {
       const double s = share(m), value = m - most * s - right;
       (value > 0 ? high : low) = m;
@@ -206,18 +231,18 @@ class LogisticLoss {
       m = next;
       if (done) break;
     }
-    return t.C * share(m);
+    return t.C() * share(m);
   }
-  void add_to(Margins& margins, const Target& t, double a, double) const { margins.add(a, t.C, -1.0); }
+  void add_to(Margins& margins, const Target& t, double a, double) const { margins.add(a, t.C(), -1.0); }
 
  private:
   static double share(double m) { return 1 / (1 + std::exp(m)); }
   static double softplus(double m) { return std::log1p(std::exp(-std::abs(m))) + std::max(m, 0.0); }
   static double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
 
-  Targets targets_;
+  ClassTargets targets_;
 };
 
-static_assert(DualLoss<QuadraticLoss> && DualLoss<LogisticLoss>);
+static_assert(DualLoss<QuadraticLoss<ClassTargets>> && DualLoss<QuadraticLoss<NumberTargets>> && DualLoss<LogisticLoss>);
 
 }  // namespace treille

@@ -46,7 +46,7 @@ double improve_part(const PartRows& rows, const Loss& loss, const PartOptions& o
   std::vector<double> q(rows.size(), -1.0);
   std::vector<std::uint32_t> active, kept;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    free[i] = free[i] && loss.target(i).C > 0;
+    free[i] = free[i] && loss.target(i).C() > 0;
     if (free[i]) active.push_back(static_cast<std::uint32_t>(i));
   }
   double met = 0, first = 0, skipped = 0;
@@ -98,7 +98,7 @@ PartValues measure_part(const PartRows& rows, const Loss& loss, double bias, Sha
     poll();
     if (i + 4 < rows.size()) rows.prefetch(i + 4);
     const auto target = loss.target(i);
-    if (!(target.C > 0)) continue;
+    if (!(target.C() > 0)) continue;
     values.losses += loss.value(target, rows.dot(i, w.u) + bias * *w.b);
     // The term of the gap at f = 0 is the loss there plus the conjugate.
     values.dual += loss.value(target, 0.0) - loss.term(target, alpha[i], 0.0);

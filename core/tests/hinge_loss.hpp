@@ -9,9 +9,10 @@
 
 namespace treille::tests {
 
-inline QuadraticLoss hinge_loss(std::span<const std::int32_t> labels, std::int32_t positive, std::span<const double> C, bool squared) {
+inline QuadraticLoss<ClassTargets> hinge_loss(std::span<const std::int32_t> labels, std::int32_t positive, std::span<const double> C,
+                                              bool squared) {
   const double infinity = std::numeric_limits<double>::infinity();
-  return QuadraticLoss({0.0, squared ? infinity : 1.0, 0.0, squared ? 0.5 : 0.0}, {labels, positive, {}, C});
+  return QuadraticLoss({0.0, squared ? infinity : 1.0, 0.0, squared ? 0.5 : 0.0}, ClassTargets{labels, positive, C});
 }
 
 }  // namespace treille::tests

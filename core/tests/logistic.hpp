@@ -17,7 +17,7 @@ inline void steps_of_the_logistic_loss_are_exact() {
           for (const double y : {1.0, -1.0}) {
             const std::vector<double> weights{C};
             const std::vector<std::int32_t> labels{1};
-            const LogisticLoss loss({}, {labels, y > 0 ? 1 : 0, {}, weights});
+            const LogisticLoss loss({}, {labels, y > 0 ? 1 : 0, weights});
             const auto t = loss.target(0);
             const double a = part * C, z = loss.step(t, a, f, q), after = f + q * (z - a) * y;
             check(z >= 0 && z <= C);

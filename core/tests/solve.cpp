@@ -86,7 +86,7 @@ void regression_on_coded_and_on_dense_rows_is_one(bool squared, double bias) {
   auto solve = [&](const auto& space, double& objective) {
     const DualCDOptions options{bias, 1e-8, 100000, true, false, 1};
     solve_problems(
-        space, 1, [&](std::size_t) { return QuadraticLoss(shape, {{}, 0, y, C}); }, {}, options, 2,
+        space, 1, [&](std::size_t) { return QuadraticLoss(shape, NumberTargets{y, C}); }, {}, options, 2,
         [](std::int64_t, std::int64_t, double) { return true; },
         [&](std::size_t, auto&& solution) {
           check(solution.status == Status::converged && solution.gap() >= 0 && solution.gap() <= 1e-8 * solution.primal);
@@ -140,7 +140,7 @@ void newton_has_the_optimum_of_dual_cd(double bias) {
       alpha = solution.alpha;
       if (threads == 3) start = alpha;
     });
-  auto logistic = [&](std::size_t k) { return LogisticLoss({}, {labels, classes[k], {}, C}); };
+  auto logistic = [&](std::size_t k) { return LogisticLoss({}, {labels, classes[k], C}); };
   newton_problems(space, 1, logistic, {}, {bias, 1e-9, 100000, 2}, always, [&](std::size_t, auto&& solution) {
     check(solution.status == Status::converged);
     for (const double a : solution.alpha) check(0 < a && a < 0.3);
