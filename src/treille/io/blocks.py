@@ -33,18 +33,26 @@ class Limits:
 FIRST = Limits()
 
 
-def runs(items: Iterable[T], limits: Limits | None, size: Callable[[T], int]) -> Iterator[Iterable[T]]:
+def runs(
+    items: Iterable[T], limits: Limits | None, size: Callable[[T], int], missing: str = ""
+) -> Iterator[Iterable[T]]:
     """The items in blocks, the first of which is larger; without limits all in one, read as they are asked for.
 
     `size` counts characters. An error in an item is raised after the items before it were given, so that these can be used.
+    Without an item, `missing` is the message of an `InputError`.
 
     >>> list(runs("abc", Limits(2), len)), list(runs("", None, len))
     ([['a', 'b', 'c']], [])
     """
     rest = iter(items)
+    first = next(rest, None)
+    if first is None:
+        if missing:
+            raise InputError(missing)
+        return
+    rest = chain([first], rest)
     if limits is None:
-        for first in rest:
-            yield chain([first], rest)  # which leaves nothing for another turn
+        yield rest
         return
     limit, error = limits.of_first(), None
     while error is None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from .errors import InputError
 from .fields import Fields
-from .labels import label_text
+from .labels import Found, label_text, labels_of
 from .parameters import to_float
-from .parts import selected
+from .parts import PackedExamples, selected
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,27 @@ class Request:
     def how(self) -> str:
         """How the format was recognised, for notes."""
         return f" (guessed from its {self.guessed_from})" if self.guessed_from else ""
+
+    def examples(
+        self,
+        X: Any,
+        found: Found,
+        fields: Fields,
+        title: str,
+        facts: Sequence[str],
+        label_place: str = "",
+        names: Sequence[str] = (),
+        ids: list[str] | None = None,
+    ) -> "Examples":
+        """The examples of the file: each begins on the line in `found`, next to what is there for its label.
+
+        `title` and `facts` say how the file was understood, `label_place` where labels are, if not in a field that is named.
+        """
+        labels = labels_of(found, fields, self.source, self.skip_unlabelled)
+        how = (label_place or f"label = {fields.label}") + against_the_rest(fields, labels or [])
+        empty = 0 if isinstance(X, PackedExamples) else X.count("")
+        understood_as = note(self, title, counted(len(X), "example", empty), facts, labels, how)
+        return Examples(X, labels, self.format, self.source, understood_as, [line for line, _ in found], names, ids)
 
 
 @dataclass(frozen=True, repr=False)

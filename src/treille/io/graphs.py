@@ -17,12 +17,12 @@ from . import jsonl, networkx_graphs, text_files
 from .atomic_write import atomic_write
 from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, block_ids, counted, note
+from .examples import Examples, Request, block_ids, counted
 from .fields import TEXTS, Fields, choose
 from .graph_arrays import edge_index_graph, has_columns
 from .graph_objects import dict_graph
 from .graph_parts import PlainGraph, pack
-from .labels import Found, labels_of
+from .labels import Found
 from .parts import Same
 from .smiles import smiles_graph
 
@@ -77,8 +77,8 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
     source, (head, lines) = request.source, split_head(stream)
     held = request.text or next((f for f in GRAPH_FIELDS if head and f'"{f}"' in head[-1]), GRAPH_FIELDS[0])
     rows, alike, one_hot = jsonl.records(lines, source), Same(), None
-    found = None
-    for found in text_files.collected(rows, replace(request, text=held), limits, _record_graph):
+    missing = f"{source}: holds no graph, expected at least one"
+    for found in text_files.collected(rows, replace(request, text=held), limits, missing, _record_graph):
         assert found.fields is not None
         place = _lines(found.found, source)
         graphs, one_hot = _indexed(found.texts, place, one_hot)
@@ -91,8 +91,6 @@ def _json_lines(stream: Iterator[str], request: Request, limits: Limits | None) 
         block = _examples(graphs, found.found, found.fields, request, place, found.names, ids, facts)
         alike.check(block.X, f"{source}, line {found.found[0][0]} and after,")
         yield block
-    if found is None:
-        raise InputError(f"{source}: holds no graph, expected at least one")
 
 
 def _record_graph(fields: Fields, record: Mapping[str, Any], place: str) -> PlainGraph | Mapping[str, Any]:
@@ -160,14 +158,9 @@ def _examples(
     ids: list[str] | None,
     facts: Sequence[str] = (),
 ) -> Examples:
-    parts, source = pack(graphs, place), request.source
-    labels = labels_of(found, fields, source, request.skip_unlabelled)
-    label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
+    parts, title = pack(graphs, place), TITLES[request.format] + request.how
     facts = [counted(len(parts.labels), "node"), *facts] + ["directed"] * parts.directed
-    understood_as = note(
-        request, TITLES[request.format] + request.how, counted(len(parts), "example"), facts, labels, label
-    )
-    return Examples(parts, labels, request.format, source, understood_as, [line for line, _ in found], names, ids)
+    return request.examples(parts, found, fields, title, facts, "", names, ids)
 
 
 def _one(stream: Iterator[str], request: Request) -> Iterator[Examples]:

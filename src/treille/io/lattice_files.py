@@ -33,11 +33,11 @@ class _Lattice:
 
 def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> Iterator[Examples]:
     """The lattices of these files, those of a block over one symbol table. What numbers mean is decided on the first block."""
-    by_line, has_ids, none = request.format in lattices.BY_LINE, None, True
+    by_line, has_ids = request.format in lattices.BY_LINE, None
     parsed = _by_line(request) if by_line else _of_files(request)
     rows = (_lines if by_line else _machines)(files, request, limits)
-    for run in runs(rows, limits, _size):
-        some, none = list(run), False
+    for run in runs(rows, limits, _size, f"{request.source}: holds no lattice, expected at least one"):
+        some = list(run)
         found, weights = parsed(some)
         machines = MachineList(over_one_table(found))
         understood = [f"in {len(files):,} files"] * (len(files) > 1)
@@ -51,8 +51,6 @@ def blocks(files: Sequence[Member], request: Request, limits: Limits | None) -> 
         has_ids, lines = ids is not None, [one.line for one in some] if by_line and len(files) == 1 else ()
         names = some[0].names
         yield Examples(machines, labels, request.format, request.source, understood_as, lines, names, ids)
-    if none:
-        raise InputError(f"{request.source}: holds no lattice, expected at least one")
 
 
 def _label_note(fields: Fields | None, labels: list[str]) -> str:
@@ -141,12 +139,9 @@ def _records(
     rows = records(container, stream, file.name, between, text, request.label)
     get = _machine_record if format == "arcs" else _named_text
     own = replace(request, source=file.name, format=container, text=text, labelled=labelled)
-    none = True
-    for found in collected(rows, own, limits, get):
-        none = False
+    missing = f"{file.name}: found a header and no lattice after it, expected at least one"
+    for found in collected(rows, own, limits, missing, get):
         yield found.names if container != "lines" else [], found
-    if none:
-        raise InputError(f"{file.name}: found a header and no lattice after it, expected at least one")
 
 
 def _named_text(fields: Fields, record: Mapping[str, object], place: str) -> tuple[str, str]:

@@ -27,7 +27,12 @@ class NumberRows(PackedExamples):
         return int(self.matrix.shape[0])
 
     def __repr__(self) -> str:
-        return f"NumberRows({len(self):,} rows, {len(self.names):,} columns)"
+        return f"NumberRows({len(self):,} rows, {self.width})"
+
+    @property
+    def width(self) -> str:
+        """How many columns there are, for notes."""
+        return f"{len(self.names):,} columns"
 
     def take(self, rows: Sequence[int]) -> NumberRows:
         return NumberRows(self.matrix[np.asarray(rows, np.int64)], self.names)

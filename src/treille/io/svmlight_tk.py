@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from . import brackets
 from .blocks import Limits, runs
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
+from .examples import Examples, Request
 from .fields import choose
-from .labels import Found, labels_of
+from .labels import Found
 from .parameters import to_float
 from .parts import ColumnParts
 from .records import NumberRows
@@ -115,15 +115,11 @@ def _examples(rows: list[Row], layout: Layout, names: list[str], fields: list[st
     columns = {name: _parsed(name, contents[name], layout.kinds[name], found, source) for name in names}
     X = columns[names[0]] if len(names) == 1 and not request.columns else ColumnParts(columns)
     chosen = choose(fields, names[0], request.label, request.labelled, source)
-    labels = labels_of(found, chosen, source, request.skip_unlabelled)
-    said = (
-        [f"{name} = {_size(column)}" for name, column in columns.items()] if isinstance(X, ColumnParts) else [_size(X)]
-    )
-    first = "label first on its line" if chosen.label == "label" else f"label = {chosen.label}"
-    first += against_the_rest(chosen, labels or [])
-    title = "trees in brackets" if said == [_size(X)] else "columns of SVM-light-TK"
-    understood_as = note(request, title + request.how, counted(len(found), "example"), said, labels, first)
-    return Examples(X, labels, "trees", source, understood_as, [number for number, _ in found], fields)
+    title, facts = "trees in brackets", [_size(X)]
+    if isinstance(X, ColumnParts):
+        title, facts = "columns of SVM-light-TK", [f"{name} = {_size(column)}" for name, column in columns.items()]
+    first = "label first on its line" if chosen.label == "label" else ""
+    return request.examples(X, found, chosen, title + request.how, facts, first, fields)
 
 
 def _layout(rows: list[Row]) -> Layout:
@@ -201,4 +197,4 @@ def _numbers(parts: list[Part | None], found: Found, source: str) -> NumberRows:
 def _size(column: Any) -> str:
     if isinstance(column, TreeParts):
         return f"{len(column.labels):,} nodes"
-    return f"{len(column.names):,} columns of numbers" if isinstance(column, NumberRows) else "texts"
+    return f"{column.width} of numbers" if isinstance(column, NumberRows) else "texts"

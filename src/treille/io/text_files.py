@@ -9,9 +9,9 @@ from typing import Any
 from . import brackets, fasta, fastq, jsonl, lines, table
 from .blocks import Limits, runs, split_head
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, block_ids, counted, note
+from .examples import Examples, Request, block_ids
 from .fields import IDS, LABELS, TEXTS, Fields, choose, first_of, listed, split_label
-from .labels import Found, label_text, labels_of
+from .labels import Found, label_text
 from .parameters import to_float
 from .parts import ColumnParts
 from .records import Record, Records
@@ -95,26 +95,26 @@ def blocks_of(
     rows: Records, request: Request, limits: Limits | None, label_place: str = "", title: str = ""
 ) -> Iterator[Examples]:
     """The examples of records; see `examples_of`."""
-    found = None
-    for found in collected(rows, request, limits):
+    missing = f"{request.source}: found a header and no example after it, expected at least one"
+    for found in collected(rows, request, limits, missing):
         yield examples_of(found, request, label_place, title)
-    if found is None:
-        raise InputError(f"{request.source}: found a header and no example after it, expected at least one")
 
 
 def collected(
     rows: Records,
     request: Request,
     limits: Limits | None,
+    missing: str,
     get: Callable[[Fields, Mapping[str, object], str], Any] = Fields.text,
 ) -> Iterator[Collected]:
     """What the records of a file hold, in blocks; `get` takes the text from a record. The fields are chosen on the first block.
 
+    `missing` is the message for a file without records.
     If examples without a label are left out and labels are required, blocks before the first label are passed over.
     """
     found, passed = None, None
     required = request.skip_unlabelled and request.labelled and limits is not None
-    for some in runs(rows, limits, _size):
+    for some in runs(rows, limits, _size, missing):
         if found is None and required:
             some = list(some)
             if not any(_has_label(record, request.label) for _, record in some):
@@ -144,25 +144,21 @@ def examples_of(records: Collected, request: Request, label_place: str = "", tit
 
     Decides, unless that was done on earlier records, whether these have ids, and whether their texts are trees.
     """
-    format, fields, texts = request.format, records.fields, records.texts
+    format, fields = request.format, records.fields
     assert fields is not None
-    labels = labels_of(records.found, fields, request.source, request.skip_unlabelled)
     ids, unnamed = block_ids(records.ids, records.has_ids), format in LABEL_FIRST and fields.label == "label"
     if records.has_ids is None:
         of_header = unnamed and format != "lines" and request.labelled is None and request.label is None
         records.has_ids = ids is not None
         records.is_labelled = not (of_header and len(ids or ()) > 2)  # headers that all differ name the sequences
-    labels = labels if records.is_labelled else None
     headless = _headless(format, records.names)
     title = (title or TITLES[format]) + request.how + " with no header" * headless
     column = "column " * headless
     X, read_as = _read_as(records, request)
-    understood = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
+    facts = [] if format in LABEL_FIRST else [f"text = {column}{' + '.join(fields.texts)}{read_as}"]
     label = (label_place or LABEL_FIRST[format]) if unnamed else f"label = {column}{fields.label}"
-    label += against_the_rest(fields, labels or [])
-    understood_as = note(request, title, counted(len(texts), "example", texts.count("")), understood, labels, label)
-    numbers = [number for number, _ in records.found]
-    return Examples(X, labels, format, request.source, understood_as, numbers, records.names, ids)
+    fields = fields if records.is_labelled else replace(fields, label=None)
+    return request.examples(X, records.found, fields, title, facts, label, records.names, ids)
 
 
 def _read_as(records: Collected, request: Request) -> tuple[Any, str]:

@@ -6,6 +6,7 @@ Morris et al., TUDataset: a collection of benchmark datasets for learning with g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -14,11 +15,11 @@ from treille import _core
 
 from .archive import Member
 from .errors import InputError
-from .examples import Examples, Request, against_the_rest, counted, note
-from .fields import Fields, choose
+from .examples import Examples, Request, counted
+from .fields import choose
 from .flat import running_sum
 from .graph_parts import LIMIT, NO_CODES, NO_WEIGHTS, GraphParts, in_order
-from .labels import Found, labels_of
+from .labels import Found
 from .open import COMPRESSED
 
 EDGES, INDICATOR = "_A.txt", "_graph_indicator.txt"
@@ -49,19 +50,10 @@ def read(members: Sequence[Member], request: Request) -> Examples:
     parts = _graphs(tables, n_graphs)
     fields = choose([*targets, "edges"], "edges", request.label, request.labelled, request.source)
     of_label: Found = [(i + 1, value) for i, value in enumerate(targets[fields.label])] if fields.label else []
-    labels = labels_of(of_label, fields, request.source, request.skip_unlabelled)
-    return Examples(
-        parts, labels, "tu", request.source, _note(request, found[0], parts, tables, labels, fields), fields=[*targets]
-    )
-
-
-def _note(
-    request: Request, name: str, parts: GraphParts, tables: dict[str, _Lines], labels: list[str] | None, fields: Fields
-) -> str:
     facts = [counted(len(parts.labels), "node")] + ["directed"] * parts.directed
-    facts += [f"{name}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
-    label = f"label = {fields.label}{against_the_rest(fields, labels or [])}"
-    return note(request, f"TU set {name}{request.how}", counted(len(parts), "example"), facts, labels, label)
+    facts += [f"{found[0]}_edge_attributes.txt not read"] * ("_edge_attributes.txt" in tables)
+    examples = request.examples(parts, of_label, fields, f"TU set {found[0]}{request.how}", facts, "", [*targets])
+    return replace(examples, lines=())
 
 
 class _Lines:
